@@ -104,7 +104,7 @@ test('logs a stream when it ends, with its bytes', async (t) => {
   assert.equal(entry?.sentBytes, Buffer.byteLength(answer.text));
 });
 
-test('tells once of a request whose client goes away', async (t) => {
+test('logs a request once if its client disconnects', async (t) => {
   const { makeSeller, port, send, witness } = await start(t);
   const { key } = await makeSeller();
   const head = `Host: 127.0.0.1\r\nx-api-key: ${key}\r\n`;

@@ -54,7 +54,7 @@ async function ask(
   return socket;
 }
 
-test('counts an answer as under way until its stream has ended', LIMITED, async (t) => {
+test('counts a response as in flight until its stream has ended', LIMITED, async (t) => {
   const release = Promise.withResolvers<void>();
   const exporting = await serveExport(t, async function* (page) {
     yield page;
@@ -106,7 +106,7 @@ for (const fields of [[], ['accept-encoding: gzip']]) {
       await once(socket, 'data');
       socket.destroy();
       await returned.promise;
-      await exporting.app.close(); // nothing is left under way
+      await exporting.app.close(); // nothing is left in flight
       assert.deepEqual(exporting.reports, []);
     });
 

@@ -153,7 +153,7 @@ test('shares one store with another app', async (t) => {
   assert.deepEqual(list.json().products, [created.json()]);
 });
 
-test('allows 6,000 requests a minute unless told otherwise', async (t) => {
+test('allows 6,000 requests a minute by default', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const app = createApp({ store });
   const listener = await listen((...both) => app.handle(...both), { host: '127.0.0.1', port: 0 });
@@ -163,7 +163,7 @@ test('allows 6,000 requests a minute unless told otherwise', async (t) => {
   assert.equal(headers['ratelimit-policy'], '"requests";q=6000;w=60');
 });
 
-test('answers what is under way while it closes, and refuses the rest', LIMITED, async (t) => {
+test('completes requests in flight while it closes, and rejects new ones', LIMITED, async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const slow = gated(store);
@@ -185,7 +185,7 @@ test('answers what is under way while it closes, and refuses the rest', LIMITED,
   assertProblem(await ask(mounted, seller, { path: `/shop${PRODUCTS}` }), 503, 'unavailable');
 });
 
-test('closes at once where nothing is under way', LIMITED, async (t) => {
+test('closes at once if nothing is in flight', LIMITED, async (t) => {
   const { store } = await startServer(t);
   const { app } = await mount(t, { store });
   await app.close();
@@ -324,7 +324,7 @@ test('is not harmed by a client that leaves in the middle of a body', LIMITED, a
   socket.destroy();
   await ended;
   assert.equal((await create(mounted, seller)).headers['etag'], '"1"');
-  await mounted.app.close(); // nothing is left under way
+  await mounted.app.close(); // nothing is left in flight
   assert.deepEqual(mounted.reports, []);
   assert.deepEqual(rejections, []);
 });
@@ -342,7 +342,7 @@ test('is not harmed by a client that leaves before its answer', LIMITED, async (
   socket.destroy();
   await ended;
   slow.open();
-  // The change was under way and is made: whoever asks again finds it.
+  // The change was in flight and is made: a client that asks again finds it.
   assert.equal((await create(mounted, seller)).headers['etag'], '"2"');
   const [first] = (await ask(mounted, seller, { path: PRODUCTS })).json().products;
   assert.equal(first.name, 'Nobody waits');
@@ -351,7 +351,7 @@ test('is not harmed by a client that leaves before its answer', LIMITED, async (
   assert.deepEqual(rejections, []);
 });
 
-test('reports to standard error unless told otherwise, one line each', async (t) => {
+test('reports to standard error by default, one line each', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const fail = async (): Promise<never> => { throw new Error('line one\nline two'); };

@@ -21,7 +21,7 @@ test('answers 500 although the report of it fails, and goes on', async (t) => {
   }
 });
 
-test('refuses a long text of nothing but escaped quotes', async (t) => {
+test('rejects a long text of nothing but escaped quotes', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const answer = await seller.send({
     method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** Which keys are accepted: every error says what to do and tells a guesser nothing. */
+/** Which keys are accepted: every error says what to do and reveals nothing to a guesser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatKeyId, generateApiKey, hashApiKey } from '../../src/index.ts';

@@ -98,7 +98,7 @@ async function readAll(response: IncomingMessage): Promise<any[]> {
   return readLines(Buffer.concat(chunks).toString());
 }
 
-test('stands still at its position while others write', async (t) => {
+test('exports one position while others write', async (t) => {
   const shop = await startShop(t, 3_000);
   const { seller, server } = shop;
   const expected = new Map<string, any>();

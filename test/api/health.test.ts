@@ -72,7 +72,7 @@ test('is alive but not ready as soon as it stops, with requests in flight', asyn
   const socket = await open(t, port);
   socket.write('POST /api/v1/products HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     + `x-api-key: ${key}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-  await once(socket, 'data'); // it is under way
+  await once(socket, 'data'); // it is in flight
   assert.equal((await send(port, { path: '/readyz' })).status, 200);
   const closed = app.close();
   const answer = await send(port, { path: '/readyz' });

@@ -1,4 +1,4 @@
-/** Where a proxy is trusted, the address that it tells is that of the client everywhere. */
+/** The address that a trusted proxy forwards is the client's everywhere. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAILED_KEYS_PER_ADDRESS_PER_MINUTE } from '../../src/api/limits.ts';

@@ -10,7 +10,7 @@ import { assertProblem } from './problem.ts';
 const PRODUCTS = '/api/v1/products';
 const FAILURES_PER_MINUTE = 60;
 
-test('tells a client its limit and what is left, and rejects what is beyond', async (t) => {
+test('sends the limit and what remains of it, and rejects requests over it', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
   const seller = await server.makeSeller();
   const left: (string | string[] | undefined)[] = [];
@@ -147,7 +147,7 @@ test('limits a seller where keys have no limit, and keys where sellers have none
   assertProblem(await other.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
-test('counts and tells also where the answer is an error or 304', async (t) => {
+test('also counts errors and 304, and sends the limit with them', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
   const seller = await server.makeSeller({ scopes: ['products:read'] });
   const answers = [
@@ -161,7 +161,7 @@ test('counts and tells also where the answer is an error or 304', async (t) => {
   assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
-test('has no limit and tells of none where it is 0', async (t) => {
+test('has no limit, and sends no limit fields, if it is 0', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 0 });
   const seller = await server.makeSeller();
   const asked = Array.from({ length: 200 }, () => seller.send({ path: PRODUCTS }));

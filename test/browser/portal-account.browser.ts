@@ -50,7 +50,7 @@ test('an e-mail and a password are changed, and others are signed out', async (t
   assert.match(await browser.title(), /^Overview/);
 });
 
-test('another browser is signed out, and the activity tells of it', async (t) => {
+test('another browser is signed out, and the activity log shows it', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
   await follow(browser, 'View sessions');
   await press(browser, 'Sign out all others');

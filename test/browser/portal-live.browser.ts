@@ -86,7 +86,7 @@ test('resumes when a hidden page becomes visible', async (t) => {
   await browser.waitFor('the stock', async () => await read(browser, mug.id, 'stock') === '8');
   await hide(true);
   await sync([{ id: mug.id, set: 7 }]);
-  await browser.run(() => fetch('/portal/products')); // the stream would have told of it before
+  await browser.run(() => fetch('/portal/products')); // the stream would have sent it before
   assert.equal(await read(browser, mug.id, 'stock'), '8');
   await hide(false);
   await browser.waitFor('the stock', async () => await read(browser, mug.id, 'stock') === '7');

@@ -20,7 +20,7 @@ test('says how long it will take in minutes and hours', () => {
   assert.equal(left(36_000_000 + 125_000), '10:02:05 left');
 });
 
-test('says neither share nor time left where nobody knows the size', () => {
+test('shows neither percentage nor time left if the size is unknown', () => {
   const parts = formatParts({ rows: 5, bytes: 3 * 2 ** 20, elapsedMs: 1_000 });
   assert.deepEqual(parts, ['3.0 MiB', '5 rows', '5 rows/s']);
 });
@@ -34,7 +34,7 @@ test('says nothing of time left at the begin, at the end, and of an empty file',
   const ofState = (state: Partial<typeof HALF>) => formatParts({ ...HALF, ...state }).join();
   assert.equal(ofState({ rows: 0, bytes: 0, elapsedMs: 0 }), '0 %,0 rows,12 rejected,0 rows/s');
   assert.match(ofState({ bytes: 100 }), /^100 %.*rows\/s$/);
-  assert.match(ofState({ bytes: 120 }), /^100 %.*rows\/s$/); // the file has grown meanwhile
+  assert.match(ofState({ bytes: 120 }), /^100 %.*rows\/s$/); // the file has grown since
   assert.match(ofState({ bytes: 0, sizeBytes: 0 }), /^100 %.*rows\/s$/);
 });
 

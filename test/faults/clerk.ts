@@ -125,7 +125,7 @@ export class Clerk {
   #note(deed: Deed, answer: Answer): void {
     const { status, text } = answer;
     assert.ok(status >= 200 && status < 300, `${status}: ${text} ${JSON.stringify(deed.request)}`);
-    // Imports and changes of stock tell of each row.
+    // Imports and stock changes report each row.
     assert.doesNotMatch(text, /"failed":[1-9]|"problem"/);
     this.#pending = undefined;
     this.#isUndone = true;

@@ -99,7 +99,7 @@ describe('a bucket', () => {
     assert.equal(takeAll(limiter, 'a'), 2);
   });
 
-  test('allows the request that comes after the time it was told to wait', () => {
+  test('allows a request after the Retry-After time', () => {
     forRandom(2_000, (random) => {
       const clock = makeClock();
       const limiter = new RateLimiter<string>(1 + random.below(500), 10, clock);
@@ -151,7 +151,7 @@ describe('the table', () => {
   });
 });
 
-test('tells limit, rest and reset in the fields of draft 11', () => {
+test('sends limit, remaining and reset in the fields of draft 11', () => {
   const limiter = new RateLimiter<string>(600, 10, makeClock());
   for (let n = 0; n < 99; n += 1) limiter.take('a');
   assert.deepEqual(limiter.formatFields(limiter.take('a'), 'requests'), {

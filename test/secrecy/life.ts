@@ -20,7 +20,7 @@ const JSON_BODY = { 'content-type': 'application/json' };
 export interface Life {
   /** The secrets, by what they are. */
   readonly canaries: ReadonlyMap<string, string>;
-  /** One-time passwords: too short to be told from other digits but where they stand alone. */
+  /** One-time passwords: too short to be distinguished from other digits unless they are alone. */
   readonly codes: readonly string[];
   readonly visitor: PageClient;
   readonly key: string;

@@ -31,7 +31,7 @@ async function prepare(t: TestContext) {
   ], environment);
   let out = '';
   serving.child.stdout?.on('data', (chunk: Buffer) => { out += String(chunk); });
-  // The code for the first shop is told to whoever starts the server, and is not used here.
+  // The code for the first shop is printed when the server starts, and is not used here.
   const started = serving.notes().length;
   const life = await live(t, serving, folder);
   const canaries = new Map([...life.canaries, ['token of the figures', token]]);

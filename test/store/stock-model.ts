@@ -47,7 +47,7 @@ export class CatalogueModel {
   #lastId = 0;
   /** Changes up to this position are not kept. */
   prunedTo = 0;
-  /** Days before this one, since 1970, need not be told of. */
+  /** Days before this one, since 1970, need not be listed. */
   daysFrom = 0;
 
   constructor(sellerId: SellerId, currency: Currency) {
@@ -186,7 +186,7 @@ export class CatalogueModel {
     return [...levels].toSorted(([one], [other]) => one - other).map(([, level]) => level);
   }
 
-  /** What came in and went out on each day that is told of. */
+  /** What came in and went out on each listed day. */
   days() {
     const days = new Map<number, { day: number; unitsIn: number; unitsOut: number }>();
     for (const { at, movement: { before, after } } of this.history) {

@@ -1,6 +1,6 @@
 /**
  * Random calls on two stores that have the same folder open, as two processes do, and on a model in
- * memory: they agree on every result, and on all that is told of the catalogues afterwards.
+ * memory: they agree on every result, and on all reads of the catalogues afterwards.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -96,7 +96,7 @@ async function takeStep(world: World): Promise<void> {
   const { random: { below, pick }, clock, shops, stores, random } = world;
   clock.now += pick([0, 1, 5, 1_000, 30_000, 60_000, 200_000, -90_000, -5]);
   const shop = pick(shops);
-  // Some processes end, with calls under way, and start again.
+  // Some processes end with calls in flight, and start again.
   await callAtOnce(world, shop, below(16) === 0 ? pick([[0], [1], [0, 1]]) : []);
   const what = below(24);
   if (what < 2) await prune(world);
@@ -104,7 +104,7 @@ async function takeStep(world: World): Promise<void> {
   else if (what < 10) await assertTold(pick(stores), shop.model, random);
 }
 
-/** Calls under way at once, on both stores and of the same seller; while some stores are closed. */
+/** Concurrent calls on both stores and of the same seller, while some stores are closed. */
 async function callAtOnce(world: World, shop: Shop, ending: readonly number[]): Promise<void> {
   const { random: { below }, stores, clock } = world;
   const queues: Operation[][] = stores.map(() => []);

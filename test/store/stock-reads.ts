@@ -1,4 +1,4 @@
-/** Compares what a store tells of a catalogue with what a model of it says. */
+/** Compares what a store returns of a catalogue with its model. */
 import assert from 'node:assert/strict';
 import { CHANGE_TYPES, type Change } from '../../src/domain/catalogue/change.ts';
 import type { ProductId } from '../../src/domain/id.ts';

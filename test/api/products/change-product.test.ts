@@ -42,7 +42,7 @@ test('PUT creates with 201, replaces with 200, and leaves the same alone', async
   assert.equal(same.text, replaced.text);
 });
 
-test('PUT refuses a body of another SKU, and names every fault', async (t) => {
+test('PUT rejects a body of another SKU, and names every fault', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const answer = await change(seller, 'PUT', MUG, { name: '', sku: 'CUP', price: 1 });
   assertProblem(answer, 400, 'invalid-data');
@@ -105,7 +105,7 @@ for (const byId of [true, false]) {
   });
 }
 
-test('PATCH refuses nulls, strangers and a taken SKU, and changes nothing', async (t) => {
+test('PATCH rejects nulls, strangers and a taken SKU, and changes nothing', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   await seller.create({ sku: 'MUG' });
   await seller.create({ sku: 'CUP' });

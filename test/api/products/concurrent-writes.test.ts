@@ -19,7 +19,7 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n + 1);
 }
 
-test('refuses just the duplicates among 200 creates, and leaves no gap', async (t) => {
+test('rejects just the duplicates among 200 creates, and leaves no gap', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   // 180 SKUs, of which the first 20 are sent a second time in between.

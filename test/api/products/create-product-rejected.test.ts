@@ -43,7 +43,7 @@ test('asks for all five members of an empty object', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses each faulty value with its place and its code', async (t) => {
+test('rejects each invalid value with its place and its code', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const faults: [member: string, value: unknown, code: string][] = [
@@ -71,7 +71,7 @@ test('refuses each faulty value with its place and its code', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses a member that is named like the prototype', async (t) => {
+test('rejects a member that is named like the prototype', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await post(seller, `{"__proto__":${JSON.stringify(makeProduct())}}`);
@@ -93,7 +93,7 @@ test('lists at most fifty faults and says how many there are', async (t) => {
 });
 
 for (const body of ['null', 'true', '12', '"text"', '[]', '[{"name":"n"}]']) {
-  test(`refuses ${body}, which is not an object`, async (t) => {
+  test(`rejects ${body}, which is not an object`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     const answer = await post(seller, body);
@@ -102,7 +102,7 @@ for (const body of ['null', 'true', '12', '"text"', '[]', '[{"name":"n"}]']) {
   });
 }
 
-test('refuses what is not JSON', async (t) => {
+test('rejects what is not JSON', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const good = JSON.stringify(makeProduct());
@@ -117,7 +117,7 @@ test('refuses what is not JSON', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses bytes that are not UTF-8', async (t) => {
+test('rejects bytes that are not UTF-8', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const [before = '', after = ''] = JSON.stringify({ ...makeProduct(), name: '@' }).split('@');
@@ -129,7 +129,7 @@ test('refuses bytes that are not UTF-8', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses a member that stands twice, however it is spelled', async (t) => {
+test('rejects a repeated member, however it is escaped', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const rest = '"category":"c","sku":"s","price":1,"stock":1';
@@ -171,7 +171,7 @@ test('accepts every spelling of a number that a double can hold', async (t) => {
   }
 });
 
-test('refuses JSON that is nested deeper than eight levels', async (t) => {
+test('rejects JSON that is nested deeper than eight levels', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const nest = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -182,7 +182,7 @@ test('refuses JSON that is nested deeper than eight levels', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses query parameters on a create', async (t) => {
+test('rejects query parameters on a create', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await seller.send({

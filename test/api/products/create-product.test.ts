@@ -49,7 +49,7 @@ test('counts positions from 1 without a gap, for each seller alone', async (t) =
   assert.deepEqual(tags, { one: ['"1"', '"2"', '"3"'], other: ['"1"', '"2"'] });
 });
 
-test('refuses a SKU that the seller has, and takes no position for it', async (t) => {
+test('rejects a SKU that the seller has, and takes no position for it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.equal((await seller.create({ sku: 'A-1' })).status, 201);
@@ -69,7 +69,7 @@ test('takes a SKU for the same in both Unicode forms, and answers it composed', 
   assertProblem(await seller.create({ sku: 'caf\u00e9' }), 409, 'sku-taken');
 });
 
-test('tells SKUs apart by case', async (t) => {
+test('distinguishes SKUs by case', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.equal((await seller.create({ sku: 'abc' })).status, 201);

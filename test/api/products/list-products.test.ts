@@ -40,7 +40,7 @@ test('lists products as they were created, in the order of creation', async (t) 
   assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.text));
 });
 
-test('lists a hundred products unless told otherwise', async (t) => {
+test('lists a hundred products by default', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await Promise.all(Array.from({ length: 101 }, () => seller.create()));
@@ -60,7 +60,7 @@ test('takes a limit from 1 to 1000', async (t) => {
   }
 });
 
-test('refuses any other limit', async (t) => {
+test('rejects any other limit', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const limit of [
@@ -74,7 +74,7 @@ test('refuses any other limit', async (t) => {
   }
 });
 
-test('refuses unknown and repeated parameters, and names each', async (t) => {
+test('rejects unknown and repeated parameters, and names each', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const [query, faults] of [
@@ -154,7 +154,7 @@ test('answers HEAD like GET, without the body', async (t) => {
   assert.equal((await seller.send({ method: 'HEAD', path: PRODUCTS, headers })).status, 304);
 });
 
-test('answers a kept page the same, and anew after each create', async (t) => {
+test('answers from the cached page until a create changes it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const skus: string[] = [];

@@ -99,7 +99,7 @@ for (const sort of ['-id', 'name', '-name', 'sku', '-price', 'stock', 'updated_a
   });
 }
 
-test('refuses a cursor of other conditions or another order', async (t) => {
+test('rejects a cursor of other conditions or another order', async (t) => {
   const seller = await startShop(t);
   const { next_cursor: cursor } = (await list(seller, { sort: 'price', limit: 1 })).json();
   for (const other of [{ sort: '-price' }, { sort: 'price', q: 'mug' }, {}]) {
@@ -141,7 +141,7 @@ test('finds each change at once, and what is deleted no more', async (t) => {
   assert.equal(skusOf(await list(seller, { q: 'mug' })), 'b-4');
 });
 
-test('names every faulty parameter at once', async (t) => {
+test('names every invalid parameter at once', async (t) => {
   const seller = await startShop(t);
   const answer = await list(seller, {
     q: ' ', category: '', sku: ' x', price_min: '1.234', price_max: '-1', stock_min: '1.5',
@@ -181,7 +181,7 @@ test('rejects numbers with leading zeros', async (t) => {
   ]);
 });
 
-test('refuses unknown and repeated parameters', async (t) => {
+test('rejects unknown and repeated parameters', async (t) => {
   const seller = await startShop(t);
   const answer = await seller.send({ path: `${PRODUCTS}?q=a&q=b&colour=red` });
   assertProblem(answer, 400, 'invalid-query');

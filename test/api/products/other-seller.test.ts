@@ -152,7 +152,7 @@ function listAsks(document: Json, route: Route): readonly Naming[] {
   return [[parameter as Name, () => ({ ...body, headers })]];
 }
 
-test('answers every route for what is of another seller as for what is of nobody', async (t) => {
+test('answers every route for objects of another seller as for unknown ones', async (t) => {
   const { server, seller, other, theirs, nobodys, watch } = await prepare(t);
   const document = await fetchDocument(server);
   const before = watch.digestSeller(other.sellerId);

@@ -57,7 +57,7 @@ test('answers 404 for ids that no product has', async (t) => {
   }
 });
 
-test('answers the id of another seller exactly as one that nobody has', async (t) => {
+test("answers another seller's id exactly as an unknown one", async (t) => {
   const server = await startServer(t);
   const one = await server.makeSeller();
   const other = await server.makeSeller();
@@ -72,7 +72,7 @@ test('answers the id of another seller exactly as one that nobody has', async (t
   }
 });
 
-test('refuses query parameters', async (t) => {
+test('rejects query parameters', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const path = (await seller.create()).headers['location'] ?? '';

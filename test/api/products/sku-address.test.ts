@@ -86,7 +86,7 @@ test('finds a SKU in whichever normal form it is asked for', async (t) => {
   assert.equal(status, 200);
 });
 
-test('tells upper from lower case', async (t) => {
+test('distinguishes upper and lower case', async (t) => {
   const seller = await startShop(t);
   await seller.create({ sku: 'mug' });
   assertProblem(await seller.send({ path: addressOf('MUG') }), 404, 'not-found');

@@ -34,7 +34,7 @@ async function readAt(seller: TestSeller, at: number | string): Promise<string[]
   return stock.map(({ sku, stock: pieces, position }) => `${sku} ${pieces} ${position}`);
 }
 
-test('tells the stock of all products now, in the order of their creation', async (t) => {
+test('returns the current stock of all products, in the order of creation', async (t) => {
   const { seller, ids } = await openShop(t, { B: 7, A: 3 });
   await sync(seller, [{ sku: 'B', set: 5 }]);
   assert.deepEqual(await readPage(seller), {
@@ -46,7 +46,7 @@ test('tells the stock of all products now, in the order of their creation', asyn
   });
 });
 
-test('tells the stock at each position, with the products and SKUs of then', async (t) => {
+test('returns the stock at each position, with the products and SKUs of that time', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 1 });
   await sync(seller, [{ sku: 'A', set: 5 }, { sku: 'A', set: 4 }]);
   const path = `/api/v1/products/${ids['A']}`;
@@ -86,7 +86,7 @@ test('agrees with the sum of the ledger at every position', async (t) => {
   }
 });
 
-test('tells the stock at a time, the changes of that millisecond included', async (t) => {
+test('returns the stock at a time, including the changes of that millisecond', async (t) => {
   const clock = makeClock(Date.parse('2026-03-01T10:00:00.000Z'));
   const { seller } = await openShop(t, { A: 7 }, { clock });
   clock.now += 30_000;
@@ -115,7 +115,7 @@ test('counts what a clock that steps back has made as later than what was before
   assert.equal((await readLedger(seller, '&until=2026-03-01T11:00:00Z')).length, 3);
 });
 
-test('refuses a position that the catalogue has not come to, and moments that are none',
+test('rejects a position beyond the catalogue, and invalid times',
   async (t) => {
     const { seller } = await openShop(t, { A: 7 });
     const beyond = await seller.send({ path: `${STOCK}?at=2` });
@@ -158,7 +158,7 @@ test('says that the history does not reach back so far, to a position or to a ti
   assert.deepEqual(await readAt(seller, 5), ['A 3 5', 'B 1 2']);
 });
 
-test('leads through pages of one position, whatever happens meanwhile', async (t) => {
+test('pages through one position despite concurrent changes', async (t) => {
   const stocks = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`S-${n}`, n]));
   const { seller, ids } = await openShop(t, stocks);
   for (const [at, count] of [['', 25], ['at=25', 25], ['at=20', 20]] as const) {
@@ -183,7 +183,7 @@ test('leads through pages of one position, whatever happens meanwhile', async (t
   }
 });
 
-test('refuses cursors that were altered, or that are of another moment or seller', async (t) => {
+test('rejects cursors that were altered, or that are of another moment or seller', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 1, C: 2 });
   const { next_cursor: cursor } = await readPage(seller, 'limit=1');
   assert.ok(cursor);

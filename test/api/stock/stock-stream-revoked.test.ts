@@ -1,4 +1,4 @@
-/** Streams of stock changes, which may go on for hours, and keys that are revoked meanwhile. */
+/** Streams of stock changes, which may run for hours, and keys that are revoked during them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';

@@ -32,7 +32,7 @@ function summaryOf(answer: Answer) {
   return last.summary;
 }
 
-/** Lines that take one piece each: what is left tells how many of them were made. */
+/** Lines that take one piece each: what is left shows how many were made. */
 function takeOneEach(count: number): object[] {
   return Array.from({ length: count }, () => ({ sku: 'A', adjust: -1 }));
 }
@@ -103,7 +103,7 @@ test('takes lines that are compressed, and lines with a byte order mark', async 
   assert.deepEqual(await readStocks(seller), { A: 10 });
 });
 
-test('tells of failures alone where that is asked for', async (t) => {
+test('reports only failures if asked to', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const answer = await sendLines(seller, [
     { sku: 'A', adjust: -1 }, { sku: 'B', adjust: -1 }, { sku: 'A', set: 6 }, 'x',
@@ -179,7 +179,7 @@ test('does nothing twice of lines that were broken off and are sent again', LIMI
   assert.deepEqual(server.reports, []);
 });
 
-test('refuses other lines under the same key', async (t) => {
+test('rejects other lines under the same key', async (t) => {
   const { server, seller } = await openShop(t, { A: 5_000 });
   await sendLines(seller, takeOneEach(1_500), { headers: KEY });
   for (const query of ['source=erp', 'reason=sold']) {
@@ -206,7 +206,7 @@ test('lets a trial leave no record under its key', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 5 });
 });
 
-test('refuses what is no file of lines, and faulty parameters', async (t) => {
+test('rejects anything but NDJSON, and invalid parameters', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const lines of [[], ['', ' '], [`"${'x'.repeat(256 * 1024)}"`]]) {
     assertProblem(await sendLines(seller, lines), 400, 'invalid-data');
@@ -222,7 +222,7 @@ test('refuses what is no file of lines, and faulty parameters', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('stops at a line that is too long, and tells what was done before', async (t) => {
+test('stops at a line that is too long, and reports what was done before', async (t) => {
   const { server, seller } = await openShop(t, { A: 5_000 });
   const long = JSON.stringify({ sku: 'A', reason: 'x'.repeat(256 * 1024) });
   const answer = await sendLines(seller, [...takeOneEach(2_500), long, ...takeOneEach(10)]);
@@ -237,7 +237,7 @@ test('stops at a line that is too long, and tells what was done before', async (
   assert.deepEqual(server.reports, []);
 });
 
-test('refuses a compressed body that is not whole', async (t) => {
+test('rejects a compressed body that is not whole', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const whole = gzipSync(textOf(takeOneEach(3)));
   const answer = await seller.send({
@@ -248,7 +248,7 @@ test('refuses a compressed body that is not whole', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('refuses more than four at once of one seller, until one has ended', LIMITED, async (t) => {
+test('rejects a fifth concurrent stream of a seller, until one has ended', LIMITED, async (t) => {
   const shop = await openShop(t, { A: 9_000 });
   const outgoing = await Promise.all(Array.from({ length: 4 }, async () => {
     const one = open(t, shop);

@@ -26,7 +26,7 @@ function begin(t: TestContext, port: number, { key }: TestSeller, length?: numbe
   return call;
 }
 
-test('refuses a ninth large call of a seller, and frees a place when one breaks off',
+test('rejects a ninth large call of a seller, and frees a place when one breaks off',
   { timeout: 15_000 }, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const calls = Array.from({ length: MOST }, (_, n) =>

@@ -32,7 +32,7 @@ test('makes a call once that is sent several times at the same time', async (t) 
   assert.deepEqual(await readStocks(seller), { A: 6 });
 });
 
-test('refuses another call under the same key', async (t) => {
+test('rejects another call under the same key', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   await sync(seller, ok.changes, {}, { headers: KEY });
   for (const body of [
@@ -107,7 +107,7 @@ for (const [what, body, faults] of faulty) {
   });
 }
 
-test('refuses JSON that is none, and half a surrogate pair in what it takes', async (t) => {
+test('rejects invalid JSON, and half a surrogate pair in its texts', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const body of [
     '', '{"changes":[{"sku":"A","set":1}', '{"changes":[{"sku":"A","set":1e999}]}',
@@ -153,7 +153,7 @@ const invalid: readonly [change: string, faults: readonly string[]][] = [
   ['{"sku":"A","set":1,"toString":1,"a/b":1}', ['/toString unknown', '/a~1b unknown']],
 ];
 
-test('answers a faulty change as invalid with its faults, and makes the others', async (t) => {
+test('answers a invalid change as invalid with its faults, and makes the others', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7 });
   const changes = invalid.map(([change]) => change).join(',');
   const body = `{"changes":[{"sku":"B","set":1},${changes},{"sku":"B","adjust":4}]}`;
@@ -199,7 +199,7 @@ test('names no more faults of a change than help to mend it', async (t) => {
   assert.equal(result.errors.length, 10);
 });
 
-test('takes 10,000 changes, and refuses one more', async (t) => {
+test('takes 10,000 changes, and rejects one more', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const changes = Array.from({ length: 10_001 }, (_, n) => ({ sku: 'A', set: n + 100 }));
   const refused = await sendStock(seller, { changes });
@@ -211,7 +211,7 @@ test('takes 10,000 changes, and refuses one more', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 10_100 });
 });
 
-test('refuses a body of more than 2 MiB, and takes one of 2 MiB', async (t) => {
+test('rejects a body of more than 2 MiB, and takes one of 2 MiB', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const fit = (size: number): string => {
     const text = JSON.stringify(ok);
@@ -223,7 +223,7 @@ test('refuses a body of more than 2 MiB, and takes one of 2 MiB', async (t) => {
   assert.equal((await sendStock(seller, fit(limit))).status, 200);
 });
 
-test('refuses types that it does not take, and answers in the type that it was sent', async (t) => {
+test('rejects types that it does not take, and answers in the type that it was sent', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const type of ['text/csv', 'text/plain', 'application/json; charset=latin1', undefined]) {
     const answer = await seller.send({
@@ -241,7 +241,7 @@ test('refuses types that it does not take, and answers in the type that it was s
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('refuses parameters that are for lines, and faulty ones', async (t) => {
+test('rejects parameters that are for lines, and invalid ones', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const refused: readonly [query: string, faults: readonly string[]][] = [
     ['source=erp&reason=r&report=all', ['source mismatch', 'reason mismatch', 'report mismatch']],
@@ -257,7 +257,7 @@ test('refuses parameters that are for lines, and faulty ones', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('refuses a call without a key, and one whose key may not change stock', async (t) => {
+test('rejects a call without a key, and one whose key may not change stock', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const body = JSON.stringify(ok);
   const headers = { 'content-type': 'application/json' };
@@ -273,7 +273,7 @@ test('refuses a call without a key, and one whose key may not change stock', asy
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('answers for ids of another seller exactly as for ids of nobody', async (t) => {
+test("answers another seller's ids exactly as unknown ones", async (t) => {
   const { server, seller, ids } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   const theirs = ids['A'] ?? '';

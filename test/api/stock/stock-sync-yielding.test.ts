@@ -36,7 +36,7 @@ test('lets others have turns while 10,000 changes are read and answered', async 
   assert.equal(JSON.parse(String(body)).results.length, CHANGES);
 });
 
-test('lets others have turns while 10,000 faulty changes of all or nothing are refused',
+test('lets others have turns while 10,000 invalid changes of all or nothing are refused',
   async () => {
     const handle = prepare({ sku: '', a: 1, b: 2, c: 3 }, { results: [], rejection: 'failures' });
     let refusal: unknown;

@@ -25,7 +25,7 @@ test('sets and adjusts stock, by SKU and by id, and answers in the order sent', 
   assert.deepEqual(await readStocks(seller), { A: 5, B: 10, C: 1 });
 });
 
-test('tells what became of each change by its status', async (t) => {
+test('reports the result of each change by its status', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7 });
   await sync(seller, [{ sku: 'B', set: 8, sequence: 5 }], { source: 'erp' });
   const body = await sync(seller, [
@@ -82,7 +82,7 @@ test('never takes stock below 0, however many take from it at once', async (t) =
   assert.equal(await readPosition(server, seller), 11);
 });
 
-test('heeds the sequence of each source and product by itself', async (t) => {
+test('tracks the sequence of each source and product separately', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7 });
   const first = await sync(seller, [
     { sku: 'A', set: 1, sequence: 3 }, { sku: 'A', set: 2, sequence: 2 },
@@ -125,7 +125,7 @@ test('makes all or nothing where that is asked for', async (t) => {
   assert.deepEqual([made.applied, made.failed, made.position], [1, 0, 3]);
 });
 
-test('refuses a call of all or nothing for one faulty change, and changes nothing', async (t) => {
+test('rejects an atomic call with one invalid change, and changes nothing', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const changes = [{ sku: 'A', set: 1 }, { sku: 'A', set: '2' }];
   for (const members of [{}, { complete: true }]) {

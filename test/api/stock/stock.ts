@@ -1,4 +1,4 @@
-/** Sends changes of stock, and reads what became of them and what is told of them. */
+/** Sends stock changes, and reads their results and their movements. */
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';

@@ -68,7 +68,7 @@ test('removes old history, and keeps the rest', LIMITED, async (t) => {
   assert.deepEqual(levels.map((level) => level.stock), [1_199, 7]);
 });
 
-test('reads the days from a variable, and tells streams that they are too late', LIMITED,
+test('reads the days from a variable, and ends streams of pruned history', LIMITED,
   async (t) => {
     const { folder, headers } = await makePast(t, 3);
     const { port } = await startServing(t, ['--data', folder], { SELLER_API_HISTORY_DAYS: '2' });

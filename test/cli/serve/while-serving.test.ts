@@ -71,7 +71,7 @@ test('shows when and from where a key was last used', async (t) => {
   await createKey(folder);
   const serving = await startServing(t, ['--data', folder]);
   await list(serving.port, used.key);
-  assert.equal(await serving.stop('SIGTERM'), 0); // which commits what is under way
+  assert.equal(await serving.stop('SIGTERM'), 0); // which commits what is in flight
   const { keys } = JSON.parse((await run(['key', 'list', '--data', folder, '--json'])).out);
   assert.equal(keys[0].last_used_address, '127.0.0.1');
   assert.ok(Math.abs(Date.now() - Date.parse(keys[0].last_used_at)) < 60_000);

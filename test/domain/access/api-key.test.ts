@@ -28,7 +28,7 @@ describe('a key', () => {
     assert.equal(used.size, BASE62.length);
   });
 
-  test('ends in the CRC-32 of what stands before', () => {
+  test('ends in the CRC-32 of what precedes it', () => {
     assert.equal(parseApiKey(KNOWN), KNOWN);
     assert.equal(parseApiKey('spk_0000000000000000000000000000000S7OPD')?.slice(34), '0S7OPD');
   });
@@ -83,7 +83,7 @@ describe('a new key', () => {
     assert.deepEqual(parseNewApiKey({ ...plain, scopes }).scopes, ['products:read', 'stock:write']);
   });
 
-  test('is rejected for a scope that does not exist, and told which there are', () => {
+  test('is rejected for an unknown scope, and lists the known ones', () => {
     for (const scope of ['', 'products', 'Products:read', '*']) {
       const scopes = ['products:read', scope];
       const refusal = catchRefusal(() => parseNewApiKey({ ...plain, scopes }));

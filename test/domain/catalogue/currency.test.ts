@@ -29,11 +29,11 @@ const NONE = {
 };
 for (const [kind, codes] of Object.entries(NONE)) {
   for (const code of codes.split(' ')) {
-    test(`refuses the ${kind} ${code}`, () => assert.equal(findCurrency(code), undefined));
+    test(`rejects the ${kind} ${code}`, () => assert.equal(findCurrency(code), undefined));
   }
 }
 
-test('refuses an empty code and names that every object has', () => {
+test('rejects an empty code and names that every object has', () => {
   for (const code of ['', ' ', '__proto__', 'constructor', 'EUR\n']) {
     assert.equal(findCurrency(code), undefined, JSON.stringify(code));
   }

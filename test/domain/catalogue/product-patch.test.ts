@@ -28,7 +28,7 @@ test('a patch with a null is refused, for every member is required', () => {
   ]);
 });
 
-test('a patch names every faulty and unknown member', () => {
+test('a patch names every invalid and unknown member', () => {
   const patch = { price: 1.234, id: 'prd_1', colour: 'red' };
   assert.deepEqual(faults(() => parseProductPatch(patch, EUR)), [
     '/price precision', '/id unknown', '/colour unknown',
@@ -43,7 +43,7 @@ test('what is put takes its SKU from the address, and may repeat it', () => {
   }
 });
 
-test('what is put may have no other SKU, and lacks nothing else', () => {
+test('a replacement has the same SKU and every other member', () => {
   assert.deepEqual(faults(() => parseReplacement({ ...MEMBERS, sku: 'B' }, 'A', EUR)), [
     '/sku mismatch',
   ]);

@@ -22,7 +22,7 @@ for (const texts of alike) {
   });
 }
 
-test('tells different letters apart', () => {
+test('distinguishes different letters', () => {
   for (const [one, other] of [['か', 'が'], ['ش', 'س'], ['中', '国'], ['क', 'का'], ['a', 'b']]) {
     assert.notEqual(foldText(one ?? ''), foldText(other ?? ''));
   }

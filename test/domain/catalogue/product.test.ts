@@ -35,7 +35,7 @@ test('names every missing member at once', () => {
   ]);
 });
 
-test('names every faulty and unknown member at once', () => {
+test('names every invalid and unknown member at once', () => {
   assert.deepEqual(
     faults({ name: ' ', category: 5, sku: 'a\0', price: 1.234, stock: -1, colour: 'red' }), [
       ['/name', 'blank'], ['/category', 'type'], ['/sku', 'characters'],
@@ -55,7 +55,7 @@ test('points at unknown members as RFC 6901 spells them', () => {
 });
 
 for (const body of [null, [], 'text', 5, true, undefined]) {
-  test(`refuses ${JSON.stringify(body)} as a body`, () => {
+  test(`rejects ${JSON.stringify(body)} as a body`, () => {
     const { code, issues } = catchRefusal(() => parseNewProduct(body, EUR));
     assert.equal(code, 'invalid_data');
     assert.deepEqual(issues.map((issue) => [issue.pointer, issue.code]), [['', 'type']]);
@@ -165,7 +165,7 @@ describe('a price', () => {
     });
   }
 
-  test('is told the decimals of its currency', () => {
+  test('depends on the decimals of its currency', () => {
     for (const [currency, words] of [
       [JPY, /no decimals.*JPY/], [KWD, /3 decimals.*KWD/],
     ] as const) {

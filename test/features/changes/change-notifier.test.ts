@@ -34,7 +34,7 @@ async function serveApp(t: TestContext, store: Store): Promise<Serving> {
   return { app, port: listener.port, responses };
 }
 
-/** A store that tells how many listen to its commits. */
+/** A store that counts the subscribers of its commits. */
 function countListeners(store: Store): { store: Store; count: () => number } {
   let count = 0;
   const subscribeToCommits: Store['subscribeToCommits'] = (listener) => {
@@ -48,7 +48,7 @@ function countListeners(store: Store): { store: Store; count: () => number } {
   return { store: { ...store, subscribeToCommits }, count: () => count };
 }
 
-test('reads anew once there are changes, though the same was read in this turn', LIMITED,
+test('reads again after a change, even within one event-loop turn', LIMITED,
   async (t) => {
     const { server, seller, ids } = await openShop(t, { A: 7 });
     const live = new ChangeNotifier(server.store);
@@ -58,7 +58,7 @@ test('reads anew once there are changes, though the same was read in this turn',
       const sent = move(server, seller, { id: ids['A'] ?? '', set: stock });
       await turn(); // it has gone to the thread that writes
       const seen = await read(position);
-      // It is done meanwhile, and is heard of in the turn in which that was read.
+      // It is committed concurrently, and noticed in the event-loop turn of that read.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
       await sent;
       if (seen > position) continue; // the thread was faster
@@ -95,7 +95,7 @@ test('wakes who waits for one seller, and not who waits for another', LIMITED, a
   assert.equal(count(), 0);
 });
 
-test('listens to commits only while somebody waits for changes', LIMITED, async (t) => {
+test('subscribes to commits only while a client waits for changes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countListeners(server.store);
   const { port, responses } = await serveApp(t, store);
@@ -219,7 +219,7 @@ function mockTime(t: TestContext): (ms: number) => Promise<void> {
   t.mock.method(performance, 'now', () => start + passedMs);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   return async (ms) => {
-    for (let n = 0; n < 20; n += 1) await turn(); // so that whoever will wait does
+    for (let n = 0; n < 20; n += 1) await turn(); // so that all waits have started
     passedMs += ms;
     t.mock.timers.tick(ms);
     for (let n = 0; n < 20; n += 1) await turn();

@@ -12,7 +12,7 @@ const STREAM = { accept: 'text/event-stream' };
 /** For tests that would otherwise wait for ever where the app is wrong. */
 const LIMITED = { timeout: 20_000 };
 
-/** Asserts that a stream has told of every position from after one up to another, each once. */
+/** Asserts that a stream has sent every position after one up to another, each once. */
 function assertGapless({ events }: EventStream, after: number, upTo: number): void {
   const positions = events.map(({ change }) => change?.position);
   assert.deepEqual(positions, Array.from({ length: upTo - after }, (_, n) => after + n + 1));
@@ -60,7 +60,7 @@ test('goes on after the last event that its client has, whatever `after` says', 
     assertGapless(await begun('after=1', ''), 1, 4);
   });
 
-test('refuses a Last-Event-ID that is none, and places that the history has not', async (t) => {
+test('rejects a Last-Event-ID that is none, and places that the history has not', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   for (const id of ['x', '-1', '1.5', '1e3', '9'.repeat(17), '1, 2']) {
     const headers = { ...STREAM, 'last-event-id': id };
@@ -103,7 +103,7 @@ test('catches up with a long history and goes live, while writes go on', LIMITED
   }
 });
 
-test('tells of changes that another process on the same folder makes', LIMITED, async (t) => {
+test('sends changes that another process on the same folder makes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const stream = await openEvents(t, server.port, seller);
   await stream.reach(1);
@@ -125,7 +125,7 @@ test('tells of changes that another process on the same folder makes', LIMITED, 
   assertGapless(stream, 0, 26);
 });
 
-test('tells every stream of a seller everything, and streams of others nothing', LIMITED,
+test('sends every change to all streams of its seller, and to no others', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
     const stranger = await server.makeSeller();
@@ -164,7 +164,7 @@ test('compresses no stream, though its client would take that', LIMITED, async (
   assertGapless(stream, 0, 1);
 });
 
-test('refuses a stream without a key, and with one that may not follow changes', async (t) => {
+test('rejects a stream without a key, and with one that may not follow changes', async (t) => {
   const { server } = await openShop(t, {});
   assertProblem(await server.send({ path: CHANGES, headers: STREAM }), 401, 'key-missing');
   const limited = await server.makeSeller({
@@ -174,7 +174,7 @@ test('refuses a stream without a key, and with one that may not follow changes',
   assertProblem(answer, 403, 'scope-missing');
 });
 
-test('refuses more than 50 streams of one key, and frees one when its client leaves', LIMITED,
+test('rejects more than 50 streams of one key, and frees one when its client leaves', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
     const streams = await Promise.all(Array.from({ length: 50 }, () =>

@@ -25,7 +25,7 @@ function positionsOf({ changes }: { changes: { position: number }[] }): number[]
   return changes.map(({ position }) => position);
 }
 
-test('tells every change with what it made of the product', async (t) => {
+test('returns every change with the product after it', async (t) => {
   const clock = makeClock();
   const { seller, ids } = await openShop(t, { A: 7 }, { clock });
   const path = `/api/v1/products/${ids['A']}`;
@@ -75,7 +75,7 @@ test('leads through the history without a gap, page by page, while writes go on'
   assert.equal((await read(seller, 'limit=1000')).changes.length, 1_000);
 });
 
-test('tells of the types that are asked for, and goes on beyond the others', async (t) => {
+test('returns the requested types, and skips past the others', async (t) => {
   const { seller } = await openShop(t, { A: 0, B: 0 });
   await sync(seller, Array.from({ length: 5_400 }, (_, n) => ({ sku: 'A', set: n + 1 })));
   await seller.create({});
@@ -101,7 +101,7 @@ test('answers for the seller of the key alone', async (t) => {
   assert.notEqual(own.changes[0].product_id, (await read(seller)).changes[0].product_id);
 });
 
-test('refuses a place beyond the end, and parameters that are faulty', async (t) => {
+test('rejects a position beyond the end, and invalid parameters', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const beyond = await seller.send({ path: `${CHANGES}?after=2` });
   assert.match(assertProblem(beyond, 400, 'invalid-query').detail, /position 1.*export/s);
@@ -169,7 +169,7 @@ test('answers who waits soon after a change, and passes over those of other type
     assert.deepEqual([positionsOf(page), page.next], [[11], 11]);
   });
 
-test('moves on a wait that was in vain beyond what it has passed over', LIMITED, async (t) => {
+test('returns the position it has skipped to if a wait finds nothing', LIMITED, async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const waiting = read(seller, 'after=1&wait=1&types=deleted');
   await sync(seller, [{ sku: 'A', set: 2 }]);

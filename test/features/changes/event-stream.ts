@@ -6,7 +6,7 @@ import { CHANGES } from '../../api/stock/stock.ts';
 
 export interface ServerEvent {
   readonly id: number;
-  /** The change that it tells of; undefined for one that only moves the id. */
+  /** The change that it carries; undefined for one that only moves the id. */
   readonly change: { readonly position: number; readonly type: string } | undefined;
 }
 

@@ -43,7 +43,7 @@ async function openBusyShop(t: Parameters<typeof openShop>[0]): Promise<Shop> {
   return shop;
 }
 
-test('tells what moved, when, by which key and why', async (t) => {
+test('returns what moved, when, by which key and why', async (t) => {
   const clock = makeClock();
   const { seller, ids } = await openShop(t, { A: 7 }, { clock });
   clock.now += 1_000;
@@ -124,7 +124,7 @@ test('finds movements by time, both ends included', async (t) => {
   }
 });
 
-test('tells of a product by the SKU that it has, and of deleted ones by their last', async (t) => {
+test('names a product by its current SKU, and a deleted one by its last', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 1 });
   const json = { 'content-type': 'application/json' };
   const path = `/api/v1/products/${ids['A']}`;
@@ -165,7 +165,7 @@ for (const sort of ['position', '-position']) {
   }
 }
 
-test('refuses cursors that were altered, or that are of another query or seller', async (t) => {
+test('rejects cursors that were altered, or that are of another query or seller', async (t) => {
   const { server, seller } = await openBusyShop(t);
   const { next_cursor: cursor } = await readPage(seller, 'limit=1');
   assert.ok(cursor);
@@ -188,7 +188,7 @@ test('refuses cursors that were altered, or that are of another query or seller'
   assert.equal((await readPage(seller, `cursor=${cursor}&limit=2`)).movements.length, 2);
 });
 
-test('names every faulty parameter at once', async (t) => {
+test('names every invalid parameter at once', async (t) => {
   const { seller } = await openShop(t, {});
   const query = 'sku=%20&source=&reason=%0A&since=yesterday&until=2026-02-30T00:00:00Z&after=-1'
     + '&sort=stock&limit=1001&format=xml';
@@ -256,7 +256,7 @@ test('exports the ledger as CSV in which no cell is a formula', async (t) => {
   ]);
 });
 
-test('tells from where on the history is kept', async (t) => {
+test('says from where the history is kept', async (t) => {
   const clock = makeClock();
   const { server, seller } = await openShop(t, { A: 1, B: 1 }, { clock });
   await sync(seller, [{ sku: 'A', set: 2 }]);

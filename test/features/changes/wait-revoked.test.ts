@@ -62,7 +62,7 @@ test('sends no change to a key that was revoked while it waited', LIMITED, async
   assertProblem(await answer, 401, 'key-unknown');
 });
 
-test('rejects a key whose seller was disabled while it waited in vain', LIMITED, async (t) => {
+test('rejects a key whose seller was disabled during the wait', LIMITED, async (t) => {
   const { server, seller, answer } = await startWaiting(t, 1);
   await server.store.setSellerDisabled(seller.sellerId, true);
   assertProblem(await answer, 401, 'key-unknown');

@@ -39,7 +39,7 @@ test('keeps committed rows if the connection breaks, and finds them unchanged', 
   const committed = await breakOff(t, server, seller, file, {});
   assert.ok(committed >= 1_000 && committed % 1_000 === 0, `${committed}`);
   const { summary } = await importFile(seller, { body: file });
-  const { unchanged } = summary; // units that were under way may have been committed since
+  const { unchanged } = summary; // batches in flight may have been committed since
   assert.ok(unchanged >= committed && unchanged < 6_000 && unchanged % 1_000 === 0, `${unchanged}`);
   assert.deepEqual(summary, counts({ unchanged, created: 6_000 - unchanged, position: 6_000 }));
   const again = await importFile(seller, { body: file });

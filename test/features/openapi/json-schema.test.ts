@@ -5,7 +5,7 @@ import { findFaults } from './json-schema.ts';
 
 const LINES = { contentMediaType: 'application/x-ndjson', contentSchema: { type: 'integer' } };
 
-test('tells what fits a keyword from what does not', () => {
+test('decides what matches a keyword and what does not', () => {
   for (const [schema, fitting, others] of [
     [{ type: 'integer' }, [0, -1, 1e20], [0.5, '1', null, true, [], {}]],
     [{ type: ['string', 'null'] }, ['', null], [0, undefined, {}]],
@@ -50,7 +50,7 @@ test('says where a fault is', () => {
   ]);
 });
 
-test('refuses to work with what it does not know', () => {
+test('rejects to work with what it does not know', () => {
   for (const schema of [
     { multipleOf: 2 }, { type: 'float' }, { format: 'email' }, { $ref: 'other.json' },
     { $ref: '#/nothing' }, true, undefined, { contentMediaType: 'a/b', contentSchema: {} },

@@ -217,7 +217,7 @@ async function makePruned(server: TestServer): Promise<TestSeller> {
   return seller;
 }
 
-test('refuses with each status that the document names, and as it says', async (t) => {
+test('rejects with each status that the document names, and as it says', async (t) => {
   const { server, document, seller } = await start(t);
   const stranger = await server.makeSeller({ scopes: ['webhooks:write'] });
   const slow = await (await startServer(t, { rateLimitPerMinute: 1, clock: makeClock() }))

@@ -1,6 +1,6 @@
 /**
  * A browser in miniature, for tests over real sockets: it keeps cookies as browsers do, fills in
- * the forms of the page that it shows, and follows a redirect when it is told to.
+ * the forms of the page that it shows, and follows a redirect when asked to.
  */
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';

@@ -130,7 +130,7 @@ test('finds the first endpoint that another process creates', async (t) => {
       return other.subscribeToCommits(listener);
     },
   });
-  await sending.change(1); // of which nobody has to be told
+  await sending.change(1); // of which nobody is notified
   assert.equal(watching, 0);
   await sending.create(receiver.url);
   await sending.change(1);

@@ -25,7 +25,7 @@ function ask(remoteAddress: string | undefined, headers: Fields = {}): IncomingM
   return { socket, headers } as unknown as IncomingMessage;
 }
 
-/** As a trusted proxy tells it. */
+/** As a trusted proxy forwards it. */
 function read(headers: Fields): string {
   return PROXIES.readClientAddress(ask('127.0.0.1', headers));
 }

@@ -37,7 +37,7 @@ describe('Accept', () => {
     'text/html', 'image/*', 'json', '*', 'application/json;q=0', '*/*;q=0', 'text/csv2',
     'application/jsonx', 'application/*;q=0.0, text/*;q=0', '*/json',
   ]) {
-    test(`${accept}: rejected, and told what there is`, () => {
+    test(`${accept}: rejected, and lists what is available`, () => {
       const { code, publicDetail } = catchRefusal(() => negotiate(accept, TYPES));
       assert.equal(code, 'not_acceptable');
       for (const type of TYPES) assert.ok(publicDetail.includes(type), publicDetail);

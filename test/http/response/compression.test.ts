@@ -153,7 +153,7 @@ describe('a stream', { timeout: 10_000 }, () => {
     });
   }
 
-  test('that tells of a change as it is made is not held back', () => {
+  test('of live changes is not delayed', () => {
     const reply = makeReply({ headers: lines, body: generate() });
     assert.equal(new Compressor().compress(reply, ask('gzip', 'POST')), reply);
   });

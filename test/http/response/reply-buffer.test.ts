@@ -44,7 +44,7 @@ async function upload(t: TestContext, fields: string, version = '1.1'): Promise<
   };
 }
 
-test('begin at once for a client that comes by itself', LIMITED, async (t) => {
+test('begin at once for a single client', LIMITED, async (t) => {
   const { socket, send } = await upload(t, 'Content-Length: 2\r\n');
   const begun = readUntil(socket, '<a>');
   assert.equal(await send('a'), true);

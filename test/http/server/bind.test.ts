@@ -36,7 +36,7 @@ test('listens for its own user and group alone, and leaves nothing behind', asyn
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('tells of no address of those who come', async (t) => {
+test('logs no client address', async (t) => {
   const path = join(makeFolder(t), 'api.sock');
   const handle: Parameters<typeof listen>[0] = (incoming, response) => {
     response.end(`[${readPeerAddress(incoming)}]`);

@@ -56,7 +56,7 @@ function assertRefused(text: string): void {
 }
 
 describe('a connection', LIMITED, () => {
-  test('past the limit of an address is told so, and others are taken', async (t) => {
+  test('past the limit of an address get an error, and others are accepted', async (t) => {
     const port = await serve(t, { perAddress: 2, isProxy: () => false });
     const first = await openTaken(t, port, '127.0.0.2');
     await openTaken(t, port, '127.0.0.2');

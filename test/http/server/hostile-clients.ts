@@ -1,6 +1,6 @@
 /**
  * A process of hostile clients: it holds as many connections as it is told to, opens another for
- * each that is ended, and tells how many are open whenever it is asked. Each kind abuses the
+ * each that is closed, and reports how many are open when asked. Each kind abuses the
  * server in a way of its own, some of them with a good key.
  */
 import { connect, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Everything by which a server of Node tells of a request, over raw sockets. */
+/** Every event by which Node's server reports a request, over raw sockets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -120,7 +120,7 @@ describe('what is no request', LIMITED, () => {
     // What comes on another connection is handed on after it.
     const other = send(port, { path: '/other' });
     while (waiting.length < 3) await new Promise((resolve) => setImmediate(resolve));
-    socket.write('and more nonsense\r\n\r\n'); // is told of again
+    socket.write('and more nonsense\r\n\r\n'); // is reported again
     for (const finish of waiting) finish();
     assert.equal((await other).status, 200);
     assert.match(await text, /200 OK.*answer to \/HTTP.*answer to \/secondHTTP\/1\.1 400 Bad/s);

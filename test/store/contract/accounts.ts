@@ -54,7 +54,7 @@ function testSettings(prepare: PrepareStore): void {
 }
 
 function testRemoval(prepare: PrepareStore): void {
-  test('removes an account with all that lets somebody in, and leaves the seller', async (t) => {
+  test('removes an account with its credentials and sessions, and keeps the seller', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];

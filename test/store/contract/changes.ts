@@ -93,7 +93,7 @@ function testPatch(prepare: PrepareStore): void {
     assert.notEqual(again.id, created.id);
   });
 
-  test('refuses the SKU of another product, and changes nothing', async (t) => {
+  test('rejects the SKU of another product, and changes nothing', async (t) => {
     const { store, actor, created } = await prepareOne(prepare(t));
     await store.createProduct(actor, makeNewProduct({ sku: 'CUP' }));
     const before = await readAll(store, actor.sellerId);

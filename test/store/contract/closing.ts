@@ -29,7 +29,7 @@ function testFinishing(prepare: PrepareStore): void {
     assert.equal(cursorKey.length, 32);
   });
 
-  test('finishes what is under way before it closes', async (t) => {
+  test('finishes what is in flight before it closes', async (t) => {
     const open = prepare(t);
     const store = await open(makeClock());
     const actor = await makeActor(store);
@@ -41,7 +41,7 @@ function testFinishing(prepare: PrepareStore): void {
     assert.equal(listed.length, 1_200);
   });
 
-  test('may be closed twice, and the second time too waits for what is under way', async (t) => {
+  test('can be closed twice, and waits for what is in flight both times', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const state = { isDone: false };
@@ -55,7 +55,7 @@ function testFinishing(prepare: PrepareStore): void {
 }
 
 function testRefusals(prepare: PrepareStore): void {
-  test('refuses writes once it is closed', async (t) => {
+  test('rejects writes once it is closed', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const closing = store.close();
@@ -65,7 +65,7 @@ function testRefusals(prepare: PrepareStore): void {
     await assert.rejects(makeActor(store), { name: 'AppError', code: 'unavailable' });
   });
 
-  test('refuses reads once it is closed', async (t) => {
+  test('rejects reads once it is closed', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     await store.close();

@@ -16,7 +16,7 @@ export function testDisabledSellers(prepare: PrepareStore): void {
 }
 
 function testAccess(prepare: PrepareStore): void {
-  test('lets nobody in for a seller who is disabled, in every process at once', async (t) => {
+  test('rejects every credential of a disabled seller, in every process at once', async (t) => {
     const open = prepare(t);
     const clock = makeClock();
     const [store, second] = [await open(clock), await open(clock)];

@@ -1,4 +1,4 @@
-/** The contract of a store: the one look-up that tells who calls and where the catalogue stands. */
+/** The contract of a store: the query that finds the caller and its position. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';

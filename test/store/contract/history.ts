@@ -51,7 +51,7 @@ async function prepareHistory(open: ReturnType<PrepareStore>) {
 }
 
 function testFeed(prepare: PrepareStore): void {
-  test('tells every change after a position, each with what it was', async (t) => {
+  test('lists every change after a position, with its type', async (t) => {
     const { store, actor, timeOf } = await prepareHistory(prepare(t));
     const page = await store.listChanges(actor.sellerId, { after: 0, limit: 100 });
     assert.deepEqual(page.changes.map(({ position, type, sku, at }) => [position, type, sku, at]), [
@@ -67,7 +67,7 @@ function testFeed(prepare: PrepareStore): void {
     assert.ok(page.changes.every(({ keyId }) => keyId === actor.keyId));
   });
 
-  test('tells changes in pages, and of some types, and how far it has looked', async (t) => {
+  test('lists changes in pages, by type, and says how far it has read', async (t) => {
     const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
     const read = async (after: number, limit: number, types?: 'stock'[]) => {
       const { changes, next } = await store.listChanges(sellerId, { after, limit, types });
@@ -80,7 +80,7 @@ function testFeed(prepare: PrepareStore): void {
     assert.deepEqual(await read(4, 2, ['stock']), [[6], 8]);
   });
 
-  test('refuses a position to which the catalogue has not come', async (t) => {
+  test('rejects a position beyond the catalogue', async (t) => {
     const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
     const refused = { code: 'invalid_query' };
     await assert.rejects(store.listChanges(sellerId, { after: 9, limit: 1 }), refused);
@@ -146,7 +146,7 @@ function testLedger(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, actor, filter), [3, 4, 5]);
   });
 
-  test('tells what products were described as before changes of theirs', async (t) => {
+  test('finds the snapshots of products before their changes', async (t) => {
     const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
     const other = await makeActor(store);
     const before = await store.findPreviousSnapshots(sellerId, [1, 3, 5, 7, 8, 99]);
@@ -185,7 +185,7 @@ function testPast(prepare: PrepareStore): void {
     return levels.map(({ sku, stock, position: last }) => [sku, stock, last]);
   };
 
-  test('tells the stock of every product as it stood', async (t) => {
+  test('lists the stock of every product at a position', async (t) => {
     const { store, actor } = await prepareHistory(prepare(t));
     assert.deepEqual(await levelsAt(store, actor, 0), []);
     assert.deepEqual(await levelsAt(store, actor, 1), [[A, 5, 1]]);
@@ -241,7 +241,7 @@ function testPast(prepare: PrepareStore): void {
 }
 
 function testPruning(prepare: PrepareStore): void {
-  test('removes history before a time, and says so to whoever asks for it', async (t) => {
+  test('removes history before a time, and reports it to readers of it', async (t) => {
     const { store, actor, timeOf } = await prepareHistory(prepare(t));
     const { sellerId } = actor;
     const whole = (await store.listChanges(sellerId, { after: 4, limit: 9 })).changes;
@@ -300,7 +300,7 @@ async function searchStock(store: Store, { sellerId }: Actor, position: number) 
 }
 
 function testWatching(prepare: PrepareStore): void {
-  test('tells of commits of this store and of another one, until that is ended', async (t) => {
+  test('notifies of commits of this store and another one until unsubscribed', async (t) => {
     const open = prepare(t);
     const [store, other] = [await open(makeClock()), await open(makeClock())];
     const actor = await makeActor(store);
@@ -322,7 +322,7 @@ function testWatching(prepare: PrepareStore): void {
   });
 }
 
-/** Waits until the store tells a listener of its own of a write. */
+/** Waits until the store notifies its own subscriber of a write. */
 async function tellOf(store: Store, write: () => Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = store.subscribeToCommits(resolve);

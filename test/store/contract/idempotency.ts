@@ -58,7 +58,7 @@ function testReplays(prepare: PrepareStore): void {
 }
 
 function testKeys(prepare: PrepareStore): void {
-  test('refuses a key that comes with something else', async (t) => {
+  test('rejects a key that was used for another request', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const write = { ...actor, ...once('k') };
@@ -70,7 +70,7 @@ function testKeys(prepare: PrepareStore): void {
     assert.equal((await readAll(store, actor.sellerId)).length, 1);
   });
 
-  test('tells the keys of two sellers apart, but not those of two API keys of one', async (t) => {
+  test('separates Idempotency-Keys by seller, but not by API key', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const product = makeNewProduct();
@@ -82,7 +82,7 @@ function testKeys(prepare: PrepareStore): void {
     assert.deepEqual(again, { ...made, isReplay: true });
   });
 
-  test('makes one API key of those that are asked for with one key, and refuses the others',
+  test('creates one API key per Idempotency-Key, and rejects the others',
     async (t) => {
       const store = await prepare(t)(makeClock());
       const actor = await makeActor(store);

@@ -31,7 +31,7 @@ async function readUsage(store: Store, sellerId: SellerId, since = 0, limit = 10
 }
 
 export function testKeyUsage(prepare: PrepareStore): void {
-  test('adds up the requests of each key in each hour, and tells the newest first', async (t) => {
+  test('adds up the requests of each key in each hour, newest first', async (t) => {
     const { store, actor, second, stranger } = await prepareKeys(prepare(t));
     assert.deepEqual(await readUsage(store, actor.sellerId), []);
     await store.noteUsage([

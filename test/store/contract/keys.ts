@@ -42,7 +42,7 @@ function testCreation(prepare: PrepareStore): void {
     assert.equal(JSON.stringify(made), JSON.stringify(listed));
   });
 
-  test('refuses a key for a seller that does not exist', async (t) => {
+  test('rejects a key for a seller that does not exist', async (t) => {
     const store = await prepare(t)(makeClock());
     const made = store.createKey(NO_SELLER, makeHash(), makeNewKey());
     await assert.rejects(made, { code: 'not_found' });

@@ -84,7 +84,7 @@ function testIds(prepare: PrepareStore): void {
 }
 
 function testSkus(prepare: PrepareStore): void {
-  test('refuses a SKU that the seller has, and takes no position for it', async (t) => {
+  test('rejects a SKU that the seller has, and takes no position for it', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const first = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
@@ -95,7 +95,7 @@ function testSkus(prepare: PrepareStore): void {
     assert.equal((await store.createProduct(actor, makeNewProduct())).position, 2);
   });
 
-  test('tells SKUs apart by case, and lets two sellers have the same one', async (t) => {
+  test('distinguishes SKUs by case, and lets two sellers have the same one', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     await store.createProduct(one, makeNewProduct({ sku: 'a-1' }));
@@ -117,7 +117,7 @@ function testList(prepare: PrepareStore): void {
     assert.deepEqual(await store.listProducts(NO_SELLER, query), nothing);
   });
 
-  test('lists products in the order of creation, in pages that tell of more', async (t) => {
+  test('lists products in the order of creation, in pages', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const ids: ProductId[] = [];

@@ -49,7 +49,7 @@ function testSuccessor(prepare: PrepareStore): void {
   });
 
   test('gives a key that is rotated once more a successor that lives no shorter', async (t) => {
-    // Whoever lost the new key rotates the old one again, while it is still valid.
+    // A seller who lost the new key rotates the old one again while it is valid.
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);

@@ -45,7 +45,7 @@ function testBeginning(prepare: PrepareStore): void {
 }
 
 function testLookUp(prepare: PrepareStore): void {
-  test('finds who is signed in, and where their catalogue stands now', async (t) => {
+  test('finds who is signed in, and the position of their catalogue', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { sellerId, joining } = await join(store);

@@ -19,7 +19,7 @@ export function testStockDays(prepare: PrepareStore): void {
   testListing(prepare);
 }
 
-/** Each day that is told of: its number, what came in, what went out. */
+/** Each listed day: its number, what came in, what went out. */
 async function readDays(store: Store, sellerId: SellerId, since = 0): Promise<number[][]> {
   const days = await store.listStockDays(sellerId, { since, limit: 100 });
   return days.map(({ day, unitsIn, unitsOut }) => [day, unitsIn, unitsOut]);

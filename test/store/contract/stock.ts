@@ -53,7 +53,7 @@ async function stocksOf(store: Store, { sellerId }: Actor): Promise<number[]> {
 }
 
 function testJudging(prepare: PrepareStore): void {
-  test('sets and adjusts stock in the order sent, and says what became of each', async (t) => {
+  test('sets and adjusts stock in the order sent, and reports each result', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const [a] = await readAll(store, actor.sellerId);
     assert.ok(a);
@@ -72,7 +72,7 @@ function testJudging(prepare: PrepareStore): void {
     assert.deepEqual(await stocksOf(store, actor), [7, 0, 9]);
   });
 
-  test('judges a change by the first of its faults, and refuses it without a trace', async (t) => {
+  test('rejects a change for its first error, and records nothing', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const shop = { source: 'shop' };
     await statusesOf(store, actor, [{ sku: A, set: 5, sequence: 4 }], shop);

@@ -23,7 +23,7 @@ async function readTotals(store: Store, sellerId: SellerId): Promise<CatalogueTo
 }
 
 function testSums(prepare: PrepareStore): void {
-  test('tells what the products come to after each change, as soon as it is made', async (t) => {
+  test('has the totals of the products after each change at once', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const assertTotals = async (position: number, ...[products, units, valueMinor]: bigint[]) => {

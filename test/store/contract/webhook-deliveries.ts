@@ -1,4 +1,4 @@
-/** The contract of a store: what whoever sends to the endpoints of webhooks needs of it. */
+/** The contract of a store: what the webhook worker needs of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/store/limits.ts';

@@ -1,4 +1,4 @@
-/** The contract of a store: endpoints of webhooks, as their sellers make and change them. */
+/** The contract of a store: webhooks, as their sellers create and change them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WebhookId } from '../../../src/domain/id.ts';

@@ -93,7 +93,7 @@ function testFaults(prepare: PrepareStore): void {
 }
 
 function testReading(prepare: PrepareStore): void {
-  test('shows a change to whoever was told of it, whatever was read just before', async (t) => {
+  test('shows a committed change to its listeners, even after a recent read', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const hash = makeHash();
@@ -112,7 +112,7 @@ function testReading(prepare: PrepareStore): void {
     }
   });
 
-  test('shows a change to whoever was told of it, however many read meanwhile', async (t) => {
+  test('shows a committed change to its listeners under concurrent reads', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const hash = makeHash();

@@ -2,7 +2,7 @@
 
 /** How long a search waits for the projection to catch up; most lags are milliseconds. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;
-/** `Retry-After` of a search that waited in vain, and of an export too many. */
+/** `Retry-After` of a search that timed out waiting, and of an export over the limit. */
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
 /** Searches and export pages that wait, in total and per seller; one more is rejected. */
 export const SEARCH_QUEUE_LIMIT = 1_000;

@@ -1,4 +1,4 @@
-/** What tells a request of the portal's own pages from a forged one. */
+/** How a request of the portal's own pages differs from a forged one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

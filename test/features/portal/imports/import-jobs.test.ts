@@ -141,7 +141,7 @@ describe('jobs are deleted', () => {
       assert.deepEqual(isThere, [false, true, true]);
     });
 
-  test('after a day without activity, even if nobody asks for them', async (t) => {
+  test('after a day without activity, without a request for them', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const bench = await openBench(t);
     const job = await upload(bench, FILE);

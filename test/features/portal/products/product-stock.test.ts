@@ -113,7 +113,7 @@ describe('a stocktake', () => {
     assert.match(readText((await user.follow()).text), /already had this value/);
   });
 
-  test('is rejected if the stock changed meanwhile, and accepted when sent again', async (t) => {
+  test('is rejected if the stock has changed since, and accepted when sent again', async (t) => {
     const { user, mug, sync, stock } = await start(t, 9);
     await user.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]);

@@ -214,7 +214,7 @@ test('redirects to its own pages only', async (t) => {
     const path = `/portal/sign-in?${new URLSearchParams({ to })}`;
     const { user, answer } = await signIn(server.port, ownOf(shop), path);
     assert.equal(answer.headers.location, location, to);
-    // Whoever is signed in already goes there at once.
+    // A signed-in user is redirected there at once.
     assert.equal((await user.get(path)).headers.location, location, to);
   }
 });

@@ -28,7 +28,7 @@ test('copies one snapshot while another connection commits between any two steps
   const writer = new DatabaseSync(join(folder, FILE_NAME), { timeout: 10_000 });
   t.after(() => writer.close());
   const made = await backUp(folder, new AtomicFile(file), (state) => {
-    // SQLite by itself begins anew after each commit: that would go on without an end.
+    // SQLite's own backup restarts after each commit, so it would never end.
     assert.ok(states.push(state) < 200, 'it begins again and again');
     writer.exec("INSERT INTO seller (name, currency, currency_decimals, created_at) "
       + "VALUES ('Another', 'EUR', 2, 0)");
@@ -129,7 +129,7 @@ test('reports a full disk, leaves nothing, and does not disturb the server', asy
     code: 'storage_full', message: /^The copy needs \d+ MiB; .* has 1 MiB free\. Nothing was/,
   });
   assert.deepEqual(readdirSync(disk), []);
-  // On the disk of the server it leaves room for what is written meanwhile.
+  // On the server's disk it leaves room for what is written during the backup.
   const shared = mountSmallDisk(t, '16m') ?? assert.fail('no other disk');
   cpSync(folder, join(shared, 'data'), { recursive: true });
   const copy = new AtomicFile(join(shared, 'copy.db'));

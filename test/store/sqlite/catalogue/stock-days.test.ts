@@ -13,7 +13,7 @@ import { DAY_MS } from '../../contract/fixture.ts';
 const SELLER = 1 as SellerId;
 const MOST = Number.MAX_SAFE_INTEGER;
 
-test('stays at the largest number that can be told, on however busy a day', (t) => {
+test('saturates at the largest safe integer on a busy day', (t) => {
   const db = openWriter(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   db.exec(`INSERT INTO seller (id, name, currency, currency_decimals, created_at)

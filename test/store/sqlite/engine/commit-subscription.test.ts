@@ -8,7 +8,7 @@ import { makeSeller } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from './read-file.ts';
 
-test('shows what another process wrote before the watch began, or is told of it', async (t) => {
+test('sees what another process wrote before the subscription, or is notified', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const { id } = await makeSeller(store);

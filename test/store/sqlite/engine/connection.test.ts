@@ -20,7 +20,7 @@ test('opens a writer with every setting that durability and safety need', (t) =>
   });
 });
 
-test('limits the pages of the file where it is told to', (t) => {
+test('limits the pages of the file if asked to', (t) => {
   const db = openWriter(prepareCatalogueFile(makeFolder(t)).file, 500);
   t.after(() => db.close());
   assert.deepEqual(readPragmas(db, ['max_page_count']), { max_page_count: 500 });
@@ -36,7 +36,7 @@ test('opens a reader with the settings of safety, which cannot write', (t) => {
   assert.throws(() => db.exec('PRAGMA user_version = 9'), /readonly database/);
 });
 
-test('refuses what only an attacker would ask of a connection', (t) => {
+test('rejects statements that only an attacker would run', (t) => {
   const db = openTestWriter(t);
   db.exec('PRAGMA writable_schema = ON');
   assert.throws(() => db.exec("UPDATE sqlite_schema SET sql = ''"), /may not be modified/);

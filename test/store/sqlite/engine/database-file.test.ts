@@ -42,7 +42,7 @@ test('closes a folder that others could read', async (t) => {
   assert.equal(readMode(folder), '700');
 });
 
-test('refuses a folder that all users share, and leaves it alone', async (t) => {
+test('rejects a folder that all users share, and leaves it alone', async (t) => {
   const folder = makeFolder(t);
   chmodSync(folder, 0o1777);
   await assert.rejects(openStore(t, { folder }), {
@@ -75,7 +75,7 @@ test('leaves its file and its key when it is closed: no WAL and nothing unfinish
   assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
 });
 
-test('makes its file anew where an earlier attempt was cut off', async (t) => {
+test('creates its file again after an interrupted attempt', async (t) => {
   const folder = makeFolder(t);
   const { tempPath: part } = new AtomicFile(join(folder, FILE_NAME));
   for (const suffix of ['', '-wal', '-shm', '.lock']) writeFileSync(part + suffix, '');
@@ -125,7 +125,7 @@ const foreignFiles: readonly [what: string, make: (file: string) => void][] = [
 ];
 
 for (const [what, make] of foreignFiles) {
-  test(`refuses ${what} and leaves it untouched`, async (t) => {
+  test(`rejects ${what} and leaves it untouched`, async (t) => {
     const folder = makeFolder(t);
     make(join(folder, FILE_NAME));
     const before = readFolder(folder);
@@ -137,7 +137,7 @@ for (const [what, make] of foreignFiles) {
   });
 }
 
-test('refuses a folder in the place of the file, and leaves it untouched', async (t) => {
+test('rejects a folder in the place of the file, and leaves it untouched', async (t) => {
   const folder = makeFolder(t);
   mkdirSync(join(folder, FILE_NAME));
   await assert.rejects(openStore(t, { folder }), {
@@ -146,7 +146,7 @@ test('refuses a folder in the place of the file, and leaves it untouched', async
   assert.deepEqual(readdirSync(folder, { recursive: true }), [FILE_NAME]);
 });
 
-test('refuses a file of a newer version and leaves it untouched', async (t) => {
+test('rejects a file of a newer version and leaves it untouched', async (t) => {
   const folder = makeFolder(t);
   await (await openStore(t, { folder })).close();
   writeDatabase(join(folder, FILE_NAME), 'PRAGMA user_version = 99');
@@ -157,7 +157,7 @@ test('refuses a file of a newer version and leaves it untouched', async (t) => {
   assert.deepEqual(readFolder(folder), before);
 });
 
-test('refuses a newer version that a crash has left in the WAL', async (t) => {
+test('rejects a newer version that a crash has left in the WAL', async (t) => {
   const folder = await makeCrashedFolder(t, 'PRAGMA user_version = 99');
   await assert.rejects(openStore(t, { folder }), {
     name: 'AppError', code: 'unavailable', message: /written by a newer version/,

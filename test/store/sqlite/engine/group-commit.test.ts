@@ -26,7 +26,7 @@ test('runs the units of a batch in their order and commits them together', (t) =
   assert.equal(db.isTransaction, false);
 });
 
-test('lets each faulty unit fail alone, with its own reason', (t) => {
+test('lets each invalid unit fail alone, with its own reason', (t) => {
   const { db, commits } = prepare(t);
   const outcomes = prepareGroupCommit(db, AUDIT_KEY)({
     at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
@@ -114,7 +114,7 @@ test('fails every unit of a commit that fails, and changes nothing', (t) => {
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });
 
-test('writes over what a failing disk may have kept of a commit, or says so', (t) => {
+test('overwrites what a failing disk may have kept of a commit, or says so', (t) => {
   const { db } = prepare(t);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const prepareStatement = db.prepare.bind(db);

@@ -99,7 +99,7 @@ test('leaves the last version whole before the migration that fails, and goes on
     assertBroughtUp(folder, today, 4);
   });
 
-test('adds to an old history what later versions tell of it', async (t) => {
+test('adds to an old history what later versions record', async (t) => {
   const folder = makeOld(t, 2);
   await (await openStore(t, { folder })).close();
   const changes = readRows(folder, 'SELECT sku, prior FROM change ORDER BY position');

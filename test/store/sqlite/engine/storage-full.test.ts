@@ -14,7 +14,7 @@ import { readRows } from './read-file.ts';
 
 const PAGE_LIMIT = 60;
 
-test('refuses a write for which there is no room, and reads go on', async (t) => {
+test('rejects a write without disk space, and continues to read', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
   const actor = await makeActor(store);

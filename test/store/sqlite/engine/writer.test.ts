@@ -23,7 +23,7 @@ test('commits writes that arrive together at one time, and later ones later', as
   assert.equal(times[20], (times[0] ?? NaN) + 1);
 });
 
-test('refuses one change too many while others wait, and says when to try again', async (t) => {
+test('rejects a change when the queue is full, and says when to retry', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   const waiting = countTo(WRITE_QUEUE_LIMIT).map(() => store.noteKeyUse(actor, '192.0.2.1'));
@@ -35,7 +35,7 @@ test('refuses one change too many while others wait, and says when to try again'
   await store.close();
 });
 
-test('waits for another process that writes, and answers reads meanwhile', async (t) => {
+test('waits for another process that writes, and continues to read', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
@@ -58,7 +58,7 @@ test('waits for another process that writes, and answers reads meanwhile', async
   await store.close();
 });
 
-test('says that an outcome is unknown where its thread is lost, and then refuses', async (t) => {
+test('reports an unknown outcome if its thread is lost, and then rejects', async (t) => {
   const { store, thread } = await openWithThread(t);
   const actor = await makeActor(store);
   const { id } = await store.createProduct(actor, makeNewProduct());
@@ -74,7 +74,7 @@ test('says that an outcome is unknown where its thread is lost, and then refuses
   await store.close();
 });
 
-test('closes although its thread is lost with changes under way', async (t) => {
+test('closes although its thread is lost with changes in flight', async (t) => {
   const { store, thread } = await openWithThread(t);
   const actor = await makeActor(store);
   const write = store.createProduct(actor, makeNewProduct());

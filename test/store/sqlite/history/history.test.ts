@@ -72,7 +72,7 @@ test('has a row of history for every product that is listed', async (t) => {
   `), [{ rows: 600, products: 600, first: 1, last: 600 }]);
 });
 
-test('tells what was changed, moved and deleted, and keeps a last snapshot', async (t) => {
+test('records what was changed, moved and deleted, and keeps a last snapshot', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
@@ -123,7 +123,7 @@ test('moves the stock of every product by the sum of its history', async (t) => 
   `), []);
 });
 
-test('keeps no old description of a product that is described anew, or deleted', async (t) => {
+test('keeps no old snapshot of a product that has a newer one, or is deleted', async (t) => {
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });

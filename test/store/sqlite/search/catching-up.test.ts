@@ -111,7 +111,7 @@ test('reports its progress if it does not reach a position in time', LIMIT, asyn
   const actor = await makeActor(store);
   await importProducts(store, actor, 3);
   const { sellerId } = actor;
-  // No catalogue comes to this position, so none is waited for in vain for longer.
+  // No catalogue reaches this position, so the wait is not extended.
   await Promise.all([
     store.searchProducts(sellerId, ALL, 4_000), store.readTotals(sellerId, 4_000),
     store.countLowStock(sellerId, { stockMax: 7, limit: 10 }, 4_000),
@@ -141,7 +141,7 @@ test('does not catch up after few commits, or while commits continue', async (t)
     search.noteCommit();
     t.mock.timers.tick(SEARCH_IDLE_MS - 1);
   }
-  await setImmediate(); // a start is told of in the next turn
+  await setImmediate(); // a start is reported in the next event-loop turn
   assert.equal(threads.length, 0);
   pause();
   await waitFor(() => threads.length === 1);
