@@ -8,7 +8,7 @@ import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
-import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
+import type { BatchTarget } from '../../transfer/batches.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import { StockTally } from './stock-result.ts';
@@ -34,7 +34,7 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
     target: options.dry_run
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, call, options, key),
-    batchReport: new StockReport(call, options.report === 'all'),
+    batchReport: createReport(call, options.report === 'all'),
   }));
 }
 
@@ -79,31 +79,26 @@ function readChanges(rows: readonly StockLine[]) {
 }
 
 /** Formats the lines of results, and counts them. */
-class StockReport implements BatchReport<StockLine, Evaluation> {
-  readonly #tally: StockTally;
-  readonly #reportsAll: boolean;
-  #position: number;
-
-  constructor({ caller }: ApiRequest, reportsAll: boolean) {
-    this.#tally = new StockTally(caller.sellerId);
-    this.#reportsAll = reportsAll;
-    this.#position = caller.position;
-  }
-
-  add({ rows, written }: WrittenBatch<StockLine, Evaluation>): string {
-    this.#position = written?.position ?? this.#position;
-    const results = (written?.results ?? []).values();
-    let lines = '';
-    for (const { line, sent } of rows) {
-      const { failed } = this.#tally;
-      const members = this.#tally.format(sent, results);
-      if (this.#reportsAll || this.#tally.failed > failed) lines += `{"line":${line},${members}}\n`;
-    }
-    return lines;
-  }
-
-  summarise() {
-    const { applied, unchanged, failed } = this.#tally;
-    return { applied, unchanged, failed, position: this.#position };
-  }
+function createReport(
+  { caller }: ApiRequest, reportsAll: boolean,
+): BatchReport<StockLine, Evaluation> {
+  const tally = new StockTally(caller.sellerId);
+  let { position } = caller;
+  return {
+    add({ rows, written }) {
+      position = written?.position ?? position;
+      const results = (written?.results ?? []).values();
+      let lines = '';
+      for (const { line, sent } of rows) {
+        const { failed } = tally;
+        const members = tally.format(sent, results);
+        if (reportsAll || tally.failed > failed) lines += `{"line":${line},${members}}\n`;
+      }
+      return lines;
+    },
+    summarise() {
+      const { applied, unchanged, failed } = tally;
+      return { applied, unchanged, failed, position };
+    },
+  };
 }
