@@ -3,7 +3,6 @@ import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, statusOf } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
@@ -11,7 +10,7 @@ import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { isAlive } from '../sign-in/session.ts';
+import { listSessions } from './sessions.ts';
 
 const DONE = new Map([
   ['settings', 'Your settings are saved.'],
@@ -71,12 +70,10 @@ async function renderAccount(
 }
 
 async function renderSecurity(
-  { account, link, format }: PageRequest, { store, clock }: Portal,
+  { account: { sellerId, email, hasTotp }, link, format }: PageRequest, portal: Portal,
 ): Promise<Html> {
-  const { sellerId, email, hasTotp } = account;
   const [name = '', host = ''] = email.split('@');
-  const sessions = await store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT);
-  const count = sessions.filter((session) => isAlive(session, clock())).length;
+  const { length: count } = await listSessions(portal, sellerId);
   const row = (value: Content, path: string, label: string): Content =>
     html`${value}<br><a href="${link(`/account/${path}`)}">${label}</a>`;
   return facts([

@@ -1,11 +1,13 @@
 /** The audit log of the account, its keys and its webhooks, the newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { renderFields } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
+import { readFilters, renderFilters } from '../forms/filter.ts';
+import { NO_ERRORS } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { pager, type Row, table } from '../html/elements.ts';
-import { html, type Html } from '../html/html.ts';
+import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -38,52 +40,42 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   seller_enabled: 'Shop enabled',
 };
 
+const FIELDS: readonly Field[] = [{
+  name: 'type', label: 'Event type', control: 'select',
+  choices: [
+    { value: '', label: 'All events' },
+    ...AUDIT_TYPES.map((type) => ({ value: type, label: LABELS[type] })),
+  ],
+}];
+
 /** The subject of these is a User-Agent, or a number of browsers. */
 const BROWSER_TYPES: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
 /** GET /portal/activity: 200 */
 export async function showActivity(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { query, account: { sellerId } } = request;
-  const type = AUDIT_TYPES.find((known) => known === query.get('type'));
-  const before = findWholeNumber(query.get('before') ?? '');
+  const { query, link, account: { sellerId } } = request;
+  const form = readFilters(query, FIELDS);
+  const type = AUDIT_TYPES.find((known) => known === form.get('type'));
+  const before = findWholeNumber(query.get('before'));
   const found = await portal.store.listAuditEvents(sellerId, {
     type, before, limit: ACTIVITY_PAGE_SIZE + 1,
   });
   const events = found.slice(0, ACTIVITY_PAGE_SIZE);
-  const last = found.length > events.length ? events.at(-1)?.n : undefined;
-  const link = (from?: number): string => request.link(`/activity${formatQuery(type, from)}`);
+  const last = found.length > events.length ? events.at(-1) : undefined;
   return renderPage(request, portal, {
     title: 'Activity',
-    content: html`${renderFilter(request, type)}
+    content: html`${renderFilters(link('/activity'), FIELDS, { form, errors: NO_ERRORS })}
       ${table({
     caption: 'Activity of the account, its keys and its webhooks',
     columns: ['Event', 'Time', 'Address', 'Details'],
     rows: events.map((event) => renderEvent(request, event)),
     empty: html`<p>No ${before !== undefined && 'earlier '}activity${
       type !== undefined && ' of this type'}.
-        <a href="${request.link('/activity')}">Show all activity</a></p>`,
+        <a href="${link('/activity')}">Show all activity</a></p>`,
   })}
-      ${pager('Pages of activity', before === undefined ? undefined : link(),
-    last === undefined ? undefined : link(last))}`,
+      ${pager('Pages of activity', before === undefined ? undefined : link('/activity', form),
+    last && link('/activity', new URLSearchParams([...form, ['before', String(last.n)]])))}`,
   });
-}
-
-function formatQuery(type: AuditType | undefined, before: number | undefined): string {
-  const query = new URLSearchParams({
-    ...(type && { type }), ...(before !== undefined && { before: String(before) }),
-  });
-  return query.size === 0 ? '' : `?${query}`;
-}
-
-function renderFilter({ link }: PageRequest, type: AuditType | undefined): Html {
-  const choices = AUDIT_TYPES.map((value) => ({ value, label: LABELS[value] }));
-  return html`<form method="get" action="${link('/activity')}" class="row">
-    ${renderFields([{
-    name: 'type', label: 'Event type', control: 'select', initial: type ?? '',
-    choices: [{ value: '', label: 'All events' }, ...choices],
-  }])}
-    <button>Show</button>
-  </form>`;
 }
 
 function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Row {

@@ -4,13 +4,11 @@
  */
 import { parseEmail } from '../../../domain/access/account.ts';
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
-import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
-import { type FormState, takeValue } from '../forms/form.ts';
+import { takeValue } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
 import { rememberDevice } from '../sign-in/device.ts';
 import {
   CURRENT_PASSWORD, newPasswordField, parsePasswordField,
@@ -29,7 +27,11 @@ const PASSWORD_FIELDS = [CURRENT_PASSWORD, newPasswordField('new_password', 'New
 /** GET /portal/account/email: 200. POST: 303, 422, 429, 503 */
 export const emailForm = defineForm({
   fields: EMAIL_FIELDS,
-  render: renderEmail,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Change e-mail', action: '/account/email', cancel: '/account', submit: 'Change e-mail',
+    fields: EMAIL_FIELDS,
+    before: html`<p>Your current e-mail is <strong>${request.account.email}</strong>.</p>`,
+  }, state),
   read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
   async save(email, { account: { sellerId }, address, link }, { store }, { errors }) {
     const isSaved = await store.setEmail(sellerId, email, address);
@@ -39,20 +41,19 @@ export const emailForm = defineForm({
   },
 });
 
-function renderEmail(request: PageRequest, portal: Portal, state: FormState): Reply {
-  return renderFormPage(request, portal, {
-    title: 'Change e-mail', action: '/account/email', cancel: '/account', submit: 'Change e-mail',
-    fields: EMAIL_FIELDS,
-    before: html`<p>Your current e-mail is <strong>${request.account.email}</strong>.</p>`,
-  }, state);
-}
-
 /** GET /portal/account/password: 200. POST: 303, 422, 429, 503 */
 export const passwordForm = defineForm({
   fields: PASSWORD_FIELDS,
-  render: renderPassword,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Change password', action: '/account/password', cancel: '/account',
+    submit: 'Change password', fields: PASSWORD_FIELDS,
+    before: html`<p>Changing the password signs out all your other browsers.</p>`,
+    // Tells password managers which account the new password is for.
+    hidden: html`<input type="text" name="username" value="${request.account.email}"
+      autocomplete="username" hidden>`,
+  }, state),
   read(form, errors, { account: { sellerName, email } }) {
-    const parsed = parsePasswordField(form, 'new_password', { shop: sellerName, email });
+    const parsed = parsePasswordField(form, 'new_password', sellerName, email);
     return takeValue(errors, 'new_password', parsed, '');
   },
   async save(password, request, portal) {
@@ -64,14 +65,3 @@ export const passwordForm = defineForm({
     return redirect(request.link('/account?done=password'), [cookie, ...device]);
   },
 });
-
-function renderPassword(request: PageRequest, portal: Portal, state: FormState): Reply {
-  return renderFormPage(request, portal, {
-    title: 'Change password', action: '/account/password', cancel: '/account',
-    submit: 'Change password', fields: PASSWORD_FIELDS,
-    before: html`<p>Changing the password signs out all your other browsers.</p>`,
-    // Tells password managers which account the new password is for.
-    hidden: html`<input type="text" name="username" value="${request.account.email}"
-      autocomplete="username" hidden>`,
-  }, state);
-}

@@ -1,5 +1,6 @@
 /** The sessions of an account, and signing out one browser, or all others. */
 import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
 import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
@@ -20,9 +21,7 @@ const DONE = new Map([
 
 /** GET /portal/account/sessions: 200 */
 export async function showSessions(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { sellerId } = request.account;
-  const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
-    .filter((session) => isAlive(session, portal.clock()));
+  const sessions = await listSessions(portal, request.account.sellerId);
   return renderPage(request, portal, {
     title: 'Sessions',
     content: html`${flashNotice(request, DONE)}
@@ -37,6 +36,14 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
         ${sessions.length > 1
           && html`<button name="session" value="others">Sign out all others</button>`}`, '')}`,
   });
+}
+
+/** The sessions of an account that have not expired. */
+export async function listSessions(
+  { store, clock }: Portal, sellerId: SellerId,
+): Promise<readonly Session[]> {
+  const sessions = await store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT);
+  return sessions.filter((session) => isAlive(session, clock()));
 }
 
 /** POST /portal/account/sessions: 303, 404 */

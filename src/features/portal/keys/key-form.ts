@@ -4,10 +4,9 @@
  */
 import type { Account } from '../../../domain/access/account.ts';
 import {
-  type ApiKey, type ApiKeySecret, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+  type ApiKey, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
 } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
-import { AppError } from '../../../domain/error.ts';
 import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
@@ -17,8 +16,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { confirmation, defineForm, renderFormPage } from '../forms/form-page.ts';
 import {
-  fieldErrorsFrom, type Form, type FormState, isDuplicateSubmission, nonceField, readNonce,
-  takeValue,
+  type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
 } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
 import { html } from '../html/html.ts';
@@ -67,23 +65,24 @@ const FIELDS: readonly Field[] = [
 ];
 
 /** GET /portal/keys/new: 200. POST: 200, 400, 409, 422 */
-export const keyForm = defineForm({
+export const keyForm = defineForm<NewApiKey>({
   fields: FIELDS,
-  render: renderForm,
-  read: (form, errors, { account }, { clock }) => readKey(form, errors, account, clock()),
-  async save(key, request, portal, { form, errors }) {
-    if (!key) return undefined;
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Create API key', action: '/keys/new', cancel: '/keys', submit: 'Create key',
+    fields: FIELDS, hidden: nonceField(),
+  }, state),
+  read(form, errors, { account }, { clock }) {
+    const expiresAt = takeValue(errors, 'day', parseExpiry(form, account, clock()), undefined);
+    const scopes = form.getAll('scopes');
+    if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
+    const addressRanges = form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean);
+    return parseNewApiKey({ name: form.getTrimmed('name'), scopes, addressRanges, expiresAt });
+  },
+  async save(key, request, portal, { form }) {
     const { account: { sellerId }, address } = request;
-    const secret = generateApiKey();
     const idempotency = readNonce(form);
-    try {
-      return await renderCreated(request, portal, { secret, scopes: key.scopes }, () =>
-        portal.store.createKey(sellerId, hashApiKey(secret), key, { address, idempotency }));
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
-      const detail = error.publicDetail;
-      return renderForm(request, portal, { form, errors, detail, status: 409 });
-    }
+    return renderCreated(request, portal, key.scopes, (secretHash) =>
+      portal.store.createKey(sellerId, secretHash, key, { address, idempotency }));
   },
 });
 
@@ -91,12 +90,9 @@ export const keyForm = defineForm({
 export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId, id, scopes } = await getKey(request, portal);
   const overlapMs = readOverlap(form);
-  const idempotency = readNonce(form);
-  const secret = generateApiKey();
-  return renderCreated(request, portal, { secret, scopes }, () => portal.store.rotateKey(
-    { sellerId, keyId: id }, hashApiKey(secret), overlapMs,
-    { address: request.address, idempotency },
-  ));
+  const context = { address: request.address, idempotency: readNonce(form) };
+  return renderCreated(request, portal, scopes, (secretHash) =>
+    portal.store.rotateKey({ sellerId, keyId: id }, secretHash, overlapMs, context));
 }
 
 /** GET /portal/keys/{key_id}/revoke: 200, 404 */
@@ -120,13 +116,13 @@ export async function revokeKey(request: PageRequest, portal: Portal): Promise<R
 
 /** Creates a key and shows its secret; if that was done before, says so. */
 async function renderCreated(
-  request: PageRequest, portal: Portal,
-  { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
-  create: () => Promise<ApiKey>,
+  request: PageRequest, portal: Portal, scopes: readonly Scope[],
+  create: (secretHash: string) => Promise<ApiKey>,
 ): Promise<Reply> {
   const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
+  const secret = generateApiKey();
   try {
-    const { name } = await create();
+    const { name } = await create(hashApiKey(secret));
     return renderPage(request, portal, {
       title: `API key created: ${name}`,
       content: html`${renderNewKey(request, portal, secret, scopes)}${back}`,
@@ -139,27 +135,6 @@ async function renderCreated(
       content: html`<p>This form was already submitted, so no second key was created. The key was
         shown once. If you did not copy it, revoke it and create another.</p>${back}`,
     });
-  }
-}
-
-/** Undefined if a field is invalid. */
-function readKey(
-  form: Form, errors: Map<string, string>, account: Account, now: number,
-): NewApiKey | undefined {
-  const expiresAt = takeValue(errors, 'day', parseExpiry(form, account, now), undefined);
-  const scopes = form.getAll('scopes');
-  if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
-  try {
-    return parseNewApiKey({
-      name: form.getTrimmed('name'),
-      scopes,
-      addressRanges: form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean),
-      expiresAt,
-    });
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    for (const [name, detail] of fieldErrorsFrom(error.issues)) errors.set(name, detail);
-    return undefined;
   }
 }
 
@@ -178,11 +153,4 @@ function parseExpiry(
   if (end === undefined) return fail('Enter the last day on which the key works.');
   if (end <= now) return fail('Must not be in the past.');
   return end - now <= DURATION_LIMIT_MS ? { value: end } : fail('Must be within ten years.');
-}
-
-function renderForm(request: PageRequest, portal: Portal, state: FormState): Reply {
-  return renderFormPage(request, portal, {
-    title: 'Create API key', action: '/keys/new', cancel: '/keys', submit: 'Create key',
-    fields: FIELDS, hidden: nonceField(),
-  }, state);
 }

@@ -4,9 +4,9 @@
  * a command that works.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../domain/access/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../../domain/access/api-key.ts';
+import { SCOPES } from '../../../domain/access/caller.ts';
 import { hashCode } from '../../../domain/access/human-code.ts';
-import type { NewSeller } from '../../../domain/access/seller.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { lineValidator } from '../../../domain/validation.ts';
@@ -42,27 +42,27 @@ export async function join(
   const codeHash = hashCode(form.get('code'));
   const needsCode = !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
   const invitation = codeHash === undefined ? undefined : await store.findInvitation(codeHash);
-  const { errors, ...read } = readFields(form, invitation?.sellerId !== undefined);
+  const errors = new Map<string, string>();
+  const { seller, email, password } =
+    readFields(form, errors, invitation?.sellerId !== undefined);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
 
   if (!needsCode) limits.takeRegistration(request.address);
   const secret = generateApiKey();
-  const passwordHash = await passwords.hash(read.password);
+  const passwordHash = await passwords.hash(password);
   const { session, cookie } = startSession(request.address, request.headers['user-agent']);
   const joined = await store.register({
     codeHash: needsCode ? codeHash : undefined,
-    seller: read.seller,
+    seller,
     account: {
-      email: read.email,
+      email,
       passwordHash,
       locale: readLocale(request.headers['accept-language']),
       timeZone: readTimeZone(form),
     },
     key: {
-      ...parseNewApiKey({
-        name: KEY_NAME, scopes: [], addressRanges: [], expiresAt: undefined,
-      }),
+      name: KEY_NAME, scopes: SCOPES, addressRanges: [], expiresAt: undefined,
       hash: hashApiKey(secret),
     },
     session,
@@ -81,25 +81,15 @@ export async function join(
   });
 }
 
-interface ReadFields {
-  readonly seller: NewSeller;
-  readonly email: string;
-  readonly password: string;
-  readonly errors: Map<string, string>;
-}
-
-/** Invalid values are empty and have an error. A seller who exists keeps name and currency. */
-function readFields(form: Form, isExisting: boolean): ReadFields {
-  const errors = new Map<string, string>();
+/** Adds an error for each invalid value. A seller who exists keeps name and currency. */
+function readFields(form: Form, errors: Map<string, string>, isExisting: boolean) {
   const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };
-  const name = isExisting ? '' : takeValue(
-    errors, 'name', lineValidator(NAME_LIMIT_CODE_POINTS).parse(form.getTrimmed('name')), '',
-  );
+  const parsedName = lineValidator(NAME_LIMIT_CODE_POINTS).parse(form.getTrimmed('name'));
+  const name = isExisting ? '' : takeValue(errors, 'name', parsedName, '');
   const email = takeValue(errors, 'email', parseEmail(form.get('email')), '');
-  const password = takeValue(
-    errors, 'password', parsePasswordField(form, 'password', { shop: name, email }), '',
-  );
-  return { seller: { name, currency }, email, password, errors };
+  const parsedPassword = parsePasswordField(form, 'password', name, email);
+  const password = takeValue(errors, 'password', parsedPassword, '');
+  return { seller: { name, currency }, email, password };
 }
 
 /** The time zone that a script filled in; without scripts, that of the server. */
@@ -108,9 +98,7 @@ function readTimeZone(form: Form): string {
   return 'value' in parsed ? parsed.value : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-function renderJoin(
-  request: AnonymousPageRequest, portal: Portal, state: FormState,
-): Reply {
+function renderJoin(request: AnonymousPageRequest, portal: Portal, state: FormState): Reply {
   const shop = state.form.get('shop');
   return renderFormPage(request, portal, {
     title: 'Create your shop', action: '/join', submit: 'Create shop',

@@ -23,10 +23,10 @@ export const CURRENT_PASSWORD = {
  * check, which takes long
  */
 export async function confirmPassword(
-  { account, user }: PageRequest, { store, passwords, limits }: Portal, form: Form,
-  errors: Map<string, string>,
+  { account, user }: PageRequest, portal: Portal, form: Form, errors: Map<string, string>,
 ): Promise<void> {
   const { name } = CURRENT_PASSWORD;
+  const { store, passwords, limits } = portal;
   const isRight = await limits.tryConfirmation(account.sellerId, async () => {
     const credentials = await store.findCredentials(account.email);
     return passwords.verify(form.get(name), credentials?.passwordHash);
@@ -47,7 +47,7 @@ export function newPasswordField(name: string, label: string): Field {
 
 /** Rejects a password made of the shop's name or the e-mail. */
 export function parsePasswordField(
-  form: Form, name: string, { shop, email }: { readonly shop: string; readonly email: string },
+  form: Form, name: string, shop: string, email: string,
 ): ParseResult<string> {
   return parseNewPassword(form.get(name), [shop, email, email.split('@')[0] ?? '']);
 }
