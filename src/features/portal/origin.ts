@@ -38,19 +38,18 @@ export function resolveOrigin(
     if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
       return { origin: base.origin, url: base.origin + path };
     }
-    const what = 'The portal is available over https only, except on the machine of the server.';
-    throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
+    throw rejected('The portal is available over https only, except on the machine of the server.');
   }
   if (!asked || !isLoopbackHost(asked.hostname)) {
-    const what = 'The portal is not available at this address.';
-    throw new AppError('browser_refused', `${what} To serve it here, start the server with `
-      + '--base-url and this address.');
+    throw rejected('The portal is not available at this address.',
+      'To serve it here, start the server with --base-url and this address.');
   }
-  if (!isLocal) {
-    const what = 'At this address the portal is available only on the machine of the server.';
-    throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
-  }
-  return { origin: asked.origin, url: asked.origin + path };
+  if (isLocal) return { origin: asked.origin, url: asked.origin + path };
+  throw rejected('At this address the portal is available only on the machine of the server.');
+}
+
+function rejected(reason: string, remedy = HOW_TO_SERVE): AppError {
+  return new AppError('browser_refused', `${reason} ${remedy}`);
 }
 
 function isSameHost(base: URL, host: string | undefined): boolean {

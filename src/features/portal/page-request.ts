@@ -1,10 +1,5 @@
-/**
- * Turns a request of the server into the request that a page is given: for anybody, or with the
- * account of the signed-in user. Also shows the draft of a form after a new sign-in.
- */
-import type { Services } from '../../api/route.ts';
+/** The request of a signed-in user, also for the draft of a form after a new sign-in. */
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
-import type { PagesRequest } from '../../feature.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import { makeCsrfToken } from './forms/csrf.ts';
@@ -16,25 +11,6 @@ import { assertSignedIn, findSession, readSessionToken } from './sign-in/session
 
 /** What all paths of the portal begin with. */
 export const ROOT = '/portal';
-
-interface Context extends Pick<AnonymousPageRequest, 'base' | 'path' | 'user'> {
-  /** The secret behind the CSRF token. */
-  readonly secret: string;
-}
-
-export function toPageRequest(
-  { request, response, record, query, address, disconnectSignal }: PagesRequest,
-  { prefix }: Services, { base, path, user, secret }: Context,
-): AnonymousPageRequest {
-  return {
-    incoming: request, response, record, base, path, user, address, disconnectSignal,
-    parameters: {},
-    headers: request.headers,
-    query: new Form(query),
-    csrfToken: makeCsrfToken(secret),
-    link: (target, parameters) => linkTo(prefix, target, parameters),
-  };
-}
 
 export function toSignedInRequest(
   request: AnonymousPageRequest, user: SignedInSession, portal: Portal,

@@ -3,7 +3,6 @@
  * rate limits and the origin of each form, then calls the page of `routes.ts`. An error is answered
  * with a page, too.
  */
-import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
 import { Instances } from '../../api/instances.ts';
@@ -16,13 +15,14 @@ import type { Reply } from '../../http/response/reply.ts';
 import { Router } from '../../http/router.ts';
 import { loadAssets } from './assets.ts';
 import {
-  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeAnonymousSecret, readAnonymousSecret,
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeAnonymousSecret, makeCsrfToken,
+  readAnonymousSecret,
 } from './forms/csrf.ts';
-import { type Form, readForm } from './forms/form.ts';
+import { Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
-import { linkTo, ROOT, toPageRequest, toSignedInRequest } from './page-request.ts';
+import { linkTo, ROOT, toSignedInRequest } from './page-request.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
 import { readDevice } from './sign-in/device.ts';
@@ -43,13 +43,14 @@ export interface PortalOptions {
 
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): Pages {
-  const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
+  const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
     assets: loadAssets(), passwords: new Passwords(), limits: new PortalLimits(clock),
     formats: new Formats(), router,
-    sections: listSections(), isRegistrationOpen: options.openRegistration ?? false, clock,
-    uploadFolder,
+    isRegistrationOpen: openRegistration, clock, uploadFolder,
+    sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
+      ? [{ path: route.path, name: route.section }] : []),
   };
   let portal: Portal | undefined;
 
@@ -66,31 +67,26 @@ export function createPortal(options: PortalOptions = {}): Pages {
     findMethods: (path) => router.findMethods(toPagePath(path)),
     async answer(page, services) {
       portal ??= connect(services);
-      if (page.path === '/') {
-        page.record.route = '/';
-        return redirect(linkTo(services.prefix, '/'));
+      const { request, path, record } = page;
+      const link: AnonymousPageRequest['link'] = (target, query) =>
+        linkTo(services.prefix, target, query);
+      if (path === '/') {
+        record.route = '/';
+        return redirect(link('/'));
       }
       try {
-        const base = resolveOrigin(describeClient(page.request), baseUrl);
-        return await answerRequest(page, portal, base);
+        const base = resolveOrigin({
+          host: request.headers.host, isLocal: isLocalClient(request),
+          isEncrypted: request.socket instanceof TLSSocket,
+        }, baseUrl);
+        return await answerRequest(page, portal, base, link);
       } catch (error) {
-        page.record.code = findCode(error);
-        const link = (path: string): string => linkTo(services.prefix, path);
+        record.code = findCode(error);
         return renderErrorPage(error, portal, { link, base: { origin: '', url: '' } });
       }
     },
     close: async () => portal?.pageInstances.close(),
   };
-}
-
-function describeClient(request: IncomingMessage): Parameters<typeof resolveOrigin>[0] {
-  const { headers: { host }, socket } = request;
-  return { host, isEncrypted: socket instanceof TLSSocket, isLocal: isLocalClient(request) };
-}
-
-function listSections(): Portal['sections'] {
-  return routes.flatMap((route) => 'section' in route && route.section !== undefined
-    ? [{ path: route.path, name: route.section }] : []);
 }
 
 /** The path below the root, as in the routes. */
@@ -103,9 +99,10 @@ function toPagePath(path: string): string {
  * frame.
  */
 async function answerRequest(
-  page: PagesRequest, portal: Portal, base: PortalOrigin,
+  page: PagesRequest, portal: Portal, base: PortalOrigin, link: AnonymousPageRequest['link'],
 ): Promise<Reply> {
-  const { request: { headers, method = '' }, record } = page;
+  const { request: incoming, response, record, address, disconnectSignal } = page;
+  const { headers, method = '' } = incoming;
   const token = readSessionToken(headers.cookie);
   const user = await findSession(portal, token);
   if (user) noteSessionSeen(portal, user);
@@ -114,20 +111,23 @@ async function answerRequest(
   const known = user ? token : readAnonymousSecret(headers.cookie);
   const fresh = known === undefined ? makeAnonymousSecret() : undefined;
   const path = toPagePath(page.path);
-  const request = toPageRequest(page, portal, {
-    base, path, user, secret: known ?? fresh?.secret ?? '',
-  });
+  const request: AnonymousPageRequest = {
+    incoming, response, record, headers, base, path, user, address, disconnectSignal, link,
+    parameters: {},
+    query: new Form(page.query),
+    csrfToken: makeCsrfToken(known ?? fresh?.secret ?? ''),
+  };
   try {
     if (!path.startsWith('/assets/')) {
       const device = user ? undefined : await readDevice(request, portal);
-      portal.limits.takePage(user, { address: page.address, device: device?.id });
+      portal.limits.takePage(user, { address, device: device?.id });
     }
     const { route, parameters } = portal.router.find(method, path);
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
     const reply = await callPage(route, { ...request, parameters }, portal, known);
-    return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
-      : reply;
+    const isPage = reply.headers['content-type']?.startsWith('text/html');
+    return fresh && isPage ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] } : reply;
   } catch (error) {
     record.code = findCode(error);
     const own = user ? toSignedInRequest(request, user, portal) : request;
@@ -166,8 +166,4 @@ async function readOwnForm(
   const form = await readForm(incoming);
   assertCsrfToken(secret, form.get(CSRF_FIELD));
   return form;
-}
-
-function isPage({ headers }: Reply): boolean {
-  return headers['content-type']?.startsWith('text/html') === true;
 }

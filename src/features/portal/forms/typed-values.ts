@@ -4,7 +4,7 @@
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
-import { DAY_MS, findDuration, parseTime } from '../../../domain/time.ts';
+import { DAY_MS, findDuration, HOUR_MS, MINUTE_MS, parseTime } from '../../../domain/time.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { parseDecimal } from '../../../transfer/csv-cells.ts';
 import type { Choice, Field } from './fields.ts';
@@ -73,14 +73,9 @@ export function findEndOfDay(day: string, timeZone: string): number | undefined 
 
 /** The offset of a zone from UTC, in milliseconds. */
 function findOffset(at: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
-    hour: '2-digit', minute: '2-digit', second: '2-digit',
-  });
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
-  const read = (name: Intl.DateTimeFormatPartTypes): number => Number(parts.get(name));
-  const there = Date.UTC(
-    read('year'), read('month') - 1, read('day'), read('hour'), read('minute'), read('second'),
-  );
-  return there - Math.floor(at / 1000) * 1000;
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  // Such as GMT, GMT+05:30 or GMT-08:00.
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(at)) ?? [];
+  const offset = Number(hours ?? 0) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS;
+  return sign === '-' ? -offset : offset;
 }
