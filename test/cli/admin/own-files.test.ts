@@ -65,9 +65,8 @@ test('takes over a lock with the journal that a killed process of an earlier ver
     }
     assert.deepEqual(listForeign(folder), []);
     for (const name of names) {
-      const release = tryLock(join(folder, name));
-      assert.ok(release, name);
-      release();
+      using lock = tryLock(join(folder, name));
+      assert.ok(lock, name);
     }
     assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('-journal')), []);
   });

@@ -52,27 +52,23 @@ export async function backUpToFolder(
   rollBackHotJournal(catalogue);
   const identity = readIdentity(catalogue);
   if (identity === undefined) throw noCatalogue(dataFolder);
-  const release = tryLock(join(dataFolder, 'backups.lock'));
-  if (!release) return { made: undefined, removed: [], dueInMs: undefined };
-  try {
-    const names = listByAge(folder, at);
-    const isOurs = (name: string): boolean => isBackupOf(join(folder, name), identity);
-    const last = names.findLast(isOurs);
-    const age = last === undefined ? Infinity : at - (findTime(last) ?? 0);
-    // One from the future was made before the clock was put back: how long ago, nobody knows.
-    if (age >= 0 && age < intervalMs) {
-      return { made: undefined, removed: [], dueInMs: intervalMs - age };
-    }
-    removeAbandonedParts(folder, (name) => NAME.test(name));
-    const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
-    const made = await backUp(dataFolder, create(path), onProgress);
-    const [oldest, ...others] = names.filter(isOurs); // without the one just made
-    const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
-    for (const name of removed) rmSync(join(folder, name));
-    return { made: { ...made, path }, removed, dueInMs: intervalMs };
-  } finally {
-    release();
+  using lock = tryLock(join(dataFolder, 'backups.lock'));
+  if (!lock) return { made: undefined, removed: [], dueInMs: undefined };
+  const names = listByAge(folder, at);
+  const isOurs = (name: string): boolean => isBackupOf(join(folder, name), identity);
+  const last = names.findLast(isOurs);
+  const age = last === undefined ? Infinity : at - (findTime(last) ?? 0);
+  // One from the future was made before the clock was put back: how long ago, nobody knows.
+  if (age >= 0 && age < intervalMs) {
+    return { made: undefined, removed: [], dueInMs: intervalMs - age };
   }
+  removeAbandonedParts(folder, (name) => NAME.test(name));
+  const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
+  const made = await backUp(dataFolder, create(path), onProgress);
+  const [oldest, ...others] = names.filter(isOurs); // without the one just made
+  const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
+  for (const name of removed) rmSync(join(folder, name));
+  return { made: { ...made, path }, removed, dueInMs: intervalMs };
 }
 
 /** The oldest first. A name from the future counts as the oldest: it was made before now. */

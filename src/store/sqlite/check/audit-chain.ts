@@ -12,10 +12,11 @@ import {
 } from '../accounts/audit-segments.ts';
 import { readBytes, readInteger, readOptional } from '../engine/row.ts';
 import { findServerKey } from '../files/server-key.ts';
-import { fault, type Finding, type Findings, note, warning } from './finding.ts';
+import { checkRows, fault, type Finding, type Findings, note, warning } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk is damaged. Keep a copy of the whole data '
   + 'folder, compare the log with that of a backup, and find out who could write to the file.';
+const forged = (what: string): Finding => fault(what, ADVICE);
 const OTHER_KEY = 'Stop the server, restore the server.key that belongs to this database, and '
   + 'start it again. If it was replaced on purpose, the next event starts a new segment, and this '
   + 'becomes a warning.';
@@ -26,11 +27,11 @@ export function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Fi
   const segments = readSegments(db);
   const [first] = segments;
   if (!first) {
-    yield fault('Nothing authenticates the audit log: its segments are missing.', ADVICE);
+    yield forged('Nothing authenticates the audit log: its segments are missing.');
     return;
   }
   if (first.first > 1) yield describeOlder(db, first.first - 1);
-  yield* checkOrder(db, segments);
+  yield* checkOrder(db);
   if (folder === undefined) {
     yield note('The authentication codes of the audit log were not checked.',
       'This requires server.key: restore the file into a data folder, and check that.');
@@ -40,17 +41,20 @@ export function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Fi
   yield* checkCodes(segments, serverKey && deriveAuditKey(serverKey));
 }
 
+const GAPS = 'SELECT n - 1 AS last, lag(n, 1, 0) OVER (ORDER BY n) + 1 AS first FROM audit_event';
+
 function* checkChain(db: DatabaseSync): Findings {
+  yield* checkRows(db, GAPS, [
+    ['first = last', 'Audit event {first} is missing.', forged],
+    ['first < last', 'Audit events {first} to {last} are missing.', forged],
+  ]);
   const rows = db.prepare(`
     SELECT n, seller_id, at, type, address, subject, hash FROM audit_event ORDER BY n`);
   let [before, last]: [Uint8Array, number] = [new Uint8Array(32), 0];
   for (const row of rows.iterate()) {
     const [event, hash] = [mapHashedEvent(row), readBytes(row, 'hash')];
-    if (event.n === last + 2) yield fault(`Audit event ${last + 1} is missing.`, ADVICE);
-    else if (event.n !== last + 1) {
-      yield fault(`Audit events ${last + 1} to ${event.n - 1} are missing.`, ADVICE);
-    } else if (!chainHash(before, event).equals(hash)) {
-      yield fault(`The audit log is broken at event ${event.n}.`, ADVICE);
+    if (event.n === last + 1 && !chainHash(before, event).equals(hash)) {
+      yield forged(`The audit log is broken at event ${event.n}.`);
     }
     // Continue from the stored hash, so that one broken link is reported once.
     [before, last] = [hash, event.n];
@@ -79,26 +83,27 @@ function describeOlder(db: DatabaseSync, last: number): Finding {
       + 'If the upgrade was not at about that time, the log may be forged.');
 }
 
+const SEGMENTS = `
+  SELECT id, origin, lag(id, 1, 0) OVER (ORDER BY id) + 1 AS expected FROM audit_segment`;
+
+const ENDS = `
+  SELECT coalesce((SELECT max(n) FROM audit_event), 0) AS written,
+    (SELECT last FROM audit_segment ORDER BY id DESC LIMIT 1) AS covered`;
+
 /** What needs no key: no segment is missing, and the newest one ends with the log. */
-function* checkOrder(db: DatabaseSync, segments: readonly SegmentWithHead[]): Findings {
-  for (const [index, { id, origin }] of segments.entries()) {
-    if (id !== index + 1) {
-      yield fault(`Segment ${index + 1} of the audit log is missing.`, ADVICE);
-      return;
-    }
-    if ((id === 1) !== (origin === 'start')) {
-      yield fault(`Segment ${id} of the audit log has the origin "${origin}".`, ADVICE);
-    }
-  }
-  const row = db.prepare('SELECT coalesce(max(n), 0) AS n FROM audit_event').get() ?? {};
-  const [written, covered] = [readInteger(row, 'n'), segments.at(-1)?.last ?? 0];
-  if (written < covered) {
-    yield fault(`The audit log ends at event ${written}, but had ${covered}: the last events were `
-      + 'removed.', ADVICE);
-  } else if (written > covered) {
-    yield fault(`The audit log is authenticated up to event ${covered}, but ends at ${written}.`,
-      ADVICE);
-  }
+function* checkOrder(db: DatabaseSync): Findings {
+  yield* checkRows(db, SEGMENTS, [
+    ['id > expected', 'Segment {expected} of the audit log is missing.', forged],
+    ["(id = 1) <> (origin = 'start')",
+      'Segment {id} of the audit log has the origin "{origin}".', forged],
+  ]);
+  yield* checkRows(db, ENDS, [
+    ['written < covered',
+      'The audit log ends at event {written}, but had {covered}: the last events were removed.',
+      forged],
+    ['written > covered',
+      'The audit log is authenticated up to event {covered}, but ends at {written}.', forged],
+  ]);
 }
 
 function* checkCodes(segments: readonly SegmentWithHead[], key: AuditKey | undefined): Findings {
@@ -110,10 +115,10 @@ function* checkCodes(segments: readonly SegmentWithHead[], key: AuditKey | undef
       yield describeOtherKey(which, next);
     } else if (next?.origin !== 'mismatch' && !(head && isAuthentic(segment, head, key))) {
       // The next segment reports the mismatch if it recorded one.
-      yield fault(`${which} does not match its authentication code.`, ADVICE);
+      yield forged(`${which} does not match its authentication code.`);
     } else if (origin === 'mismatch') {
-      yield fault(`The audit log already did not match its authentication code when event ${first} `
-        + 'was added.', ADVICE);
+      yield forged('The audit log already did not match its authentication code when event '
+        + `${first} was added.`);
     }
   }
 }

@@ -34,7 +34,7 @@ export class AtomicFile {
   readonly path: string;
   /** Where it is made. */
   readonly tempPath: string;
-  #release: (() => void) | undefined;
+  #lock: Disposable | undefined;
 
   constructor(path: string) {
     this.path = path;
@@ -49,8 +49,8 @@ export class AtomicFile {
     const name = basename(this.path);
     removeAbandonedParts(dirname(this.path), (other) => other === name, false);
     // Locked before it exists, so that no other process finds it unlocked.
-    this.#release = tryLock(this.tempPath + LOCK);
-    if (!this.#release) throw cannotMake(this.path, 'has no locks for files');
+    this.#lock = tryLock(this.tempPath + LOCK);
+    if (!this.#lock) throw cannotMake(this.path, 'has no locks for files');
     // An existing file may belong to another user, or be a link to somewhere else.
     if (!createEmpty(this.tempPath)) throw isThere(this.tempPath);
   }
@@ -88,10 +88,10 @@ export class AtomicFile {
 
   /** Removes what has no name yet. */
   discard(): void {
-    if (!this.#release) return; // not started
+    if (!this.#lock) return; // not started
     removeWhole(this.tempPath);
-    this.#release();
-    this.#release = undefined;
+    this.#lock[Symbol.dispose]();
+    this.#lock = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -130,9 +130,8 @@ export function isBeingWritten(path: string): boolean {
   const partPath = join(dirname(path), tempPath);
   if (!existsSync(partPath + LOCK)) return false;
   try {
-    const release = claimPart(partPath);
-    release?.();
-    return release === undefined;
+    using lock = lockPart(partPath);
+    return lock === undefined;
   } catch (error) {
     if (!isNotOurs(error)) throw error;
     return true; // as far as this user can tell
@@ -157,16 +156,12 @@ function linkUnlessThere(tempPath: string, path: string): boolean {
 }
 
 function removeUnlocked(tempPath: string): void {
-  const release = claimPart(tempPath);
-  try {
-    if (release) removeWhole(tempPath);
-  } finally {
-    release?.();
-  }
+  using lock = lockPart(tempPath);
+  if (lock) removeWhole(tempPath);
 }
 
 /** Undefined where a process holds the lock; or for a link in its place, as SQLite follows it. */
-function claimPart(tempPath: string): ReturnType<typeof tryLock> {
+function lockPart(tempPath: string): ReturnType<typeof tryLock> {
   const lock = tempPath + LOCK;
   const isLink = lstatSync(lock, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   return isLink ? undefined : tryLock(lock);

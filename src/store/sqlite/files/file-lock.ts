@@ -4,16 +4,13 @@ import { openLock } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 
 /**
- * Returns the function that releases the lock; undefined if another process has it. The system
- * releases it when the process ends, however it ends.
+ * A lock until it is disposed of; undefined if another process has it. The system releases it when
+ * the process ends, however it ends.
  */
-export function tryLock(file: string): (() => void) | undefined {
+export function tryLock(file: string): Disposable | undefined {
   createEmpty(file);
   try {
-    const lock = openLock(file, 0);
-    return () => {
-      if (lock.isOpen) lock.close();
-    };
+    return openLock(file, 0);
   } catch (error) {
     if (resultCodeOf(error) === SQLITE_BUSY) return undefined;
     throw error;

@@ -82,33 +82,31 @@ export class ProductFinder {
   #countMatches(ordinal: number, path: AccessPath, limit: number): number {
     const where = [between(rowsOf(ordinal), path.row), ...path.seek, ...path.filter];
     const matches = `SELECT 1 FROM ${path.matches} WHERE ${textOf(where)} LIMIT ?`;
-    const statement = this.#prepare(`SELECT count(*) FROM (${matches})`);
-    // One row of one number, as an array.
-    const [count] = statement.get(...valuesOf(where), limit) as unknown as [number];
-    return count;
+    return this.#findNumber(`SELECT count(*) FROM (${matches})`, ...valuesOf(where), limit) ?? 0;
   }
 
   /** The rows after a product, which may be deleted: rows are ordered by id. */
   #rowsAfter(ordinal: number, id: ProductId, isDescending: boolean): RowRange {
     const all = rowsOf(ordinal);
     const [end, direction] = isDescending ? ['>=', 'ASC'] : ['<=', 'DESC'];
-    const statement = this.#prepare(`
+    const row = this.#findNumber(`
       SELECT row FROM product INDEXED BY product_id
-      WHERE seller = ? AND id ${end} ? ORDER BY id ${direction} LIMIT 1`);
-    // One row of one number, as an array, or none.
-    const found = statement.get(ordinal, id) as unknown as [number] | undefined;
-    if (!found) return all;
-    return isDescending ? { ...all, last: found[0] } : { ...all, first: found[0] };
+      WHERE seller = ? AND id ${end} ? ORDER BY id ${direction} LIMIT 1`, ordinal, id);
+    return row === undefined ? all : { ...all, [isDescending ? 'last' : 'first']: row };
   }
 
   /** Counts products with at most `stockMax` in stock, up to the limit. */
   countLowStock(ordinal: number, stockMax: number, limit: number): number {
-    const statement = this.#prepare(`
+    return this.#findNumber(`
       SELECT count(*) FROM (
-        SELECT 1 FROM product INDEXED BY product_stock WHERE seller = ? AND stock <= ? LIMIT ?)`);
-    // One row of one number, as an array.
-    const [count] = statement.get(ordinal, stockMax, limit) as unknown as [number];
-    return count;
+        SELECT 1 FROM product INDEXED BY product_stock WHERE seller = ? AND stock <= ? LIMIT ?)`,
+    ordinal, stockMax, limit) ?? 0;
+  }
+
+  #findNumber(sql: string, ...values: Value[]): number | undefined {
+    // A row of one number, if any; #prepare asks for arrays.
+    const row = this.#prepare(sql).get(...values) as unknown as [number] | undefined;
+    return row?.[0];
   }
 
   #prepare(sql: string): StatementSync {

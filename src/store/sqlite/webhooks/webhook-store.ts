@@ -42,7 +42,10 @@ export function webhookStore(options: WebhookStoreOptions): WebhookStore {
       writer.run('replayWebhook', { actor: actorOf(write), id, position }, scopeOf(write)),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
-    acquireDeliveryLock: async () => tryLock(join(folder, 'webhooks.lock')),
+    async acquireDeliveryLock() {
+      const lock = tryLock(join(folder, 'webhooks.lock'));
+      return lock && (() => lock[Symbol.dispose]());
+    },
     hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),

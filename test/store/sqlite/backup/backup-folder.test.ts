@@ -76,9 +76,9 @@ test('does not read the secret of a file from a view', async (t) => {
 
 test('leaves the backup to the process with the lock, and takes over when it ends', async (t) => {
   const { folder, dataFolder, backUpAt } = await makeFolders(t);
-  const release = tryLock(join(dataFolder, 'backups.lock'));
+  const lock = tryLock(join(dataFolder, 'backups.lock'));
   assert.deepEqual(await backUpAt(NOW), { made: undefined, removed: [], dueInMs: undefined });
-  release?.();
+  lock?.[Symbol.dispose]();
   assert.ok((await backUpAt(NOW)).made);
   assert.equal(readdirSync(folder).length, 1);
 });
