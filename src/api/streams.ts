@@ -8,8 +8,7 @@ import { AppError } from '../domain/error.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
-import { Reauthorization } from '../http/reauthorization.ts';
-import { GuardedStream } from '../http/response/guarded-stream.ts';
+import { GuardedStream, Reauthorization } from '../http/response/guarded-stream.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 import type { Chunks, Reply } from '../http/response/reply.ts';
 

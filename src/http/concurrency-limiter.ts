@@ -33,7 +33,15 @@ export class ConcurrencyLimiter<Owner> {
    *   left
    */
   acquire(owner: Owner): Release {
-    return this.tryAcquire(owner) ?? this.#fail(owner);
+    const release = this.tryAcquire(owner);
+    if (release) return release;
+    const count = this.#counts.get(owner) ?? 0;
+    const running = count >= this.#limits.perOwner
+      ? `You already have ${count} ${this.#operations} running, the maximum.`
+      : `This server already has ${this.#total} ${this.#operations} running, the maximum.`;
+    throw new AppError('unavailable', `${running} Retry when one has finished.`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 
   /**
@@ -56,15 +64,5 @@ export class ConcurrencyLimiter<Owner> {
     if (count > 0) this.#counts.set(owner, count);
     else this.#counts.delete(owner);
     this.#total += change;
-  }
-
-  #fail(owner: Owner): never {
-    const count = this.#counts.get(owner) ?? 0;
-    const running = count >= this.#limits.perOwner
-      ? `You already have ${count} ${this.#operations} running, the maximum.`
-      : `This server already has ${this.#total} ${this.#operations} running, the maximum.`;
-    throw new AppError('unavailable', `${running} Retry when one has finished.`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
   }
 }

@@ -59,12 +59,10 @@ export class ServerMetrics {
     metrics.sentBytes += sentBytes;
     if (!isComplete) metrics.incomplete += 1;
     const name = `${method}${status}`;
-    const requests = metrics.requests.get(name);
-    if (requests) requests.value += 1;
-    else {
-      const labels = { method, route, status: String(status) };
-      metrics.requests.set(name, { labels, value: 1 });
-    }
+    const requests = metrics.requests.get(name)
+      ?? { labels: { method, route, status: String(status) }, value: 0 };
+    requests.value += 1;
+    metrics.requests.set(name, requests);
   }
 
   async list(server: RunningServer): Promise<MetricFamily[]> {

@@ -1,7 +1,6 @@
 /**
- * Errors as problem details (RFC 9457). This is the one place that maps the codes of `AppError` to
- * HTTP; every conflict with the catalogue is a 409. An error that is not an AppError is a bug of
- * ours: the client gets an id, the log gets the cause.
+ * Errors as problem details (RFC 9457): the one place that maps the codes of `AppError` to HTTP. An
+ * error that is not an AppError is a bug of ours: the client gets an id, the log gets the cause.
  */
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';

@@ -3,13 +3,10 @@ import type { ServerResponse } from 'node:http';
 
 export class InFlightRequests {
   #count = 0;
-  #drained: PromiseWithResolvers<void> | undefined;
+  readonly #drained = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
-
   /** Aborted by `close`: new requests are rejected, and those that wait should finish. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
+  readonly closing = this.#closing.signal;
 
   /** For a request that waits: aborted once its client disconnects, or the server stops. */
   disconnectSignal(response: ServerResponse): AbortSignal {
@@ -29,12 +26,11 @@ export class InFlightRequests {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) this.#drained?.resolve();
+    if (this.closing.aborted && this.#count === 0) this.#drained.resolve();
   }
 
   /** Resolves once no request is in flight. */
   close(): Promise<void> {
-    this.#drained ??= Promise.withResolvers();
     this.#closing.abort();
     if (this.#count === 0) this.#drained.resolve();
     return this.#drained.promise;

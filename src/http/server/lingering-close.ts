@@ -1,9 +1,8 @@
 /**
  * Lingering close (RFC 9112 section 9.6): what a response leaves unread of its request is read and
- * discarded. A connection that is closed while its client still sends is reset by the kernel, and
- * the reset may destroy a response that the client has not read yet. A body that is known to be
- * short is read, and the connection stays open. Otherwise the response announces the close, this
- * side is closed after it (FIN), and the connection is destroyed once its client closes it or stops
+ * discarded, because the kernel resets a connection that is closed while its client still sends,
+ * and the reset may destroy the response. After a short body the connection stays open. Otherwise
+ * this side is closed (FIN), and the connection is destroyed once its client closes it or stops
  * sending. The number, time and read rate of lingering connections are limited.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';

@@ -35,8 +35,7 @@ export function createTlsServer(certificate: Certificate, options: ServerOptions
 /** Adds Strict-Transport-Security to every response. */
 export function withStrictTransport(handle: RequestListener): RequestListener {
   return (request, response) => {
-    const fields = formatStrictTransport(request.headers.host ?? '');
-    for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
+    response.setHeaders(new Map(Object.entries(formatStrictTransport(request.headers.host ?? ''))));
     handle(request, response);
   };
 }

@@ -6,7 +6,7 @@
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
-import { Reauthorization } from '../../../http/reauthorization.ts';
+import { Reauthorization } from '../../../http/response/guarded-stream.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,

@@ -1,7 +1,7 @@
 /** Reauthorization at an interval. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Reauthorization } from '../../src/http/reauthorization.ts';
+import { Reauthorization } from '../../../src/http/response/guarded-stream.ts';
 
 test('is due once the interval has passed since the start or the last success', async () => {
   let now = 0;
