@@ -25,8 +25,6 @@ export interface DeliveryOptions {
 
 type Headers = Readonly<Record<string, string>>;
 
-const USER_AGENT = 'seller-product-api';
-
 /**
  * Sends `body` with the headers that sign it. Returns undefined if the attempt was aborted, which
  * says nothing about the endpoint.
@@ -76,10 +74,8 @@ function post(
   const options: RequestOptions = {
     method: 'POST', host, port: url.port, path: `${url.pathname}${url.search}`,
     headers: {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': USER_AGENT,
-      ...headers,
+      'content-type': 'application/json', 'content-length': Buffer.byteLength(body),
+      'user-agent': 'seller-product-api', ...headers,
     },
     agent: false, // a new connection for every attempt, to an address that was just checked
     lookup: lookupAmong(addresses),

@@ -91,6 +91,7 @@ export function rejectedState(form: Form, error: unknown): FormState {
       return { form, errors: fieldErrorsFrom(issues) };
     }
     if (code === 'sku_taken') return { form, errors: new Map([['sku', detail]]) };
+    if (code === 'history_pruned') return { form, errors: new Map([['position', detail]]) };
     if (code === 'limit_reached') return { form, errors: NO_ERRORS, detail, status: 409 };
     if (isDuplicateSubmission(error)) {
       return { form, errors: NO_ERRORS, detail: ALREADY_SUBMITTED, status: 409 };

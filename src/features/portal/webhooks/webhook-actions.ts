@@ -1,18 +1,15 @@
 /** Actions on a webhook: test, disable, enable, resend changes, rotate its secret, delete. */
-import { AppError } from '../../../domain/error.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { confirmation } from '../forms/form-page.ts';
-import {
-  type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, toWriteContext,
-} from '../forms/form.ts';
+import { confirmation, makeDraftRoute } from '../forms/form-page.ts';
+import { type Form, nonceField, rejectedState, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { renderSecretOnce } from './webhook-form.ts';
-import { renderWebhook } from './webhook-page.ts';
+import { renderWebhook, REPLAY_FIELD } from './webhook-page.ts';
 import { getWebhook, nameOf, pathOf, referenceOf } from './webhooks.ts';
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
@@ -38,22 +35,19 @@ export async function replayWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const webhook = await getWebhook(request, portal);
-  const typed = form.getTrimmed('position');
+  const write = toWriteContext(request, form);
   try {
-    const position = parseReplay({ position: findWholeNumber(typed) ?? NaN }, request.position);
-    await portal.store.replayWebhook(toWriteContext(request, form), webhook.id, position);
+    const typed = findWholeNumber(form.getTrimmed('position'));
+    const position = parseReplay({ position: typed ?? NaN }, request.position);
+    await portal.store.replayWebhook(write, webhook.id, position);
     return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
   } catch (error) {
-    return renderWebhook(request, portal, webhook, readPositionError(error), typed);
+    return renderWebhook(request, portal, webhook, rejectedState(form, error));
   }
 }
 
-export const replayDraft: DraftRoute = {
-  fields: ['position'],
-  show: async (request, portal, form) => renderWebhook(
-    request, portal, await getWebhook(request, portal), NO_ERRORS, form.getTrimmed('position'),
-  ),
-};
+export const replayDraft = makeDraftRoute([REPLAY_FIELD], async (request, portal, state) =>
+  renderWebhook(request, portal, await getWebhook(request, portal), state));
 
 /** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
 export async function rotateSecret(
@@ -88,14 +82,4 @@ export async function deleteWebhook(
   const { id } = referenceOf(request, portal);
   await portal.store.deleteWebhook(toWriteContext(request, form), id);
   return redirect(request.link('/webhooks?done=deleted'));
-}
-
-/** The error of the position; other errors are rethrown. */
-function readPositionError(error: unknown): FieldErrors {
-  if (error instanceof AppError) {
-    if (error.code === 'history_pruned') return new Map([['position', error.publicDetail]]);
-    const errors = fieldErrorsFrom(error.issues);
-    if (error.code === 'invalid_data' && errors.size > 0) return errors;
-  }
-  throw error;
 }

@@ -1,5 +1,4 @@
 /** Creating and editing webhooks. The secret is shown once, in the response to the form. */
-import { AppError } from '../../../domain/error.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { parseNewWebhook } from '../../../domain/webhooks/webhook-input.ts';
@@ -7,11 +6,10 @@ import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { type Field } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
 import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
-  fieldErrorsFrom, Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField,
-  toWriteContext,
+  Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField, rejectedState, toWriteContext,
 } from '../forms/form.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { copyable } from '../html/elements.ts';
@@ -62,7 +60,7 @@ export async function saveWebhook(
     await portal.store.patchWebhook(write, edited.id, webhook);
     return redirect(request.link(`${pathOf(edited)}?done=changed`));
   } catch (error) {
-    return renderForm(request, portal, toRejectedState(form, error));
+    return renderForm(request, portal, rejectedState(form, error));
   }
 }
 
@@ -132,17 +130,6 @@ function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unkno
     description: form.getTrimmed('description'),
     types: types.length === 0 ? null : types,
   };
-}
-
-/** What the form shows about an error; other errors are rethrown. */
-function toRejectedState(form: Form, error: unknown): FormState {
-  if (error instanceof AppError) {
-    if (error.code === 'invalid_data') return { form, errors: fieldErrorsFrom(error.issues) };
-    if (error.code === 'limit_reached') {
-      return { form, errors: NO_ERRORS, detail: error.publicDetail, status: 409 };
-    }
-  }
-  throw error;
 }
 
 /** The form for a new webhook, or for the one that the path names. */

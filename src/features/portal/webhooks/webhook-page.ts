@@ -5,7 +5,8 @@ import {
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { type FieldErrors, Form, NO_ERRORS, nonceField } from '../forms/form.ts';
+import { statusOf } from '../forms/form-page.ts';
+import { type FormState, initialState, nonceField } from '../forms/form.ts';
 import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
 import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
@@ -16,7 +17,8 @@ import {
   describeTypes, getWebhook, nameOf, pathOf, renderState, WEBHOOK_TEXT_BYTES,
 } from './webhooks.ts';
 
-const POSITION: Field = {
+/** The position to resend from. */
+export const REPLAY_FIELD: Field = {
   name: 'position', label: 'Send changes after position', inputMode: 'numeric',
 };
 const DELIVERED = 'delivered';
@@ -30,12 +32,12 @@ const FLASH = new Map([
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404 */
 export async function showWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderWebhook(request, portal, await getWebhook(request, portal), NO_ERRORS);
+  return renderWebhook(request, portal, await getWebhook(request, portal));
 }
 
-/** `typed` and `errors` are those of the position to resend from. */
+/** `state` is that of the form to resend changes. */
 export async function renderWebhook(
-  request: PageRequest, portal: Portal, webhook: Webhook, errors: FieldErrors, typed = '',
+  request: PageRequest, portal: Portal, webhook: Webhook, state: FormState = initialState(),
 ): Promise<Reply> {
   const before = findWholeNumber(request.query.get('before') ?? '');
   const found = await portal.store.listWebhookAttempts(webhook, {
@@ -46,13 +48,13 @@ export async function renderWebhook(
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
-    status: errors.size === 0 ? 200 : 422,
-    content: html`${errorSummary({ errors }, [POSITION])}
+    status: statusOf(state),
+    content: html`${errorSummary(state, [REPLAY_FIELD])}
       ${renderNotice(request, attempts)}
       <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Edit</a>
           <a class="button" href="${path}/delete">Delete …</a></p></div>
-      ${renderCards(request, webhook, errors, typed)}
+      ${renderCards(request, webhook, state)}
       <h2>Delivery attempts</h2>
       ${table({
     caption: 'Delivery attempts, newest first',
@@ -114,10 +116,9 @@ function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Row {
   ];
 }
 
-function renderCards(
-  request: PageRequest, webhook: Webhook, errors: FieldErrors, typed: string,
-): Html {
+function renderCards(request: PageRequest, webhook: Webhook, state: FormState): Html {
   const { format, link, position } = request;
+  const hint = `0 resends the whole history. The current position is ${format.number(position)}.`;
   const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
   return html`<div class="columns">
     <section class="card" aria-labelledby="test">
@@ -129,10 +130,7 @@ function renderCards(
     <section class="card" aria-labelledby="replay">
       <h2 id="replay">Resend changes</h2>
       ${postForm(request, action('replay'), html`${nonceField()}
-        ${renderFields([{
-    ...POSITION,
-    hint: `0 resends the whole history. The current position is ${format.number(position)}.`,
-  }], { form: new Form({ position: typed }), errors })}
+        ${renderFields([{ ...REPLAY_FIELD, hint }], state)}
         <button>Resend</button>`)}
     </section>
     <section class="card" aria-labelledby="rotate">
