@@ -61,48 +61,37 @@ export class LevelTable {
   }
 }
 
-/** Where the transaction of this process is. */
-interface Progress {
-  /** Position of a seller's last change, those of the transaction included. */
-  of(sellerId: SellerId): number;
-  /** How often something was rolled back. */
-  readonly rollbackCount: number;
-}
-
 interface KeptLevels {
   readonly table: LevelTable;
   readonly position: number;
-  readonly rollbackCount: number;
 }
 
 export class StockLevelCache {
-  readonly #progress: Progress;
   readonly #kept = new Map<SellerId, KeptLevels>();
   #size = 0;
 
-  constructor(progress: Progress) {
-    this.#progress = progress;
-  }
-
-  /** Removes and returns the levels that are still valid; an empty table if none are. */
-  take(sellerId: SellerId): LevelTable {
+  /** Removes and returns the levels that were kept at this position; an empty table if none were. */
+  take(sellerId: SellerId, position: number): LevelTable {
     const kept = this.#remove(sellerId);
-    const isValid = kept?.position === this.#progress.of(sellerId)
-      && kept.rollbackCount === this.#progress.rollbackCount;
-    return isValid ? kept.table : new LevelTable();
+    return kept?.position === position ? kept.table : new LevelTable();
   }
 
   /** Keeps the levels after a batch, unless there are too many. Returns whether it did. */
-  keep(sellerId: SellerId, table: LevelTable): boolean {
+  keep(sellerId: SellerId, table: LevelTable, position: number): boolean {
     if (table.size > STOCK_LEVELS_KEPT) return false;
-    const { rollbackCount } = this.#progress;
-    this.#kept.set(sellerId, { table, position: this.#progress.of(sellerId), rollbackCount });
+    this.#kept.set(sellerId, { table, position });
     this.#size += table.size;
     for (const oldest of this.#kept.keys()) {
       if (this.#size <= STOCK_LEVELS_KEPT) break;
       this.#remove(oldest);
     }
     return true;
+  }
+
+  /** Call it after every rollback: the same position may be reached by other changes. */
+  clear(): void {
+    this.#kept.clear();
+    this.#size = 0;
   }
 
   #remove(sellerId: SellerId): KeptLevels | undefined {

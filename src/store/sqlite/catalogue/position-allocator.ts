@@ -46,8 +46,6 @@ export class PositionAllocator {
   readonly #insertGroup;
   readonly #touched = new Map<SellerId, Counters>();
   #deferred: Deferred | undefined;
-  /** How often something was rolled back: caches of an earlier count may be wrong. */
-  rollbackCount = 0;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
@@ -140,7 +138,6 @@ export class PositionAllocator {
   rollback(): void {
     this.#touched.clear();
     this.#deferred?.rollback();
-    this.rollbackCount += 1;
   }
 
   #touch(sellerId: SellerId): Counters {

@@ -21,10 +21,16 @@ interface SyncInput {
 
 export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   const readLevels = prepareReadLevels(db);
-  const cache = new StockLevelCache(positions);
+  const cache = new StockLevelCache();
   const stocktake = prepareProductsMissingFromStocktake(db);
   const writer = prepareStockWriter(db, positions);
-  positions.defer(writer);
+  positions.defer({
+    flush: writer.flush,
+    rollback() {
+      writer.clear();
+      cache.clear();
+    },
+  });
 
   function zeroMissing({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
     const { sellerId } = actor;
@@ -43,12 +49,13 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const { actor, sync, isDryRun } = input;
       const { sellerId } = actor;
       const { at } = positions.next(sellerId, now);
-      const table = cache.take(sellerId);
+      const before = positions.of(sellerId);
+      const table = cache.take(sellerId, before);
       const { changes, faulty = [] } = sync;
       // Levels are read from the table; and a batch that is not written changes them all the same.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.flush();
       const named = readLevels(sellerId, [...changes, ...faulty], sync.source, table);
-      const batch = new StockBatch({ actor, origin: sync, position: positions.of(sellerId), at });
+      const batch = new StockBatch({ actor, origin: sync, position: before, at });
       const results = changes.map((change, index) => batch.apply(change, named[index]));
       for (const level of named.slice(changes.length)) batch.markNamed(level);
       const missing = sync.completion ? stocktake.count(sellerId, batch.named) : 0;
@@ -56,7 +63,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       if (!rejection && !isDryRun) {
         writer.write(sellerId, batch, sync.source);
         if (missing > 0) zeroMissing(input, batch.named, at);
-        else if (!cache.keep(sellerId, table)) writer.flush();
+        else if (!cache.keep(sellerId, table, positions.of(sellerId))) writer.flush();
       }
       const tried = isDryRun && !rejection ? batch.changes.length + missing : 0;
       const position = positions.of(sellerId) + tried;
@@ -91,6 +98,6 @@ function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
       }
       moved.clear();
     },
-    rollback: () => moved.clear(),
+    clear: () => moved.clear(),
   };
 }
