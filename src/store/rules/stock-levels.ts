@@ -70,7 +70,7 @@ export class StockLevelCache {
   readonly #kept = new Map<SellerId, KeptLevels>();
   #size = 0;
 
-  /** Removes and returns the levels that were kept at this position; an empty table if none were. */
+  /** Removes and returns the levels kept at this position; an empty table if there are none. */
   take(sellerId: SellerId, position: number): LevelTable {
     const kept = this.#remove(sellerId);
     return kept?.position === position ? kept.table : new LevelTable();

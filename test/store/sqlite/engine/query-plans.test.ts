@@ -45,10 +45,10 @@ const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
     /^SEARCH seller USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['the webhooks that are due', /FROM webhook AS w .*next_attempt_at <=/, new RegExp(
     '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at<\\?\\)\n'
-    + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
+    + 'SEARCH s (EXISTS )?USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
   ['the webhooks that wait too long', /FROM webhook AS w .*next_attempt_at >/, new RegExp(
     '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at>\\?\\)\n'
-    + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
+    + 'SEARCH s (EXISTS )?USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
   ['the events of a seller', /FROM audit_event WHERE seller_id = \? AND n </,
     /^SEARCH audit_event USING INDEX audit_event_seller \(seller_id=\? AND n<\?\)$/],
   ['the events of a type', /FROM audit_event WHERE seller_id = \? AND type/,
