@@ -97,13 +97,13 @@ export function authorize(caller: Caller, scope: Scope): void {
   throw new AppError('scope_missing', `This key lacks the scope ${scope}. Create one that has it.`);
 }
 
-function readKey(request: IncomingMessage): ApiKeySecret {
-  const header = request.headers['x-api-key'];
-  if (header === undefined || header === '') {
+function readKey({ headers }: IncomingMessage): ApiKeySecret {
+  const { 'x-api-key': header = '' } = headers;
+  if (header === '') {
     throw new AppError('key_missing', 'Send your API key in the header x-api-key.');
   }
   // Node joins a repeated header with commas, which no key contains.
-  const key = typeof header === 'string' ? parseApiKey(header) : undefined;
+  const key = parseApiKey(String(header));
   if (key) return key;
   const shape = 'A key is spk_ and 36 letters and digits';
   const detail = `This is not a key of this service. ${shape}; copy it whole.`;
@@ -111,8 +111,8 @@ function readKey(request: IncomingMessage): ApiKeySecret {
 }
 
 /** Every visitor of a page can read a key that the page uses. */
-function rejectBrowser(request: IncomingMessage): void {
-  if (!isFromWebPage(request.headers)) return;
+function rejectBrowser({ headers }: IncomingMessage): void {
+  if (!isFromWebPage(headers)) return;
   const detail = 'This request was sent by a web page, where anyone can read the key.';
   throw new AppError('browser_refused', `${detail} Revoke it, and send requests from your server.`);
 }

@@ -74,17 +74,11 @@ export class Streams {
 
   /** Takes a slot, and returns the function that releases it. @throws AppError `unavailable` */
   acquire(key: KeyReference): () => void {
-    const releaseSeller = this.#sellers.acquire(key.sellerId);
-    try {
-      const releaseKey = this.#keys.acquire(formatKeyId(key));
-      return () => {
-        releaseKey();
-        releaseSeller();
-      };
-    } catch (error) {
-      releaseSeller();
-      throw error;
-    }
+    using slots = new DisposableStack();
+    slots.defer(this.#sellers.acquire(key.sellerId));
+    slots.defer(this.#keys.acquire(formatKeyId(key)));
+    const taken = slots.move();
+    return () => taken.dispose();
   }
 
   /** For a body that may take longer to arrive than the interval of reauthorization. */

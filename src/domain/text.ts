@@ -47,10 +47,10 @@ export function validateIdentifier(
   if (character !== undefined) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
     const rule = 'Must consist of visible characters and the plain space U+0020';
-    return { code: 'characters', detail: `${rule}, without U+${code}.` };
+    return wrongCharacters(`${rule}, without U+${code}.`);
   }
   if (!LEADING_MARK.test(text)) return undefined;
-  return { code: 'characters', detail: 'Must not begin with a combining mark.' };
+  return wrongCharacters('Must not begin with a combining mark.');
 }
 
 /**
@@ -63,11 +63,13 @@ export function validateReference(
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   const error = validateLine(text, limitCodePoints, NOT_SPACE);
   if (error) return error;
-  if (text.trim() !== text) {
-    return { code: 'characters', detail: 'Must not begin or end with white space.' };
-  }
-  if (!INVISIBLE.test(text)) return undefined;
-  return { code: 'characters', detail: 'Must not contain invisible characters.' };
+  if (text.trim() !== text) return wrongCharacters('Must not begin or end with white space.');
+  return INVISIBLE.test(text)
+    ? wrongCharacters('Must not contain invisible characters.') : undefined;
+}
+
+function wrongCharacters(detail: string): ValidationError {
+  return { code: 'characters', detail };
 }
 
 /** A text is blank if it has no character that `visible` matches. */
@@ -75,11 +77,11 @@ function validateLine(
   text: string, limitCodePoints: number, visible: RegExp,
 ): ValidationError | undefined {
   if (!text.isWellFormed()) {
-    return { code: 'characters', detail: 'Has half of a surrogate pair; send well-formed text.' };
+    return wrongCharacters('Has half of a surrogate pair; send well-formed text.');
   }
   if (!visible.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
   if (CONTROL.test(text)) {
-    return { code: 'characters', detail: 'Must not contain control characters or line breaks.' };
+    return wrongCharacters('Must not contain control characters or line breaks.');
   }
   // As much of a huge text as has more characters than the limit.
   if ([...text.slice(0, 2 * limitCodePoints + 2)].length <= limitCodePoints) return undefined;
