@@ -27,51 +27,41 @@ export async function readHealth(): Promise<Reply> {
 export async function readReadiness(
   _request: Pick<ApiRequest, 'headers'>, { instances }: Services,
 ): Promise<Reply> {
-  const problem = await instances.get(createReadiness).findProblem();
+  const problem = await instances.get(createReadinessCheck)();
   if (problem !== undefined) throw new AppError('unavailable', problem);
   return { status: 200, headers: HEADERS, body: '{"status":"ready"}' };
 }
 
-function createReadiness({ store }: Services): Readiness {
-  return new Readiness(store);
-}
-
-class Readiness {
-  readonly #store: Store;
+/** Finds why the server is not ready, in a sentence; undefined if it is. */
+function createReadinessCheck({ store }: Services): () => Promise<string | undefined> {
   /** The last check: its result is valid until the next one. */
-  #check: Promise<string | undefined> = Promise.resolve(undefined);
-  #isChecking = false;
-  #checkedAt = -Infinity;
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  /** Why the server is not ready, in a sentence; undefined if it is. */
-  async findProblem(): Promise<string | undefined> {
+  let check: Promise<string | undefined> | undefined;
+  let isChecking = false;
+  let checkedAt = -Infinity;
+  return async () => {
     const now = performance.now();
-    if (!this.#isChecking && now >= this.#checkedAt + READY_CHECK_INTERVAL_MS) {
-      this.#checkedAt = now;
-      this.#isChecking = true;
-      this.#check = this.#checkStore().finally(() => { this.#isChecking = false; });
+    if (!isChecking && now >= checkedAt + READY_CHECK_INTERVAL_MS) {
+      checkedAt = now;
+      isChecking = true;
+      check = checkStore(store).finally(() => { isChecking = false; });
     }
     const late = Promise.withResolvers<string>();
     const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not answer.');
     try {
-      return await Promise.race([this.#check, late.promise]);
+      return await Promise.race([check, late.promise]);
     } finally {
       clearTimeout(timer);
     }
-  }
+  };
+}
 
-  /** Never rejects. */
-  async #checkStore(): Promise<string | undefined> {
-    try {
-      await this.#store.listSellers({ after: undefined, limit: 1 });
-      return findStoreProblem(await this.#store.readMetrics());
-    } catch {
-      return 'The database cannot be read.'; // requests that fail on it report the cause
-    }
+/** Never rejects. */
+async function checkStore(store: Store): Promise<string | undefined> {
+  try {
+    await store.listSellers({ after: undefined, limit: 1 });
+    return findStoreProblem(await store.readMetrics());
+  } catch {
+    return 'The database cannot be read.'; // requests that fail on it report the cause
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Changes of stock in lines of JSON, as many as there are: taken in units, each of which is durable
- * when its results are sent, in constant memory both ways.
+ * Stock changes in NDJSON, of any number: written in batches, each of which is durable when its
+ * results are sent, in constant memory both ways.
  */
 import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
-import { readIdempotencyKey } from '../write.ts';
+import type { WriteContext } from '../../store/write.ts';
+import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
@@ -26,14 +27,14 @@ type StockTarget = BatchTarget<StockLine, Evaluation>;
 
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
   const options = parseParameters(stockSyncParameters, call.query, call.caller);
-  const key = readIdempotencyKey(call.headers);
+  const write = toWriteContext(call);
   const { chunks } = call.openBody();
   const hasSource = options.source !== undefined;
   return ingestStream(call.openStream, services, () => ({
     slices: readJsonLines(chunks, (line) => parseLine(line, hasSource)),
     target: options.dry_run
       ? createDryRunTarget(services.store, call, options)
-      : createWriteTarget(services.store, call, options, key),
+      : createWriteTarget(services.store, write, options),
     batchReport: createReport(call, options.report === 'all'),
   }));
 }
@@ -44,18 +45,17 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
 }
 
 function createWriteTarget(
-  store: CatalogueStore, { caller: { sellerId, keyId } }: ApiRequest,
-  { source, reason }: StockOrigin, key: string | undefined,
+  store: CatalogueStore, { idempotency, ...actor }: WriteContext, { source, reason }: StockOrigin,
 ): StockTarget {
   return {
     write(rows, part) {
       const changes = readChanges(rows);
-      // With a key, every unit and the end of the file leave records: so that another file under
-      // the same key can be distinguished from the first one.
-      if (changes.length === 0 && key === undefined) return undefined;
-      const idempotency = key === undefined ? undefined : { key, part };
+      // With a key, batches without a change and the end of the stream leave records too, so that
+      // a different stream under the same key is detected.
+      if (changes.length === 0 && !idempotency) return undefined;
+      const context = { ...actor, idempotency: idempotency && { ...idempotency, part } };
       const sync = { changes, source, reason, isAtomic: false, completion: undefined };
-      return store.syncStock({ sellerId, keyId, idempotency }, sync, false);
+      return store.syncStock(context, sync, false);
     },
     close: async () => {},
   };
