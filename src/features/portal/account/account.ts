@@ -30,7 +30,10 @@ const FIELDS: readonly Field[] = [
     name: 'locale', label: 'Language and region', suggestions: LOCALES, isRequired: true,
     maxLength: 35,
   },
-  { name: 'time_zone', label: 'Time zone', isRequired: true, maxLength: 64 },
+  {
+    name: 'time_zone', label: 'Time zone', isRequired: true, maxLength: 64,
+    suggestions: [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])],
+  },
   {
     name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
     maxLength: 10, hint: 'Products with this stock or less are marked as low.',
@@ -90,11 +93,9 @@ async function renderSecurity(
   ]);
 }
 
-/** The fields, with an example of the format and the time zones to choose from. */
+/** The fields, with an example of the format. */
 function completeFields({ format }: PageRequest, { clock }: Portal): readonly Field[] {
   const hint = html`Format of numbers, prices and times. Now: ${format.money(1_234_567)},
     ${format.time(clock())}`;
-  const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC');
-  return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint }
-    : field.name === 'time_zone' ? { ...field, suggestions: ['UTC', ...zones] } : field);
+  return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint } : field);
 }

@@ -10,7 +10,7 @@ import {
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, statusOf } from '../forms/form-page.ts';
-import { Form, type FormState, initialState } from '../forms/form.ts';
+import { type Form, type FormState, hiddenField, initialState } from '../forms/form.ts';
 import { card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -42,7 +42,7 @@ export async function enableTwoFactor(
 ): Promise<Reply> {
   const { account: { sellerId }, address } = request;
   const { store, clock } = portal;
-  const carried = await decryptValue<NewSecret>(
+  const carried = await decryptValue<{ readonly secret: TotpSecret }>(
     portal, form.get('secret'), contextOf(request),
   );
   const known = await store.findTotp(sellerId);
@@ -100,11 +100,6 @@ function generateRecoveryCodes() {
   return { codes, hashes: codes.map((code) => hashCode(code) ?? '') };
 }
 
-/** What the page carries until the secret is confirmed. */
-interface NewSecret {
-  readonly secret: TotpSecret;
-}
-
 function contextOf({ account, user }: PageRequest): string {
   return `new totp ${account.sellerId} ${user.session.id}`;
 }
@@ -113,8 +108,7 @@ async function renderOff(
   request: PageRequest, portal: Portal, secret: TotpSecret, state: FormState,
 ): Promise<Reply> {
   const { account, link, query } = request;
-  const carried: NewSecret = { secret };
-  const encrypted = await encryptValue(portal, carried, contextOf(request), NEW_TOTP_LIFE_MS);
+  const encrypted = await encryptValue(portal, { secret }, contextOf(request), NEW_TOTP_LIFE_MS);
   const uri = formatTotpUri(secret, account.sellerName, account.email);
   return renderPage(request, portal, {
     title: TITLE,
@@ -129,7 +123,7 @@ async function renderOff(
         <p>Time-based, 6 digits, every 30 seconds. On your phone:
           <a href="${uri}">open it in the app</a>.</p>`)}
       ${card('confirm', '2. Confirm the code', postForm(request, link(PAGE), html`
-        <input type="hidden" name="secret" value="${encrypted}">
+        ${hiddenField('secret', encrypted)}
         ${renderFields(FIELDS, state)}
         <button>Turn on</button>`))}`,
   });

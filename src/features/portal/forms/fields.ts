@@ -22,11 +22,14 @@ interface LabelledField {
 interface InputField extends LabelledField {
   readonly control?: 'input';
   /** As of `<input>`. Default `text`. */
-  readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'datetime-local' | 'date';
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'datetime-local' | 'date'
+    | 'file';
   readonly inputMode?: 'decimal' | 'numeric';
   readonly autocomplete?: string;
   readonly isRequired?: boolean;
   readonly maxLength?: number;
+  /** The types and extensions of a file. */
+  readonly accept?: string;
   /** Suggested values; any other value can be typed, too. */
   readonly suggestions?: readonly string[];
 }
@@ -107,13 +110,13 @@ ${value}</textarea>`;
 
 function renderInput(field: InputField, described: Html, value: string): Html {
   const { name, type = 'text', autocomplete = 'off', suggestions } = field;
-  const { inputMode, maxLength, isRequired } = field;
+  const { inputMode, maxLength, isRequired, accept } = field;
   const listId = `list-${name}`;
   const shown = type === 'password' ? '' : value.trim();
   return html`<input name="${name}" type="${type}" value="${shown}"
     autocomplete="${autocomplete}"${inputMode && html` inputmode="${inputMode}"`}${
-  maxLength && html` maxlength="${maxLength}"`}${isRequired && html` required`}${
-  suggestions && html` list="${listId}"`}${described}>
+  maxLength && html` maxlength="${maxLength}"`}${accept && html` accept="${accept}"`}${
+  isRequired && html` required`}${suggestions && html` list="${listId}"`}${described}>
     ${suggestions && html`<datalist id="${listId}">${suggestions.map((suggestion) =>
   html`<option value="${suggestion}">`)}</datalist>`}`;
 }

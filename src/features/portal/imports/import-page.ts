@@ -107,7 +107,7 @@ function renderImport(
   problem?: string, status = 200, settings = job.state.settings,
 ): Reply {
   return renderPage(request, portal, {
-    title: `${PHASES[job.state.phase].title} ${job.upload.name}`,
+    title: `${PHASES[job.state.phase][0]} ${job.upload.name}`,
     status,
     content: html`${errorSummary({ errors: NO_ERRORS, detail: problem })}
       ${renderPhase(request, job, settings)}`,

@@ -13,19 +13,16 @@ import type { ImportJob } from './import-job.ts';
 import type { DryRun, RowProgress } from './import-rows.ts';
 import { advise } from './import-settings.ts';
 
-interface PhaseTexts {
-  /** Precedes the name of the file. */
-  readonly title: string;
-  readonly tag: Html;
-}
-
-export const PHASES: Readonly<Record<ImportJob['state']['phase'], PhaseTexts>> = {
-  checking: { title: 'Preview of', tag: html`<span class="tag">Checking</span>` },
-  ready: { title: 'Preview of', tag: html`<span class="tag low">Ready to import</span>` },
-  importing: { title: 'Importing', tag: html`<span class="tag">Importing</span>` },
-  done: { title: 'Imported:', tag: html`<span class="tag good">Imported</span>` },
-  cancelled: { title: 'Cancelled:', tag: html`<span class="tag low">Cancelled</span>` },
-  failed: { title: 'Failed:', tag: html`<span class="tag bad">Failed</span>` },
+/** What precedes the name of the file in the title, and the status in the list. */
+export const PHASES: Readonly<
+  Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
+> = {
+  checking: ['Preview of', html`<span class="tag">Checking</span>`],
+  ready: ['Preview of', html`<span class="tag low">Ready to import</span>`],
+  importing: ['Importing', html`<span class="tag">Importing</span>`],
+  done: ['Imported:', html`<span class="tag good">Imported</span>`],
+  cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
+  failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
 };
 
 const KIB = 1024;

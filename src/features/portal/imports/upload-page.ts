@@ -4,8 +4,8 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
-import { errorSummary } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import { errorSummary, type Field, renderFields } from '../forms/fields.ts';
+import { type FieldErrors, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
 import { card, flashNotice, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -81,22 +81,18 @@ function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors
 }
 
 function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErrors): Html {
-  const error = errors.get('file');
-  const described = error === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
   const limit = formatSize(format, UPLOAD_LIMIT_BYTES);
+  const file: Field = {
+    name: 'file', label: 'Product file', type: 'file', isRequired: true,
+    accept: '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson',
+    hint: `CSV (from a spreadsheet, Shopify, WooCommerce or Magento) or NDJSON, up to ${limit}. `
+      + 'You see a preview before anything is changed.',
+  };
   return card('import', 'Import products', html`
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
-      <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
-      <div class="field">
-        <label for="field-file">Product file</label>
-        <input type="file" id="field-file" name="file" required aria-describedby="${described}"
-          accept=".csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson"${
-  error !== undefined && html` aria-invalid="true"`}>
-        <p class="hint" id="field-file-hint">CSV (from a spreadsheet, Shopify, WooCommerce or
-          Magento) or NDJSON, up to ${limit}. You see a preview before anything is changed.</p>
-        ${error !== undefined && html`<p class="fault" id="field-file-fault">${error}</p>`}
-      </div>
+      ${hiddenField(CSRF_FIELD, csrfToken)}
+      ${renderFields([file], { ...initialState(), errors })}
       <div id="upload-progress" hidden>
         <label for="upload-bar">Uploading</label>
         <progress id="upload-bar" max="100" value="0"></progress>
@@ -112,7 +108,7 @@ function renderRecent({ account, format, link }: PageRequest, portal: Portal): H
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
     rows: getImportJobs(portal).list(account.sellerId).map(({ id, upload, state }) => [
       html`<a href="${link(`/import/${id}`)}">${upload.name}</a>`,
-      PHASES[state.phase].tag,
+      PHASES[state.phase][1],
       format.number(state.progress.rows),
       format.number(state.progress.counts.failed),
       format.timeElement(state.updatedAt),

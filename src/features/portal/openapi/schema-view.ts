@@ -135,7 +135,7 @@ function renderMembers(name: string, schema: Schema): Html {
   return table({
     caption: `Members of ${name}`,
     columns: ['Member', 'Type', 'Description'],
-    rows: listMembers(schema, '').map(({ path, isRequired, member }) => [
+    rows: listMembers(schema).map(({ path, isRequired, member }) => [
       html`<code>${path}</code>${!isRequired && html`
         <span class="quiet small">optional</span>`}`,
       html`<span class="nowrap">${describeType(member)}</span>`,
@@ -152,18 +152,14 @@ export function renderMeaning(schema: Schema, description = schema.description):
     <p class="quiet small">${limits}</p>`}`;
 }
 
-interface Member {
-  readonly path: string;
-  readonly isRequired: boolean;
-  readonly member: Schema;
-}
-
 /** Members of unnamed objects are listed in place, with a path. */
-function listMembers({ properties = {}, required = [] }: Schema, prefix: string): Member[] {
+function listMembers({ properties = {}, required = [] }: Schema, prefix = ''): readonly {
+  readonly path: string; readonly isRequired: boolean; readonly member: Schema;
+}[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`;
     const own = { path, isRequired: required.includes(name), member };
-    return member.properties ? [own, ...listMembers(member, `${path}.`)] : [own];
+    return [own, ...listMembers(member, `${path}.`)];
   });
 }
 
@@ -184,11 +180,9 @@ export function renderProse(text: string): Html {
 }
 
 function renderSpans(text: string): Content {
-  return text.split('`').map((part, index) =>
-    index % 2 === 1 ? html`<code>${part}</code>` : renderEmphasis(part));
-}
-
-function renderEmphasis(text: string): Content {
-  return text.split(/\*(\w+)\*/).map((part, index) =>
-    index % 2 === 1 ? html`<em>${part}</em>` : part);
+  return text.split(/(`[^`]*`|\*\w+\*)/).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const inner = part.slice(1, -1);
+    return part.startsWith('`') ? html`<code>${inner}</code>` : html`<em>${inner}</em>`;
+  });
 }

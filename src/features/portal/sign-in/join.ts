@@ -13,7 +13,7 @@ import { lineValidator } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
-import { type Form, type FormState, initialState, takeValue } from '../forms/form.ts';
+import { type Form, type FormState, hiddenField, initialState, takeValue } from '../forms/form.ts';
 import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPublicPage } from '../html/page.ts';
@@ -103,8 +103,7 @@ function renderJoin(request: AnonymousPageRequest, portal: Portal, state: FormSt
   return renderFormPage(request, portal, {
     title: 'Create your shop', action: '/join', submit: 'Create shop',
     fields: declareFields(portal, shop === 'existing'),
-    hidden: html`<input type="hidden" name="time_zone" value="">
-      <input type="hidden" name="shop" value="${shop}">`,
+    hidden: html`${hiddenField('time_zone', '')}${hiddenField('shop', shop)}`,
     after: html`<p>Already have an account? <a href="${request.link('/sign-in')}">Sign in</a>.</p>`,
     scripts: ['join.js'],
   }, state);

@@ -9,7 +9,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { draftField, encryptDraft, readSeller } from '../forms/draft.ts';
 import type { Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
-import { type FormState, initialState, readForm } from '../forms/form.ts';
+import { type FormState, hiddenField, initialState, readForm } from '../forms/form.ts';
 import { notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
@@ -44,7 +44,7 @@ export function renderSignIn(
   return renderFormPage(request, portal, {
     title: 'Sign in', action: '/sign-in', submit: 'Sign in', fields: PASSWORD_FIELDS,
     before: isLate && notice(html`<p>Your sign-in has expired. Please sign in again.</p>`),
-    hidden: html`<input type="hidden" name="to" value="${to}">${draftField(draft)}`,
+    hidden: html`${hiddenField('to', to)}${draftField(draft)}`,
     after: html`<p>${portal.isRegistrationOpen
       ? html`New here? <a href="${register}">Create a shop</a>.`
       : html`<a href="${register}">Have an invitation code?</a>`}</p>`,
@@ -66,8 +66,8 @@ export function renderCode(
 
 /** `to` is the page after the sign-in. */
 export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
-  const query = to === '' || to === '/' ? '' : `?${new URLSearchParams({ to })}`;
-  return redirect(link(`/sign-in${query}`));
+  const query = to === '' || to === '/' ? {} : { to };
+  return redirect(link('/sign-in', new URLSearchParams(query)));
 }
 
 /** The path of a portal page to redirect to; the start page for anything else. */
