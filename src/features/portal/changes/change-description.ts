@@ -1,11 +1,22 @@
 /** Describes a change in words: the fields before and after, the stock movement, its reason. */
-import type { Change } from '../../../domain/catalogue/change.ts';
+import { type Change, CHANGE_TYPES, type ChangeType } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
-import { formatField } from '../html/format.ts';
+import type { Choice } from '../forms/fields.ts';
+import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
+
+const TYPE_LABELS: Readonly<Record<ChangeType, string>> = {
+  created: 'Products created',
+  updated: 'Products updated',
+  deleted: 'Products deleted',
+  stock: 'Stock changes only',
+};
+
+export const CHANGE_TYPE_CHOICES: readonly Choice[] =
+  CHANGE_TYPES.map((type) => ({ value: type, label: TYPE_LABELS[type] }));
 
 /** Limits on texts, so that a page has a maximum size. */
 const [NAME_BYTES, TEXT_BYTES] = [120, 80];
@@ -34,29 +45,24 @@ function describeEffects(
       (${format.delta(movement.after - movement.before)})`];
   if (product === undefined) return moved;
   const after = parseSnapshot(product, currency);
-  if (type === 'updated') {
-    if (before === undefined) return [html`Updated; now: ${summarize(request, after)}`, ...moved];
-    return [...compare(request, parseSnapshot(before, currency), after), ...moved];
+  if (type === 'updated' && before !== undefined) {
+    return [...compare(format, parseSnapshot(before, currency), after), ...moved];
   }
-  const stock = format.number(type === 'created' ? movement.after : movement.before);
-  const did = type === 'created' ? 'Created' : 'Deleted';
-  return [html`${did}: ${summarize(request, after)}, stock ${stock}`];
-}
-
-function summarize({ format }: PageRequest, { name, category, priceMinor }: NewProduct): Html {
-  return html`<bdi>${shorten(name, NAME_BYTES)}</bdi>, <bdi>${
+  const { name, category, priceMinor } = after;
+  const summary = html`<bdi>${shorten(name, NAME_BYTES)}</bdi>, <bdi>${
     shorten(category, TEXT_BYTES)}</bdi>, ${format.money(priceMinor)}`;
+  if (type === 'updated') return [html`Updated; now: ${summary}`, ...moved];
+  const stock = format.number(type === 'created' ? movement.after : movement.before);
+  return [html`${type === 'created' ? 'Created' : 'Deleted'}: ${summary}, stock ${stock}`];
 }
 
-function compare(
-  { format }: PageRequest, before: NewProduct, after: NewProduct,
-): readonly Html[] {
+function compare(format: Format, before: NewProduct, after: NewProduct): readonly Html[] {
   const changed = SENT_FIELDS.filter(({ name, member }) =>
     name !== 'stock' && (before[member] ?? null) !== (after[member] ?? null));
   return changed.map((field) => {
     const limitBytes = field.name === 'name' ? NAME_BYTES : TEXT_BYTES;
-    const show = (product: NewProduct): Html =>
-      html`<bdi>${shorten(formatField(format, field, product), limitBytes)}</bdi>`;
-    return html`${field.label}: ${show(before)} → ${show(after)}`;
+    const [was, is] = [before, after].map((product) =>
+      html`<bdi>${shorten(formatField(format, field, product), limitBytes)}</bdi>`);
+    return html`${field.label}: ${was} → ${is}`;
   });
 }

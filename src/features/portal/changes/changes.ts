@@ -1,7 +1,7 @@
 /** The history of the catalogue: the changes page, and the stream that keeps open pages current. */
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
-import { parseProductId, type ProductId } from '../../../domain/id.ts';
+import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
@@ -10,7 +10,6 @@ import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { numeric, pager, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -18,7 +17,7 @@ import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { describeChange } from './change-description.ts';
+import { CHANGE_TYPE_CHOICES, describeChange } from './change-description.ts';
 
 const FIELDS: readonly Field[] = [
   {
@@ -35,29 +34,22 @@ const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { store } = portal;
-  const { sellerId } = request.account;
+  const { account: { sellerId }, link } = request;
   const search = readSearch(request);
-  const page = await store.listMovements(sellerId, {
+  const page = await portal.store.listMovements(sellerId, {
     filter: search.filter, after: 0, upTo: search.upTo ?? Number.MAX_SAFE_INTEGER,
     isDescending: true, limit: PORTAL_PAGE_ROWS,
   });
   const { movements, next } = page;
-  const edited = movements.filter(({ type }) => type === 'updated');
-  const context: RowContext = {
-    keyNames: await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId)),
-    before: await store.findPreviousSnapshots(sellerId, edited.map(({ position }) => position)),
-    existing: await findExisting(request, portal, movements),
-  };
   return renderPage(request, portal, {
     title: 'Changes',
     status: statusOf(search.state),
     content: html`${errorSummary(search.state, FIELDS)}
-      ${renderFilters(request.link('/changes'), FIELDS, search.state)}
+      ${renderFilters(link('/changes'), FIELDS, search.state)}
       ${table({
     caption: 'Changes, newest first',
     columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
-    rows: movements.map((change) => renderRow(request, change, context)),
+    rows: await renderRows(request, portal, movements),
     empty: renderEmpty(request, search, page),
   })}
       ${movements.length > 0 && next === undefined && renderEnd(request, page)}
@@ -116,37 +108,31 @@ function linkTo({ link }: PageRequest, { state: { form } }: Search, upTo?: numbe
   return link('/changes', query);
 }
 
-/** What the rows of a page refer to. */
-interface RowContext {
-  readonly keyNames: Awaited<ReturnType<typeof readKeyNames>>;
-  /** Previous snapshots, by position. */
-  readonly before: ReadonlyMap<number, string>;
-  /** Products that still exist. */
-  readonly existing: ReadonlySet<ProductId>;
-}
-
-async function findExisting(
-  { account: { sellerId } }: PageRequest, { store }: Portal, changes: readonly Change[],
-): Promise<ReadonlySet<ProductId>> {
+async function renderRows(
+  request: PageRequest, { store }: Portal, changes: readonly Change[],
+): Promise<readonly Row[]> {
+  const { account: { sellerId }, format, link } = request;
+  const keyNames = await readKeyNames(store, sellerId, changes.map(({ keyId }) => keyId));
+  const edited = changes.filter(({ type }) => type === 'updated');
+  const before = await store.findPreviousSnapshots(
+    sellerId, edited.map(({ position }) => position),
+  );
   const ids = [...new Set(changes.map(({ productId }) => productId))];
   const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
-  return new Set(found.flatMap((product) => product?.id ?? []));
-}
-
-function renderRow(
-  request: PageRequest, change: Change, { keyNames, before, existing }: RowContext,
-): Row {
-  const { format, link } = request;
-  const { sellerId, position, at, productId, sku, keyId } = change;
-  const name = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
-  const href = link(pathOf({ sellerId, id: productId }));
-  return [
-    describeChange(request, change, before.get(position)),
-    existing.has(productId) ? html`<a href="${href}">${name}</a>` : name,
-    format.timeElement(at),
-    html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
-    format.number(position),
-  ];
+  const paths = new Map(found.flatMap((product) =>
+    product ? [[product.id, pathOf(product)] as const] : []));
+  return changes.map((change) => {
+    const { position, at, productId, sku, keyId } = change;
+    const name = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
+    const path = paths.get(productId);
+    return [
+      describeChange(request, change, before.get(position)),
+      path === undefined ? name : html`<a href="${link(path)}">${name}</a>`,
+      format.timeElement(at),
+      html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
+      format.number(position),
+    ];
+  });
 }
 
 function renderEmpty(request: PageRequest, search: Search, page: MovementPage): Html {

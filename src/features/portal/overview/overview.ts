@@ -3,14 +3,12 @@
  * of the last 24 hours. The parts are read separately, so totals that are still being counted do
  * not delay the others.
  */
-import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
-import type { CatalogueTotals } from '../../../store/search-store.ts';
 import { barPlot } from '../html/bar-plot.ts';
-import { numeric, table } from '../html/elements.ts';
+import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
@@ -18,11 +16,12 @@ import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderRequestStats } from './request-stats.ts';
 
+const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
+
 /** GET /portal: 200 */
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = request;
-  const today = Math.floor(portal.clock() / DAY_MS);
-  const since = today - OVERVIEW_DAYS + 1;
+  const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
   const [catalogue, days, requestStats] = await Promise.all([
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
@@ -30,75 +29,59 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${catalogue ? renderCatalogue(request, catalogue) : html`<div class="notice low">
+    content: html`${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
         <p>The totals are being recounted after a large change. Reload the page in a moment.</p>
       </div>`}
       ${position === 0 && renderWelcome(request)}
       <div class="columns">
-        <section class="card" aria-labelledby="moved">
-          <h2 id="moved">Stock movements, last ${OVERVIEW_DAYS} days</h2>
-          ${renderDays(request, days, since)}
-        </section>
+        ${card('moved', STOCK_MOVEMENTS, renderDays(request, days, since))}
         ${requestStats}
       </div>
       ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,
   });
 }
 
-interface CatalogueStats {
-  readonly totals: CatalogueTotals;
-  /** Counted up to `LOW_STOCK_COUNT_LIMIT`. */
-  readonly lowCount: number;
-  /** Those with the least stock. */
-  readonly low: readonly Product[];
-}
+type CatalogueStats = NonNullable<Awaited<ReturnType<typeof readCatalogueStats>>>;
 
 /** Undefined until the projection has caught up with the catalogue. */
 async function readCatalogueStats(
-  { account: { sellerId, lowStock }, position }: PageRequest, { store }: Portal,
-): Promise<CatalogueStats | undefined> {
+  { account: { sellerId, lowStock: stockMax }, position }: PageRequest, { store }: Portal,
+) {
   try {
-    const [totals, lowCount, page] = await Promise.all([
+    const [totals, lowCount, { products: low }] = await Promise.all([
       store.readTotals(sellerId, position),
-      store.countLowStock(
-        sellerId, { stockMax: lowStock, limit: LOW_STOCK_COUNT_LIMIT }, position,
-      ),
+      store.countLowStock(sellerId, { stockMax, limit: LOW_STOCK_COUNT_LIMIT }, position),
       store.searchProducts(sellerId, {
-        filter: { stockMax: lowStock }, sort: { by: 'stock', isDescending: false },
+        filter: { stockMax }, sort: { by: 'stock', isDescending: false },
         after: undefined, limit: LOW_STOCK_SHOWN,
       }, position),
     ]);
-    return { totals, lowCount, low: page.products };
+    return { totals, lowCount, low };
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') return undefined;
     throw error;
   }
 }
 
-function renderCatalogue(
-  { format, link }: PageRequest, { totals, lowCount }: CatalogueStats,
-): Html {
+function renderTotals({ format, link }: PageRequest, { totals, lowCount }: CatalogueStats): Html {
   const { products, units, valueMinor } = totals;
-  const isMore = lowCount >= LOW_STOCK_COUNT_LIMIT;
-  return html`<div class="figures">
-    ${total('Products', format.number(products), link('/products'))}
-    ${total('Units in stock', format.number(units))}
-    ${total('Value in stock', format.money(valueMinor))}
-    ${total('Low or sold out', `${format.number(lowCount)}${isMore ? '+' : ''}`,
-    link('/products?stock=low'))}
+  const more = lowCount >= LOW_STOCK_COUNT_LIMIT ? '+' : '';
+  const figures: readonly (readonly [name: string, value: string, path?: string])[] = [
+    ['Products', format.number(products), '/products'],
+    ['Units in stock', format.number(units)],
+    ['Value in stock', format.money(valueMinor)],
+    ['Low or sold out', format.number(lowCount) + more, '/products?stock=low'],
+  ];
+  return html`<div class="figures">${figures.map(([name, value, path]) => html`
+    <section class="card"><h2 class="quiet small">${name}</h2>
+      <p class="figure ${findSize(value)}">${path === undefined ? value
+    : html`<a href="${link(path)}">${value}</a>`}</p></section>`)}
   </div>`;
 }
 
 /** Longer numbers get a smaller font, to fit on one line of a card on a phone. */
-const LONG_TOTAL_CHARACTERS = 16;
-const LONGEST_TOTAL_CHARACTERS = 21;
-
-function total(name: string, value: string, href?: string): Html {
-  const size = value.length > LONGEST_TOTAL_CHARACTERS ? ' longest'
-    : value.length > LONG_TOTAL_CHARACTERS ? ' long' : '';
-  return html`<section class="card"><h2 class="quiet small">${name}</h2>
-    <p class="figure${size}">${href === undefined ? value
-      : html`<a href="${href}">${value}</a>`}</p></section>`;
+function findSize({ length }: string): string {
+  return length > 21 ? 'longest' : length > 16 ? 'long' : '';
 }
 
 function renderWelcome({ link }: PageRequest): Html {
@@ -110,17 +93,16 @@ function renderWelcome({ link }: PageRequest): Html {
 }
 
 function renderDays({ format }: PageRequest, days: readonly StockDay[], since: number): Html {
-  const byDay = new Map(days.map((day) => [day.day, day]));
   const bars = Array.from({ length: OVERVIEW_DAYS }, (_, index) => {
-    const day = since + index;
-    const moved = byDay.get(day);
+    const moved = days.find(({ day }) => day === since + index);
     return {
-      label: format.utcDay(day * DAY_MS), up: moved?.unitsIn ?? 0, down: moved?.unitsOut ?? 0,
+      label: format.utcDay((since + index) * DAY_MS),
+      up: moved?.unitsIn ?? 0, down: moved?.unitsOut ?? 0,
     };
   });
   return barPlot({
-    title: `Stock movements, last ${OVERVIEW_DAYS} days`, unit: 'Day (UTC)',
-    names: { up: 'In', down: 'Out' }, bars, number: format.number,
+    title: STOCK_MOVEMENTS, unit: 'Day (UTC)', names: { up: 'In', down: 'Out' }, bars,
+    number: format.number,
   });
 }
 

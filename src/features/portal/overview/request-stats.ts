@@ -3,7 +3,7 @@ import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import { barPlot } from '../html/bar-plot.ts';
-import { numeric, table } from '../html/elements.ts';
+import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -45,41 +45,27 @@ function add(sum: Usage | undefined, { requests, refusals }: Usage): Usage {
 
 export async function renderRequestStats(request: PageRequest, portal: Portal): Promise<Html> {
   const { account: { sellerId }, format, link } = request;
-  const usage = await readDayUsage(portal, sellerId);
+  const { since, byHour, byKey } = await readDayUsage(portal, sellerId);
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
-    const hour = usage.since + index;
-    const { requests = 0, refusals = 0 } = usage.byHour.get(hour) ?? {};
-    return { label: format.hour(hour * HOUR_MS), up: requests - refusals, down: refusals };
+    const { requests = 0, refusals = 0 } = byHour.get(since + index) ?? {};
+    const label = format.hour((since + index) * HOUR_MS);
+    return { label, up: requests - refusals, down: refusals };
   });
-  return html`<section class="card" aria-labelledby="requests">
-    <h2 id="requests">API requests, last ${DAY_HOURS} hours</h2>
-    ${barPlot({
-    title: `API requests, last ${DAY_HOURS} hours`, unit: 'Hour',
-    names: { up: 'Succeeded', down: 'Rejected' }, bars, number: format.number,
-  })}
-    ${usage.byKey.size === 0
-    ? html`<p>No key was used. <a href="${link('/keys')}">View your API keys</a>.</p>`
-    : await renderKeys(request, portal, usage.byKey)}
-  </section>`;
-}
-
-async function renderKeys(
-  { account: { sellerId }, format, link }: PageRequest, { store }: Portal,
-  byKey: ReadonlyMap<KeyId, Usage>,
-): Promise<Html> {
   const busiest = [...byKey].sort(([, one], [, other]) => other.requests - one.requests)
     .slice(0, KEYS_SHOWN);
-  const names = await readKeyNames(store, sellerId, busiest.map(([keyId]) => keyId));
-  return table({
+  const names = await readKeyNames(portal.store, sellerId, busiest.map(([keyId]) => keyId));
+  const title = `API requests, last ${DAY_HOURS} hours`;
+  return card('requests', title, html`
+    ${barPlot({
+    title, unit: 'Hour', names: { up: 'Succeeded', down: 'Rejected' }, bars, number: format.number,
+  })}
+    ${table({
     caption: 'Requests by key',
     columns: ['Key', numeric('Requests'), numeric('Rejected')],
-    rows: busiest.map(([keyId, { requests, refusals }]) => {
-      const href = link(`/keys/${formatKeyId({ sellerId, keyId })}`);
-      return [
-        html`<a href="${href}">${names.get(keyId)}</a>`,
-        format.number(requests),
-        format.number(refusals),
-      ];
-    }),
-  });
+    rows: busiest.map(([keyId, { requests, refusals }]) => [
+      html`<a href="${link(`/keys/${formatKeyId({ sellerId, keyId })}`)}">${names.get(keyId)}</a>`,
+      format.number(requests), format.number(refusals),
+    ]),
+    empty: html`<p>No key was used. <a href="${link('/keys')}">View your API keys</a>.</p>`,
+  })}`);
 }

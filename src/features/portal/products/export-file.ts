@@ -5,6 +5,7 @@ import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { type Choice, renderFields } from '../forms/fields.ts';
 import { FILTER_FORM } from '../forms/filter.ts';
+import { card } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from './product-search.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -33,14 +34,13 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
 }
 
 export function renderExport({ link }: PageRequest): Html {
-  return html`<section class="card" aria-labelledby="export"><h2 id="export">Export products</h2>
+  return card('export', 'Export products', html`
     <form method="get" action="${link('/export')}" class="stack">
       <p>Exports all products as a consistent snapshot. To export a selection, filter the
         <a href="${link('/products')}">products</a> first.</p>
       ${renderFields([{ name: 'format', label: 'Format', control: 'select', choices: FORMATS }])}
       <button>Export</button>
-    </form>
-  </section>`;
+    </form>`);
 }
 
 /** Buttons that send the search form to the export, instead of links that repeat the search. */

@@ -10,7 +10,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';
-import { type Facts, facts, flashNotice, notice } from '../html/elements.ts';
+import { card, type Facts, facts, flashNotice, notice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -106,24 +106,18 @@ function renderCards(
   const form = state.form.has('name') ? state.form : fillIn(request, product, product);
   return html`<div class="columns">
     <div>
-      <section class="card" aria-labelledby="plot-heading">
-        <h2 id="plot-heading">Stock over time</h2>
-        ${plot ?? html`<p class="quiet">No stock movements yet.</p>`}
-      </section>
-      <section class="card" aria-labelledby="stock-heading">
-        <h2 id="stock-heading">Update stock</h2>
+      ${card('plot-heading', 'Stock over time',
+    plot ?? html`<p class="quiet">No stock movements yet.</p>`)}
+      ${card('stock-heading', 'Update stock', html`
         ${renderStaleNotice(request, product, ['stock'], 'The stock has changed.')}
-        ${renderStockForms(request, product, state)}
-      </section>
+        ${renderStockForms(request, product, state)}`)}
     </div>
-    <section class="card" aria-labelledby="edit-heading">
-      <h2 id="edit-heading">Edit</h2>
+    ${card('edit-heading', 'Edit', html`
       ${renderStaleNotice(request, product, ['updated'], 'Someone else edited this product.')}
       ${postForm(request, link(pathOf(product)), html`
         ${hiddenField('base', form.get('base'))}
         ${renderFields(fields, { ...state, form })}
-        <button>Save</button>`)}
-    </section>
+        <button>Save</button>`)}`)}
   </div>`;
 }
 

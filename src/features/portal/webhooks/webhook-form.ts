@@ -6,12 +6,12 @@ import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
+import { CHANGE_TYPE_CHOICES } from '../changes/change-description.ts';
 import type { Field } from '../forms/fields.ts';
 import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
   Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField, rejectedState, toWriteContext,
 } from '../forms/form.ts';
-import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
