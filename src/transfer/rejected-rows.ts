@@ -37,13 +37,11 @@ interface SourceRow {
   readonly line: number;
   /** The first row of its group, if it is not the first itself. */
   readonly first?: SourceRow | undefined;
-  copy(reason: string): string | Uint8Array;
+  copy(reason: string): Buffer;
 }
 
-const ERROR_COLUMN = 'error';
 /** If a file has a column `error` of its own, ours is `import error`: column names are unique. */
 const ERROR_COLUMNS = /^(?:import )*error$/;
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 /** Rows are written in chunks of at least this size. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -52,8 +50,8 @@ export class RejectedRows<File extends RejectedRowsFile> {
   readonly #options: Options<File>;
   #file: File | undefined;
   #rows: AsyncGenerator<SourceRow, void, void> | undefined;
-  /** Line of the first row of the group that was copied last. */
-  #firstLine = 0;
+  /** First row of the group that was copied last. */
+  #first: SourceRow | undefined;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #writtenBytes = 0;
@@ -94,14 +92,12 @@ export class RejectedRows<File extends RejectedRowsFile> {
 
   async #copy(line: number, reason: string): Promise<void> {
     const rows = this.#rows ??= await this.#begin();
-    if (!rows) return;
-    for (let next = await rows.next(); !next.done; next = await rows.next()) {
-      if (next.value.line < line) continue;
-      const { first } = next.value;
-      if (first && first.line !== this.#firstLine) await this.#append(first.copy(''));
-      await this.#append(next.value.copy(reason));
-      this.#firstLine = (first ?? next.value).line;
-      return;
+    for (let next = await rows?.next(); next?.value; next = await rows?.next()) {
+      const row = next.value;
+      if (row.line < line) continue;
+      if (row.first && row.first !== this.#first) await this.#append(row.first.copy(''));
+      this.#first = row.first ?? row;
+      return this.#append(row.copy(reason));
     }
   }
 
@@ -113,25 +109,21 @@ export class RejectedRows<File extends RejectedRowsFile> {
     if (!this.#file) return undefined;
     if (source.format === 'ndjson') return readNdjsonRows(source);
     const rows = readCsvRows(source);
-    if (await hasByteOrderMark(source)) await this.#append(BYTE_ORDER_MARK);
-    const header = await rows.next();
-    if (header.value) await this.#append(header.value.copy(''));
+    const { value: header } = await rows.next();
+    if (header) await this.#append(header.copy(''));
     return rows;
   }
 
-  async #append(text: string | Uint8Array): Promise<void> {
-    const bytes = Buffer.from(text);
+  async #append(bytes: Buffer): Promise<void> {
     this.#pending.push(bytes);
     this.#pendingBytes += bytes.length;
     if (this.#pendingBytes >= CHUNK_BYTES) await this.#flush();
   }
 
   async #flush(): Promise<void> {
-    if (this.#pending.length === 0) return;
     const bytes = Buffer.concat(this.#pending);
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    await this.#file?.append(bytes);
+    [this.#pending, this.#pendingBytes] = [[], 0];
+    if (bytes.length > 0) await this.#file?.append(bytes);
     this.#writtenBytes += bytes.length;
   }
 
@@ -152,25 +144,29 @@ export function formatRowErrors(errors: readonly RowError[]): string {
     pointer === '' || code === 'taken' ? detail : `${pointer.slice(1)}: ${detail}`).join(' ');
 }
 
-/** The rows of a CSV file, including its header. */
+/** The header of a CSV file, and its rows. */
 async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
   const reader = new CsvReader();
-  let header: CsvRecord | undefined;
-  let column: number | undefined;
+  let header: readonly string[] | undefined;
+  let groupColumn: number | undefined;
   let group: { readonly key: string; readonly first: SourceRow } | undefined;
   for await (const records of reader.read(source.open())) {
     for (const record of records) {
-      if (!header) column = matchColumns(record.cells).group;
-      const { cells } = header ??= record;
-      const isHeader = header === record;
-      const key = record.cells[column ?? -1] ?? '';
+      const { line, cells } = record;
+      if (!header) {
+        header = cells;
+        groupColumn = matchColumns(header).group;
+        const mark = await hasByteOrderMark(source) ? '\uFEFF' : '';
+        const text = mark + appendCell(record, header, reader.delimiter, nameErrorColumn(header));
+        yield { line, copy: () => Buffer.from(text) };
+        continue;
+      }
+      const names = header;
+      const key = cells[groupColumn ?? -1] ?? '';
       const row: SourceRow = {
-        line: record.line,
+        line,
         first: key !== '' && key === group?.key ? group.first : undefined,
-        copy: (reason: string) => {
-          const cell = isHeader ? nameErrorColumn(cells) : reason;
-          return `${appendCell(record, cells, reader.delimiter, cell)}\r\n`;
-        },
+        copy: (reason) => Buffer.from(appendCell(record, names, reader.delimiter, reason)),
       };
       if (!row.first) group = { key, first: row };
       yield row;
@@ -181,29 +177,25 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
 function nameErrorColumn(header: readonly string[]): string {
   const last = header.at(-1) ?? '';
   if (ERROR_COLUMNS.test(last)) return last;
-  let name = ERROR_COLUMN;
+  let name = 'error';
   while (header.some((other) => other.trim() === name)) name = `import ${name}`;
   return name;
 }
 
-/** The text of a record with the reason in one more cell, or in place of an earlier reason. */
+/** The line of a record with the reason in one more cell, or in place of an earlier reason. */
 function appendCell(
   { cells, text }: CsvRecord, header: readonly string[], delimiter: string, reason: string,
 ): string {
-  const cell = quote(reason);
+  const quote = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
   const missing = header.length - cells.length;
-  const last = cells.at(-1) ?? '';
   const hasReason = ERROR_COLUMNS.test(header.at(-1) ?? '');
   if (hasReason && missing === 0) {
-    const spelled = text.endsWith(quote(last)) ? quote(last) : last;
-    return text.slice(0, text.length - spelled.length) + cell;
+    const last = cells.at(-1) ?? '';
+    const { length } = text.endsWith(quote(last)) ? quote(last) : last;
+    return `${text.slice(0, text.length - length)}${quote(reason)}\r\n`;
   }
-  const gap = hasReason ? missing : missing + 1;
-  return text + delimiter.repeat(Math.max(1, gap)) + cell;
-}
-
-function quote(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
+  const gap = Math.max(1, hasReason ? missing : missing + 1);
+  return `${text}${delimiter.repeat(gap)}${quote(reason)}\r\n`;
 }
 
 async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
@@ -215,6 +207,6 @@ async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, voi
 }
 
 async function hasByteOrderMark(source: RowSource): Promise<boolean> {
-  for await (const chunk of source.open()) return chunk.subarray(0, 3).equals(BYTE_ORDER_MARK);
+  for await (const chunk of source.open()) return chunk.indexOf('\uFEFF') === 0;
   return false;
 }

@@ -15,8 +15,7 @@ import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
-import { readErrorResponse } from './api-error.ts';
-import { TemporaryFailure } from './api-error.ts';
+import { readErrorResponse, TemporaryFailure } from './api-error.ts';
 
 export interface ApiServer {
   /** Without a trailing slash; its path, if any, precedes `/api`. */
@@ -140,7 +139,8 @@ async function sendBody(
 
 /** A connection error as a failure of the command. Failures are returned unchanged. */
 function explainError({ url }: ApiServer, error: unknown, wasReached: boolean): unknown {
-  if (!(error instanceof Error) || isExplained(error)) return error;
+  const isExplained = error instanceof CommandFailure || error instanceof UsageError;
+  if (isExplained || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : error.message;
   const isTemporary = TEMPORARY.includes(code);
   if (!wasReached) {
@@ -152,19 +152,14 @@ function explainError({ url }: ApiServer, error: unknown, wasReached: boolean): 
   return new CommandFailure(`The connection to ${url} failed (${code}). ${hint}`);
 }
 
-function isExplained(error: Error): boolean {
-  return error instanceof CommandFailure || error instanceof UsageError;
-}
-
 function readKey(flags: Input['flags'], environment: Input['environment']): ApiKeySecret {
   const file = flags['key-file'];
-  const text = file === undefined ? environment[KEY_VARIABLE] || undefined
-    : readFileSync(file, 'utf8');
-  if (text === undefined) {
+  const text = file === undefined ? environment[KEY_VARIABLE] : readFileSync(file, 'utf8');
+  if (file === undefined && !text) {
     throw new UsageError(`Give your API key in the variable ${KEY_VARIABLE} or with --key-file.`);
   }
-  const key = parseApiKey(text.trim());
+  const key = parseApiKey((text ?? '').trim());
   if (key) return key;
-  const where = file === undefined ? `The variable ${KEY_VARIABLE}` : file;
+  const where = file ?? `The variable ${KEY_VARIABLE}`;
   throw new UsageError(`${where} has no valid API key, which is spk_ and 36 characters.`);
 }

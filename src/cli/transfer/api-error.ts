@@ -10,11 +10,6 @@ import { formatProblemType, PROBLEM_TYPE } from '../../http/response/problem.ts'
 import { type Backoff, retryDelayMs } from '../../runtime/backoff.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 
-/** How many retries, and the delays before them. */
-interface RetryPolicy extends Backoff {
-  readonly retries: number;
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
 const QUERY_PROBLEM = formatProblemType('invalid-query');
@@ -30,9 +25,7 @@ export class TemporaryFailure extends CommandFailure {
   /** The server's `Retry-After`. */
   readonly retryAfterMs: number;
 
-  constructor(
-    message: string, { wasReached = true, retryAfterMs = 0 }: Partial<TemporaryFailure> = {},
-  ) {
+  constructor(message: string, { wasReached = true, retryAfterMs = 0 } = {}) {
     super(message);
     this.wasReached = wasReached;
     this.retryAfterMs = retryAfterMs;
@@ -71,7 +64,8 @@ export function explainProblem(
  * @throws CommandFailure; TemporaryFailure when no retry is left
  */
 export async function withRetries<Result>(
-  attempt: () => Promise<Result>, policy: RetryPolicy, note: (text: string) => void,
+  attempt: () => Promise<Result>, policy: Backoff & { readonly retries: number },
+  note: (text: string) => void,
 ): Promise<Result> {
   let wasReached = false;
   for (let failures = 0; ; failures += 1) {
@@ -98,7 +92,7 @@ function formatIssues(issues: unknown): string {
     // A parameter is the value of a flag.
     const name = parameter === undefined ? printable(pointer).replace(/^\//, '')
       : `--${printable(parameter).replaceAll('_', '-')}`;
-    return name === '' ? printable(detail) : `${name}: ${printable(detail)}`;
+    return [name, printable(detail)].filter(Boolean).join(': ');
   }).join(' ');
 }
 

@@ -65,7 +65,11 @@ export async function sendImport(run: ImportRun): Promise<ImportSummary> {
   for await (const line of readLines(readBody(server, response))) {
     const { summary, problem, ...row } = parseObject(line.toString());
     if (summary !== undefined) return readSummary(summary);
-    if (problem !== undefined) throw explainEnd(asMembers(problem));
+    if (problem !== undefined) {
+      const members = asMembers(problem);
+      const counts = formatCounts(asMembers(members['summary']));
+      throw explainProblem(members, { ending: counts && `Before that: ${counts}.` });
+    }
     if (row['status'] === 'failed') await run.onRejected(readRejectedRow(row));
   }
   throw new TemporaryFailure('The report of the server ended early.');
@@ -79,29 +83,16 @@ export function formatCounts(summary: Readonly<Record<string, unknown>>): string
   }).join(', ');
 }
 
-/** A problem in a report comes with a summary of what was done before it. */
-function explainEnd(problem: Readonly<Record<string, unknown>>): Error {
-  const counts = formatCounts(asMembers(problem['summary']));
-  return explainProblem(problem, { ending: counts && `Before that: ${counts}.` });
-}
-
 function readSummary(value: unknown): ImportSummary {
   const members = asMembers(value);
-  const count = (name: string): number => {
-    const number = members[name];
-    if (typeof number === 'number') return number;
+  const counts = [...Object.keys(COUNTS), 'position'].map((name) => {
+    if (typeof members[name] === 'number') return [name, members[name]];
     throw new CommandFailure(`The summary of the server has no "${name}". Is --url right?`);
-  };
+  });
   const ignored = members['ignored_columns'];
-  return {
-    created: count('created'),
-    updated: count('updated'),
-    unchanged: count('unchanged'),
-    failed: count('failed'),
-    skipped: count('skipped'),
-    position: count('position'),
-    ignoredColumns: Array.isArray(ignored) ? ignored.map(printable) : [],
-  };
+  const ignoredColumns = Array.isArray(ignored) ? ignored.map(printable) : [];
+  // The cast: each count has its entry.
+  return { ...Object.fromEntries(counts), ignoredColumns } as ImportSummary;
 }
 
 function readRejectedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): RejectedRow {

@@ -77,18 +77,17 @@ export const importProducts: Command = {
       .finally(() => {
         if (path === '-') process.stdin.destroy(); // or its writer would keep this process alive
       });
-    report(input, outcome, { format: source.format, rejectedPath: await rejected.end() });
+    report(input, outcome, source.format, await rejected.end());
   },
 };
 
 function readQuery(flags: Input['flags']): URLSearchParams {
-  const { mode, map, default: defaults } = flags;
-  return new URLSearchParams({
-    ...(mode !== undefined && { mode }),
-    ...(map !== undefined && { map }),
-    ...(defaults !== undefined && { default: defaults }),
-    ...(flags['dry-run'] !== undefined && { dry_run: 'true' }),
-  });
+  const query = new URLSearchParams();
+  for (const name of ['mode', 'map', 'default']) {
+    if (flags[name] !== undefined) query.set(name, flags[name]);
+  }
+  if (flags['dry-run'] !== undefined) query.set('dry_run', 'true');
+  return query;
 }
 
 /** Sends the file once. Rejected rows of an earlier attempt are discarded. */
@@ -123,10 +122,8 @@ async function attempt(
 
 /** @throws CommandFailure if rows were rejected */
 function report(
-  input: Input, { summary, shown, causes }: Outcome,
-  { format, rejectedPath: path }: {
-    readonly format: 'csv' | 'ndjson'; readonly rejectedPath: string | undefined;
-  },
+  input: Input, { summary, shown, causes }: Outcome, format: 'csv' | 'ndjson',
+  path: string | undefined,
 ): void {
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const { ignoredColumns, ...counts } = summary;
@@ -152,7 +149,7 @@ function explainRejected(source: string, path: string | undefined, isDryRun: boo
   if (path === undefined) {
     return 'To get them in a file that you can correct, run the command with --rejected FILE.';
   }
-  if (!isDryRun) return `They are in ${path}. Correct them there and import that file.`;
-  const hint = `Correct them in ${source}, or import it and correct the rejected rows`;
-  return `They are in ${path}. ${hint}.`;
+  return `They are in ${path}. ${isDryRun
+    ? `Correct them in ${source}, or import it and correct the rejected rows.`
+    : 'Correct them there and import that file.'}`;
 }

@@ -9,8 +9,7 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
 import type { RejectedRow } from './import-run.ts';
-import { type ImportSource, openText } from './product-file.ts';
-import { withoutExtension } from './product-file.ts';
+import { type ImportSource, openText, withoutExtension } from './product-file.ts';
 
 interface OpenFile {
   readonly path: string;
