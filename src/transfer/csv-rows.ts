@@ -33,6 +33,7 @@ type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: reado
 
 /** Reads the products of one CSV file. */
 export class CsvRows implements RowReader {
+  readonly format = 'csv';
   readonly #currency: Currency;
   readonly #settings: CsvSettings;
   readonly #defaults = new Map<Defaultable, ParsedDefault>();

@@ -4,6 +4,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { DEFAULTABLE, type Defaultable } from './columns.ts';
+import type { RowReader } from './import-row.ts';
 
 /** The sentences in which an interface says what to do. */
 export interface AdviceWords {
@@ -16,11 +17,7 @@ export interface AdviceWords {
 }
 
 /** What is known about the file. */
-export interface AdvisedFile {
-  readonly format: 'csv' | 'ndjson';
-  /** Columns that are not read. */
-  readonly ignoredColumns: readonly string[];
-}
+export type AdvisedFile = Pick<RowReader, 'format' | 'ignoredColumns'>;
 
 /** Values that are safe to suggest, since they claim nothing. */
 const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
@@ -33,14 +30,9 @@ const CAUSE_LIMIT_CHARACTERS = 200;
 /** Why a row was rejected; a client can also read it from a report. */
 export type RowError = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
 
-interface Cause {
-  readonly errors: readonly RowError[];
-  rows: number;
-}
-
 /** Counts the causes of the rows that were rejected. */
 export class RejectionCauses {
-  readonly #causes = new Map<string, Cause>();
+  readonly #causes = new Map<string, { readonly errors: readonly RowError[]; rows: number }>();
   #rows = 0;
 
   /** Counts a row that was rejected for these errors. */
@@ -84,11 +76,9 @@ function adviseLack(
   const absent = lacking.filter((member) =>
     errors.some(({ pointer, code }) => pointer === `/${member}` && code === 'required'));
   if (isCsv && absent.length > 0 && ignoredColumns.length > 0) return words.nameColumns(absent);
-  const values = lacking.flatMap((member) => {
-    const value = SAFE_DEFAULTS.get(member);
-    return value === undefined ? [] : [`${member}:${value}`];
-  });
-  if (isCsv && values.length === lacking.length) return words.giveDefaults(values);
+  if (isCsv && lacking.every((member) => SAFE_DEFAULTS.has(member))) {
+    return words.giveDefaults(lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
+  }
   const what = isCsv && absent.length === 0 ? 'fill in the blank cells' : `add ${join(lacking)}`;
   return `If the SKUs are right, ${what} in the file to create these products.`;
 }

@@ -24,15 +24,12 @@ export type RowContent =
     readonly missing?: readonly Issue[];
     readonly issues?: undefined;
   }
-  | {
-    readonly issues: readonly Issue[];
-    readonly product?: undefined;
-    readonly missing?: undefined;
-  }
+  | { readonly issues: readonly Issue[]; readonly product?: undefined; readonly missing?: undefined }
   | undefined;
 
 /** Reads the rows of one file in slices. No row is parsed before its slice is requested. */
 export interface RowReader {
+  readonly format: 'csv' | 'ndjson';
   /** Columns that are not read; known after the first rows. */
   readonly ignoredColumns: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */

@@ -25,6 +25,7 @@ export type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
 
 /** Reads the products of one NDJSON file. */
 export class NdjsonRows implements RowReader {
+  readonly format = 'ndjson';
   readonly ignoredColumns = [];
   readonly #currency: Currency;
 

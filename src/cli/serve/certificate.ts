@@ -44,7 +44,8 @@ export function readCertificate(
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw new CommandFailure(`The certificate ${certFile} cannot be used: ${describe(error)}.`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`The certificate ${certFile} cannot be used: ${reason}.`);
   }
   const until = x509.validToDate.toISOString().slice(0, 10);
   return {
@@ -76,14 +77,13 @@ function parseKey(pem: string, path: string): KeyObject {
 }
 
 function listTimeWarnings({ validFromDate, validToDate }: X509Certificate, now: number): string[] {
-  const [from, until] = [validFromDate.getTime(), validToDate.getTime()];
-  if (now < from) {
+  if (now < validFromDate.getTime()) {
     return [`The certificate is not valid before ${validFromDate.toISOString()}.`];
   }
-  if (now > until) {
+  if (now > validToDate.getTime()) {
     return [`The certificate expired on ${validToDate.toISOString()}. Clients will reject it.`];
   }
-  const days = Math.floor((until - now) / DAY_MS);
+  const days = Math.floor((validToDate.getTime() - now) / DAY_MS);
   if (days >= CERTIFICATE_EXPIRY_WARNING_DAYS) return [];
   return [`The certificate expires in ${days} days. Renew it, and send SIGHUP to this process.`];
 }
@@ -93,8 +93,4 @@ function listHostWarnings(x509: X509Certificate, host: string | undefined): stri
   const address = host.replace(/^\[|\]$/g, '');
   const isFor = isIP(address) ? x509.checkIP(address) : x509.checkHost(address);
   return isFor ? [] : [`The certificate is not valid for ${host}, the host of --base-url.`];
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
-import {
-  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
-} from '../../domain/access/api-key.ts';
+import { generateApiKey, hashApiKey, parseNewApiKey } from '../../domain/access/api-key.ts';
 import { parseNewSeller } from '../../domain/access/seller.ts';
-import { type ApiServer, PRODUCTS_PATH } from '../transfer/api-client.ts';
+import { PRODUCTS_PATH } from '../transfer/api-client.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
 import { sendImport } from '../transfer/import-run.ts';
 import { openSource } from '../transfer/product-file.ts';
@@ -46,31 +44,25 @@ export const demo: Command = {
   },
 };
 
-/** The credentials of the demo. */
-interface Access {
-  readonly key: ApiKeySecret;
-  /** Invitation code for an account in the portal. */
-  readonly code: string;
-}
-
-function createSeller(folder: string): Promise<Access> {
+/** Creates the seller, with an API key and an invitation code for an account in the portal. */
+async function createSeller(folder: string) {
   const key = generateApiKey();
-  return withNewStore(folder, async (store) => {
+  const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
+  const code = await withNewStore(folder, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', 'EUR'));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
-    const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
-    return { key, code: await makeInvitation(store, { sellerId: id, isFirst: false, expiresAt }) };
+    return makeInvitation(store, { sellerId: id, isFirst: false, expiresAt });
   });
+  return { key, code };
 }
 
 /** Imports the sample, and prints what to try. */
 async function present(
-  { isJson, out }: Input, url: string, { key, code }: Access,
+  { isJson, out }: Input, url: string, { key, code }: Awaited<ReturnType<typeof createSeller>>,
 ): Promise<void> {
-  const server = { url, key };
   const { created: products } = await sendImport({
-    server,
+    server: { url, key },
     source: openSource(SAMPLE, undefined),
     query: new URLSearchParams(),
     idempotencyKey: randomUUID(),
@@ -79,25 +71,21 @@ async function present(
       throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected: ${reason}`);
     },
   });
-  const commands = listCommands(server);
   const portal = { url: `${url}/portal/join?shop=existing`, code };
-  if (isJson) {
-    out(JSON.stringify({ url, key, portal, products, commands }));
-    return;
-  }
-  out(`Listening on ${url} with ${products} products. Ctrl-C stops it and deletes everything.`);
-  out(`Portal: ${portal.url}, with the invitation code ${code}`);
-  out(`API key: ${key}\n\nSearch for products, change a stock level, export everything:\n`);
-  for (const command of commands) out(`  ${command}`);
-}
-
-function listCommands({ url, key }: ApiServer): string[] {
   const address = `${url}${PRODUCTS_PATH}`;
   const curl = `curl -H 'x-api-key: ${key}'`;
   const patch = `${curl} -X PATCH -H 'content-type: application/json' -d '{"stock":41}'`;
-  return [
+  const commands = [
     `${curl} '${address}?q=mug&limit=5'`,
     `${patch} '${address}/sku/KIT-MUG-BLUE'`,
     `${curl} '${address}?format=csv'`,
   ];
+  out(isJson ? JSON.stringify({ url, key, portal, products, commands })
+    : `Listening on ${url} with ${products} products. Ctrl-C stops it and deletes everything.
+Portal: ${portal.url}, with the invitation code ${code}
+API key: ${key}
+
+Search for products, change a stock level, export everything:
+
+${commands.map((command) => `  ${command}`).join('\n')}`);
 }

@@ -130,9 +130,7 @@ function report(
   const advice = causes.advise(WORDS, { format, ignoredColumns });
   const { failed } = counts;
   const what = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
-  const document = {
-    ...counts, ignored_columns: ignoredColumns, ...(advice !== undefined && { advice }),
-  };
+  const document = { ...counts, ignored_columns: ignoredColumns, advice };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: path ?? null }));
   else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);

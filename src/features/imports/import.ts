@@ -7,12 +7,9 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { ImportedProducts } from '../../store/catalogue-store.ts';
 import { parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
-import {
-  type AdvisedFile, type AdviceWords, RejectionCauses,
-} from '../../transfer/import-advice.ts';
+import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
-import type { WrittenBatch } from '../../transfer/batches.ts';
 import {
   createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
 } from './import-target.ts';
@@ -35,7 +32,7 @@ export async function importProducts(request: ApiRequest, services: Services): P
     target: options.dry_run
       ? createDryRunTarget(store, caller, options.mode)
       : createWriteTarget(store, caller, options.mode, idempotencyKey),
-    batchReport: new ImportReport(reader, caller.position, options.report === 'all'),
+    batchReport: startReport(reader, caller.position, options.report === 'all'),
   }));
 }
 
@@ -69,40 +66,28 @@ const WORDS: AdviceWords = {
 };
 
 /** Counts the outcomes of rows, and formats their lines and the summary. */
-class ImportReport implements BatchReport<ImportRow, ImportedProducts> {
-  readonly #reader: RowReader;
-  readonly #format: AdvisedFile['format'];
-  readonly #reportsAll: boolean;
-  readonly #counts = startCounts();
-  readonly #causes = new RejectionCauses();
-  #position: number;
-
-  constructor(reader: RowReader, position: number, reportsAll: boolean) {
-    this.#reader = reader;
-    this.#format = reader instanceof CsvRows ? 'csv' : 'ndjson';
-    this.#position = position;
-    this.#reportsAll = reportsAll;
-  }
-
-  add(batch: WrittenBatch<ImportRow, ImportedProducts>): string {
-    this.#position = batch.written?.position ?? this.#position;
-    let lines = '';
-    for (const { line, sku, status, errors } of readOutcomes(batch)) {
-      this.#counts[status] += 1;
-      if (errors) this.#causes.add(errors);
-      const isReported = status === 'failed' || (this.#reportsAll && status !== 'skipped');
-      if (isReported) lines += formatLine({ line, sku, status, errors });
-    }
-    return lines;
-  }
-
-  summarise() {
-    const { ignoredColumns } = this.#reader;
-    const ignored = ignoredColumns.length > 0 && { ignored_columns: ignoredColumns };
-    const advice = this.#causes.advise(WORDS, { format: this.#format, ignoredColumns });
-    return {
-      ...this.#counts, position: this.#position, ...ignored,
-      ...(advice !== undefined && { advice }),
-    };
-  }
+function startReport(
+  reader: RowReader, startPosition: number, reportsAll: boolean,
+): BatchReport<ImportRow, ImportedProducts> {
+  const counts = startCounts();
+  const causes = new RejectionCauses();
+  let position = startPosition;
+  return {
+    add(batch) {
+      position = batch.written?.position ?? position;
+      let lines = '';
+      for (const { line, sku, status, errors } of readOutcomes(batch)) {
+        counts[status] += 1;
+        if (errors) causes.add(errors);
+        const isReported = status === 'failed' || (reportsAll && status !== 'skipped');
+        if (isReported) lines += formatLine({ line, sku, status, errors });
+      }
+      return lines;
+    },
+    summarise: () => ({
+      ...counts, position,
+      ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
+      advice: causes.advise(WORDS, reader),
+    }),
+  };
 }
