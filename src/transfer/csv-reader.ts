@@ -10,7 +10,7 @@ import {
 } from './limits.ts';
 import { AppError } from '../domain/error.ts';
 import { tooManyBlankLines } from './import-row.ts';
-import { Utf8Decoder } from './utf8-decoder.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 export interface CsvRecord {
   /** The line on which it begins, from 1, as an editor counts lines. */
@@ -50,17 +50,14 @@ export class CsvReader {
    * @throws AppError `invalid_data`
    */
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
-    const decoder = new Utf8Decoder();
-    for await (const chunk of chunks) {
-      const text = decoder.decode(chunk);
-      this.#text += text;
-      this.#unscannedCharacters += text.length;
+    for await (const text of decodeUtf8(chunks)) {
+      this.#text += text ?? '';
+      this.#unscannedCharacters += text?.length ?? 0;
       const isEnough = this.#unscannedCharacters >= SCAN_CHARACTERS;
-      if (isEnough || decoder.isInvalid) yield* this.#take(false);
-      if (decoder.isInvalid) throw this.#notUtf8();
+      if (isEnough || text === undefined) yield* this.#take(false);
+      if (text === undefined) throw this.#notUtf8();
     }
-    yield* this.#take(decoder.isComplete);
-    if (!decoder.isComplete) throw this.#notUtf8();
+    yield* this.#take(true);
   }
 
   /** The error for the bytes after the remaining text. */

@@ -4,39 +4,26 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
-/** Decodes one text. */
-export class Utf8Decoder {
-  /** Bytes that are not decoded: an incomplete character, or all from an invalid byte on. */
-  #rest = Buffer.alloc(0);
-  #hasStarted = false;
-  #isInvalid = false;
-
-  /** Whether an invalid byte was found. Do not decode further chunks then. */
-  get isInvalid(): boolean {
-    return this.#isInvalid;
-  }
-
-  /** Whether everything was decoded, so that the text may end here. */
-  get isComplete(): boolean {
-    return this.#rest.length === 0;
-  }
-
-  /** The text that a chunk completes, up to the first invalid byte. */
-  decode(chunk: Uint8Array): string {
-    const bytes = this.#rest.length > 0
-      ? Buffer.concat([this.#rest, chunk])
+/** Yields the text of each chunk; and undefined, as the last, where a byte is invalid. */
+export async function* decodeUtf8(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string | undefined, void, void> {
+  /** An incomplete character. */
+  let rest = Buffer.alloc(0);
+  let hasStarted = false;
+  for await (const chunk of chunks) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk])
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const complete = completePart(bytes);
-    this.#isInvalid = !isUtf8(complete);
-    const valid = this.#isInvalid ? validPart(bytes) : complete;
-    this.#rest = Buffer.from(bytes.subarray(valid.length));
+    const isValid = isUtf8(complete);
+    const valid = isValid ? complete : validPart(bytes);
     const text = valid.toString('utf8');
-    const hasMark = !this.#hasStarted && text.startsWith(BYTE_ORDER_MARK);
-    this.#hasStarted ||= text !== '';
-    return hasMark ? text.slice(1) : text;
+    yield hasStarted ? text : text.replace(/^\uFEFF/, '');
+    hasStarted ||= text !== '';
+    rest = Buffer.from(bytes.subarray(valid.length));
+    if (!isValid) break;
   }
+  if (rest.length > 0) yield undefined;
 }
 
 /** The longest prefix that is UTF-8, by binary search. */
