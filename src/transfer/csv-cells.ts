@@ -31,16 +31,11 @@ export function formatCsvRow(values: readonly (string | number | null | undefine
 function formatCell(value: string | number): string {
   // No number of a product is so large or so small that it would be written with an exponent.
   if (typeof value === 'number') return String(value);
-  const cell = escapeFormula(value);
+  const cell = NEEDS_APOSTROPHE.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** The text of a cell that no spreadsheet runs as a formula. */
-function escapeFormula(text: string): string {
-  return NEEDS_APOSTROPHE.test(text) ? `'${text}` : text;
-}
-
-/** The text that `escapeFormula` made a cell of. */
+/** The text of a cell, without the apostrophe that escapes a formula. */
 export function unescapeFormula(cell: string): string {
   return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
 }

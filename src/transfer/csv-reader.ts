@@ -120,7 +120,7 @@ export class CsvReader {
     if (record.cells.length > IMPORT_COLUMNS_LIMIT) {
       throw invalidFile(`Line ${this.#line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
     }
-    if (cells) this.#line += countLineBreaks(text);
+    if (cells) this.#line = this.#lineAt(text, 0, text.length);
     return record;
   }
 
@@ -149,7 +149,7 @@ export class CsvReader {
   }
 
   #lineAt(text: string, start: number, at: number): number {
-    return this.#line + countLineBreaks(text.slice(start, at));
+    return this.#line + (text.slice(start, at).match(LINE_BREAK)?.length ?? 0);
   }
 
   #isTooLong(text: string): boolean {
@@ -211,10 +211,6 @@ function findClosingQuote(text: string, open: number): number {
 function isLineBreak(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code === LINE_FEED || code === CARRIAGE_RETURN;
-}
-
-function countLineBreaks(text: string): number {
-  return text.match(LINE_BREAK)?.length ?? 0;
 }
 
 function invalidFile(detail: string): AppError {

@@ -96,7 +96,7 @@ export class CsvRows implements RowReader {
   #parse({ line, cells, text }: CsvRecord, columns: Columns): ImportRow {
     const sku = pickText(cells, columns, 'sku');
     const content = this.#parseContent(cells, columns, sku);
-    return { line, sku: sku === '' ? null : sku, characters: text.length, content };
+    return { line, sku: sku || null, characters: text.length, content };
   }
 
   #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {

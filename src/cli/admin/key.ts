@@ -69,7 +69,7 @@ export const rotateKey: Command = {
   },
   async run({ operands, flags, dataFolder }) {
     const old = readKeyId(operands[0]);
-    const overlap = flags['overlap'] ?? DEFAULT_OVERLAP;
+    const { overlap = DEFAULT_OVERLAP } = flags;
     const overlapMs = parseDuration(overlap);
     const secret = generateApiKey();
     const key = await withStore(dataFolder, (store) =>

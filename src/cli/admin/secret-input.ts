@@ -8,8 +8,6 @@ import { type Readable, Writable } from 'node:stream';
 import { SECRET_INPUT_LIMIT_CHARACTERS } from '../limits.ts';
 import { CommandFailure } from '../command.ts';
 
-const CANCELLED = 'Cancelled. Nothing was changed.';
-
 type Source = Readable & { readonly isTTY?: boolean };
 
 /**
@@ -20,7 +18,7 @@ export async function readSecret(
   source: Source, label: string, note: (text: string) => void,
 ): Promise<string> {
   if (!source.isTTY) return readLine(source);
-  const [first, second] = await askTwice(source, [label, `${label} again`], note);
+  const [first = '', second] = await ask(source, [label, `${label} again`], note);
   if (first === second) return first;
   throw new CommandFailure('The two entries differ. Nothing was changed; try again.');
 }
@@ -35,22 +33,23 @@ async function readLine(source: Source): Promise<string> {
 }
 
 /** Readline writes its echo to a stream that discards it. */
-async function askTwice(
-  input: Source, labels: readonly [string, string], note: (text: string) => void,
-): Promise<[string, string]> {
+async function ask(
+  input: Source, labels: readonly string[], note: (text: string) => void,
+): Promise<string[]> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true });
   const ended = Promise.race([once(terminal, 'SIGINT'), once(terminal, 'close')]).then(() => {
-    throw new CommandFailure(CANCELLED);
+    throw new CommandFailure('Cancelled. Nothing was changed.');
   });
   ended.catch(() => {}); // handled below while an answer is awaited
-  const ask = async (label: string): Promise<string> => {
-    note(`${label} (not shown):`);
-    const [line] = await Promise.race([once(terminal, 'line'), ended]);
-    return String(line);
-  };
+  const answers: string[] = [];
   try {
-    return [await ask(labels[0]), await ask(labels[1])];
+    for (const label of labels) {
+      note(`${label} (not shown):`);
+      const [line] = await Promise.race([once(terminal, 'line'), ended]);
+      answers.push(String(line));
+    }
+    return answers;
   } finally {
     terminal.close();
   }

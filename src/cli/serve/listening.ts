@@ -7,6 +7,7 @@ import type { ConnectionMetrics } from '../../http/server/connections.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import type { Operator } from '../../feature.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
 import { CommandFailure, type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
@@ -36,8 +37,10 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
   const { own, serving, redirecting } = readListenAddresses(input);
   const files = readFiles(flags);
   const scheme = files ? 'https' : 'http';
+  // Clients can connect to this address, and it is known before the server listens.
+  const isKnown = own && own.port > 0 && !WILDCARDS.includes(own.host);
   const baseUrl = readUrl(flags, 'base-url')
-    ?? (files && isKnown(own) ? formatUrl(scheme, own) : undefined);
+    ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
   if (!own && baseUrl === undefined) {
     throw new UsageError('Without a port of its own, the server needs --base-url.');
   }
@@ -85,11 +88,6 @@ function readFiles(flags: Input['flags']): CertificateFiles | undefined {
   throw new UsageError('--tls-cert and --tls-key must be given together.');
 }
 
-/** Whether clients can connect to this address, which is known before the server listens. */
-function isKnown(own: HostAndPort | undefined): own is HostAndPort {
-  return own !== undefined && own.port > 0 && !WILDCARDS.includes(own.host);
-}
-
 /** The URL of an address, without the default port of its scheme. */
 function formatUrl(scheme: string, { host, port }: HostAndPort): string {
   return new URL(`${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`).origin;
@@ -105,7 +103,15 @@ async function openAll(
     return listeners;
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop()));
-    throw explainFailure(error, own);
+    if (!(error instanceof Error && 'port' in error)) throw error;
+    const { port } = error;
+    if (isSystemError(error, 'EADDRINUSE')) {
+      const flag = port === own?.port ? 'port' : 'redirect-port';
+      throw new CommandFailure(`Port ${port} is taken. Choose another with --${flag}.`);
+    }
+    if (!isSystemError(error, 'EACCES')) throw error;
+    throw new CommandFailure(`The user that runs this server may not listen on port ${port}.`
+      + ' Choose one from 1024, or let systemd pass the socket.');
   }
 }
 
@@ -144,18 +150,4 @@ function sumMetrics(listeners: readonly Listener[]): ConnectionMetrics {
 function warnOfPlainHttp(listeners: readonly Listener[]): string[] {
   if (listeners.every(({ host }) => host === '' || isLoopback(host))) return [];
   return ['Connections are not encrypted. Use --tls-cert and --tls-key, or a proxy with TLS.'];
-}
-
-function explainFailure(error: unknown, own: HostAndPort | undefined): unknown {
-  if (!(error instanceof Error && 'code' in error && 'port' in error)) return error;
-  const { code, port } = error;
-  if (code === 'EADDRINUSE') {
-    const flag = port === own?.port ? 'port' : 'redirect-port';
-    return new CommandFailure(`Port ${port} is taken. Choose another with --${flag}.`);
-  }
-  if (code === 'EACCES') {
-    return new CommandFailure(`The user that runs this server may not listen on port ${port}.`
-      + ' Choose one from 1024, or let systemd pass the socket.');
-  }
-  return error;
 }
