@@ -17,7 +17,7 @@ export interface AdviceWords {
 }
 
 /** What is known about the file. */
-export type AdvisedFile = Pick<RowReader, 'format' | 'ignoredColumns'>;
+type AdvisedFile = Pick<RowReader, 'format' | 'ignoredColumns'>;
 
 /** Values that are safe to suggest, since they claim nothing. */
 const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([

@@ -1,9 +1,8 @@
 /** The remedy that is suggested if most rows were rejected for one cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type AdvisedFile, RejectionCauses, type RowError,
-} from '../../src/transfer/import-advice.ts';
+import { RejectionCauses, type RowError } from '../../src/transfer/import-advice.ts';
+import type { RowReader } from '../../src/transfer/import-row.ts';
 
 const WORDS = {
   giveDefaults: (values: readonly string[]) => `default ${values.join()}`,
@@ -12,7 +11,7 @@ const WORDS = {
 };
 
 function advise(
-  rows: readonly (readonly string[])[], file: Partial<AdvisedFile> = {},
+  rows: readonly (readonly string[])[], file: Partial<RowReader> = {},
 ): string | undefined {
   const causes = new RejectionCauses();
   for (const faults of rows) {
