@@ -24,7 +24,11 @@ export type RowContent =
     readonly missing?: readonly Issue[];
     readonly issues?: undefined;
   }
-  | { readonly issues: readonly Issue[]; readonly product?: undefined; readonly missing?: undefined }
+  | {
+    readonly issues: readonly Issue[];
+    readonly product?: undefined;
+    readonly missing?: undefined;
+  }
   | undefined;
 
 /** Reads the rows of one file in slices. No row is parsed before its slice is requested. */
