@@ -48,8 +48,9 @@ export function chooseMediaType(
   { query, mediaType: negotiated }: ApiRequest, format: keyof typeof MEDIA_TYPES | undefined,
 ): string {
   const mediaType = format ? MEDIA_TYPES[format] : negotiated;
+  if (mediaType === JSON_TYPE) return mediaType;
   const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
-  if (mediaType === JSON_TYPE || unused.length === 0) return mediaType;
+  if (unused.length === 0) return mediaType;
   const detail = 'Does not apply to an export, which has no pages.';
   throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }

@@ -6,7 +6,7 @@
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../domain/number-text.ts';
-import type { ParseResult } from '../domain/validation.ts';
+import { invalid, type ParseResult } from '../domain/validation.ts';
 
 /** Besides delimiters and line breaks, outer white space, which some readers would trim. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
@@ -62,16 +62,16 @@ export function parseDecimal(
   cell: string, marks: DecimalMarks, kind: NumberKind = 'decimal',
 ): ParseResult<number> {
   const text = cell.trim();
-  if (text === '') return { error: { code: 'blank', detail: 'Must not be blank.' } };
+  if (text === '') return invalid('blank', 'Must not be blank.');
   if (!(marks === 'point' ? POINT : EITHER).test(text)) {
     const what = kind === 'whole' ? 'whole number, such as 1234' : 'plain number, such as 1234.5';
     const hint = 'no thousands separators, currency signs or exponents';
-    return { error: { code: 'format', detail: `Write a ${what}: ${hint}.` } };
+    return invalid('format', `Write a ${what}: ${hint}.`);
   }
   if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
     const hint = kind === 'whole' ? 'write a whole number, such as 1234'
       : 'write 1234, or 1.2340 with a 0 more';
-    return { error: { code: 'format', detail: `Could mean thousands or decimals: ${hint}.` } };
+    return invalid('format', `Could mean thousands or decimals: ${hint}.`);
   }
   const number = text.replace(',', '.');
   const value = Number(number);
