@@ -46,7 +46,6 @@ export interface Restored extends CatalogueFacts {
   readonly secrets: SecretCount;
 }
 
-const FORCED = { force: true } as const;
 /** Files beside a database that is open, or was not closed properly. */
 const SUFFIXES = ['-wal', '-shm', '-journal'];
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
@@ -71,7 +70,7 @@ export async function restore(
     await yieldToEventLoop(); // lets an interrupt during the check take effect
     chmodSync(folder, 0o700);
     // The server rebuilds it from the catalogue.
-    for (const end of ['', ...SUFFIXES]) rmSync(join(folder, `search.db${end}`), FORCED);
+    for (const end of ['', ...SUFFIXES]) rmSync(join(folder, `search.db${end}`), { force: true });
     return { ...facts, bytes, secrets, kept: install(task, old !== undefined) };
   } catch (error) {
     target.discard();

@@ -47,7 +47,7 @@ export function checkReferences(db: DatabaseSync): Findings {
 export function* checkSchema(db: DatabaseSync): Findings {
   const { isOurs, version, newest } = describeVersion(db);
   if (!isOurs || version > newest) return; // the expected schema is unknown
-  const expected = readExpected(version, readSchema);
+  const expected = readExpected(version);
   for (const [name, sql] of readSchema(db)) {
     const expectedSql = expected.get(name);
     expected.delete(name);
@@ -65,24 +65,20 @@ export function hasCurrentTables(db: DatabaseSync): boolean {
   try {
     const { isOurs, version, newest } = describeVersion(db);
     if (!isOurs || version !== newest) return false;
-    const found = listTables(db);
-    return readExpected(version, listTables).every((name) => found.includes(name));
+    const found = readSchema(db);
+    return readExpected(version).keys()
+      .every((name) => !name.startsWith('table ') || found.has(name));
   } catch (error) {
     if (isUnreadable(error)) return false;
     throw error;
   }
 }
 
-/** Reads something of an empty database of a version. */
-function readExpected<Value>(version: number, read: (db: DatabaseSync) => Value): Value {
+/** The schema of an empty database of a version. */
+function readExpected(version: number): Map<string, string> {
   using db = openTemporary();
   migrate(db, { to: version });
-  return read(db);
-}
-
-function listTables(db: DatabaseSync): string[] {
-  return db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-    .map((row) => readText(row, 'name'));
+  return readSchema(db);
 }
 
 /** The SQL of each table, index, trigger and view by type and name; empty for SQLite's own. */

@@ -22,7 +22,7 @@ export function historyQueries(db: DatabaseSync) {
   const listOfTypes = db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
     WHERE seller_id = ? AND position > ? AND position <= ?
-      AND type IN (?, ?, ?, ?)
+      AND instr(?, type) > 0
     ORDER BY position LIMIT ?`);
 
   return {
@@ -33,9 +33,8 @@ export function historyQueries(db: DatabaseSync) {
       assertReached(reach, after, 'after');
       const { position } = reach;
       const end = Math.min(position, after + HISTORY_SCAN_LIMIT);
-      const [a = '', b = a, c = a, d = a] = types ?? [];
       const changes = types
-        ? listOfTypes.all(sellerId, after, end, a, b, c, d, limit)
+        ? listOfTypes.all(sellerId, after, end, types.join(' '), limit)
           .map((row) => mapChange(sellerId, row))
         : list(sellerId, after, limit);
       const last = changes.at(-1)?.position ?? after;
@@ -80,6 +79,12 @@ function timeQueries(db: DatabaseSync) {
       coalesce((SELECT max(c.at) FROM seller AS s
         JOIN change AS c ON c.seller_id = s.id AND c.position = s.position), 0)) AS at`);
 
+  /** Whether a change was made at a time or before; undefined if it is not kept any more. */
+  function isMade(sellerId: SellerId, position: number, at: number): boolean | undefined {
+    const row = findTime.get(sellerId, position);
+    return row && readInteger(row, 'at') <= at;
+  }
+
   return {
     /** 0 where nothing has happened yet. */
     findNewestTime(): number {
@@ -88,10 +93,9 @@ function timeQueries(db: DatabaseSync) {
     /** Whether a change was made at a time or before: false where that is not known any more. */
     isBefore(sellerId: SellerId, position: number, at: number): boolean {
       if (position === 0) return true;
-      const row = findTime.get(sellerId, position);
-      if (row) return readInteger(row, 'at') <= at;
       const [last] = listMinutes.all(sellerId, Math.floor(at / MINUTE_MS) - 1);
-      return last !== undefined && readInteger(last, 'position') >= position;
+      return isMade(sellerId, position, at)
+        ?? (last !== undefined && readInteger(last, 'position') >= position);
     },
     /** The last change at a time or before; `prunedTo` where that is not kept any more. */
     findPositionAt(sellerId: SellerId, at: number, prunedTo: number): number {
@@ -100,15 +104,11 @@ function timeQueries(db: DatabaseSync) {
       if (!last) return prunedTo;
       const end = readInteger(last, 'position');
       if (readInteger(last, 'minute') < minute) return Math.max(end, prunedTo);
-      const isAt = (position: number): boolean => {
-        const row = findTime.get(sellerId, position);
-        return row !== undefined && readInteger(row, 'at') <= at;
-      };
-      if (isAt(end)) return Math.max(end, prunedTo);
+      if (isMade(sellerId, end, at)) return Math.max(end, prunedTo);
       let low = Math.max(prunedTo, before ? readInteger(before, 'position') : 0);
       for (let high = end; low < high;) {
         const middle = Math.ceil((low + high) / 2);
-        if (isAt(middle)) low = middle;
+        if (isMade(sellerId, middle, at)) low = middle;
         else high = middle - 1;
       }
       return low;

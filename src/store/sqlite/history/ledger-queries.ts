@@ -79,23 +79,21 @@ function versionQueries(db: DatabaseSync) {
 
 /** Movements of any product. */
 function scanQueries(db: DatabaseSync) {
-  const scan = ['ASC', 'DESC'].map((direction) => db.prepare(`
+  const prepareScan = (direction: 'ASC' | 'DESC') => db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
     WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
       AND ${OF_TYPES} AND ${FILTER}
-    ORDER BY position ${direction} LIMIT :limit`));
+    ORDER BY position ${direction} LIMIT :limit`);
+  const [ascending, descending] = [prepareScan('ASC'), prepareScan('DESC')];
   return {
     scanMovements(
       sellerId: SellerId, { after, upTo }: Span,
       { source, reason, until, types }: MovementFilter, isDescending: boolean, limit: number,
     ): Change[] {
-      const [ascending, descending] = scan;
-      const statement = isDescending ? descending : ascending;
-      const rows = statement?.all({
+      return (isDescending ? descending : ascending).all({
         sellerId, after, upTo, limit, source: source ?? null, reason: reason ?? null,
         until: until ?? null, types: types?.join(' ') ?? null,
-      }) ?? [];
-      return rows.map((row) => mapChange(sellerId, row));
+      }).map((row) => mapChange(sellerId, row));
     },
   };
 }
