@@ -104,9 +104,7 @@ export function createAppContext<FeatureOptions extends object>(
     /** The pages of the features that have any. */
     featurePages: features.flatMap((feature) => feature.connect?.(services, options) ?? []),
     router: new Router(description.routes),
-    /** Undefined if no limit is set. */
-    rates: perKey > 0 || perSeller > 0
-      ? new RequestRates({ perKey, perSeller }, clock) : undefined,
+    rates: new RequestRates({ perKey, perSeller }, clock),
     compressor: new Compressor(),
     inFlight: new InFlightRequests(),
     lingering: new LingeringConnections(),

@@ -121,11 +121,9 @@ async function dispatch(
       caller = await authenticator.authenticate(request, address);
       record.sellerId = caller.sellerId;
       record.keyId = caller.keyId;
-      if (rates) {
-        const rate = rates.take(caller);
-        fields = rate.fields;
-        if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
-      }
+      const rate = rates.take(caller);
+      fields = rate?.fields;
+      if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
       authorize(caller, route.scope);
       const reauthorize = async () =>
         authorize(await authenticator.authenticate(request, address), route.scope);

@@ -20,10 +20,6 @@ interface RequestRate extends RateDecision {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const UNLIMITED: RequestRate = {
-  isAllowed: true, remaining: Infinity, resetSeconds: 0, retryAfterSeconds: 0, fields: {},
-};
-
 export class RequestRates {
   readonly #keys: RateLimiter<string> | undefined;
   readonly #sellers: RateLimiter<SellerId> | undefined;
@@ -35,7 +31,8 @@ export class RequestRates {
     this.#sellers = make(perSeller);
   }
 
-  take(key: KeyReference): RequestRate {
+  /** Undefined if no limit is set. */
+  take(key: KeyReference): RequestRate | undefined {
     const seller = this.#sellers?.take(key.sellerId);
     if (seller?.isAllowed === false) return this.#describe(undefined, seller);
     const own = this.#keys?.take(formatKeyId(key));
@@ -43,11 +40,13 @@ export class RequestRates {
     return this.#describe(own, seller);
   }
 
-  #describe(own: RateDecision | undefined, seller: RateDecision | undefined): RequestRate {
+  #describe(
+    own: RateDecision | undefined, seller: RateDecision | undefined,
+  ): RequestRate | undefined {
     if (own && this.#keys && !(seller && seller.remaining < own.remaining)) {
       return { ...own, fields: this.#keys.formatFields(own, 'requests') };
     }
-    if (!seller || !this.#sellers) return UNLIMITED;
+    if (!seller || !this.#sellers) return undefined;
     return { ...seller, fields: this.#sellers.formatFields(seller, 'seller') };
   }
 }

@@ -44,10 +44,6 @@ export class Log {
     this.#clock = clock;
   }
 
-  get level(): LogLevel {
-    return this.#level;
-  }
-
   /** Lines that were written, and dropped. */
   readMetrics(): { readonly written: number; readonly dropped: number } {
     return { written: this.#written, dropped: this.#dropped };
@@ -123,12 +119,13 @@ export class Log {
 }
 
 export function logRequest(log: Log, request: AccessLogEntry): void {
-  const { sellerId, keyId, durationMs } = request;
+  const { route, status, sellerId, keyId, durationMs } = request;
+  const level = status >= 500 ? 'warn' : 'info';
   const isKey = sellerId !== undefined && keyId !== undefined;
-  log.write(findLevel(request), 'request', {
+  log.write(PROBES.has(route) ? 'debug' : level, 'request', {
     method: request.method,
-    route: request.route,
-    status: request.status,
+    route,
+    status,
     code: request.code,
     complete: request.isComplete,
     duration_ms: Math.round(durationMs * 1_000) / 1_000,
@@ -140,9 +137,4 @@ export function logRequest(log: Log, request: AccessLogEntry): void {
     span_id: request.spanId,
     parent_span_id: request.parentSpanId,
   });
-}
-
-function findLevel({ route, status }: AccessLogEntry): 'warn' | 'info' | 'debug' {
-  if (PROBES.has(route)) return 'debug';
-  return status >= 500 ? 'warn' : 'info';
 }

@@ -9,9 +9,6 @@ export type ContentCoding = 'br' | 'gzip';
 
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** Weights of ranges, from 0 (never) to 1. */
-type Weights = ReadonlyMap<string, number>;
-
 /**
  * The media type of the response: the first of `produces` among those that `Accept` prefers; empty
  * if nothing is produced.
@@ -60,8 +57,8 @@ function prefer<Form>(
   return best;
 }
 
-/** The weights of a list: 1 by default; elements with an invalid weight are ignored. */
-function parseWeights(list: string): Weights {
+/** The weights of a list, 0 (never) to 1 (default); elements with an invalid one are ignored. */
+function parseWeights(list: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const element of list.toLowerCase().split(',')) {
     const [range = '', ...parameters] = element.split(';').map((part) => part.trim());

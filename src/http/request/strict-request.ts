@@ -41,12 +41,12 @@ export class StrictRequests {
   /** @throws AppError `bad_request`, `expectation_failed` */
   assert(request: IncomingMessage): void {
     const error = validateRequest(request);
-    const { expect } = request.headers;
-    const isExpected = expect === undefined || expect.toLowerCase() === '100-continue';
+    const { expect = '100-continue' } = request.headers;
+    const isExpected = expect.toLowerCase() === '100-continue';
     if (error === undefined && isExpected) return;
     this.#rejected.add(request.socket);
-    if (error !== undefined) throw new AppError('bad_request', error);
-    throw new AppError('expectation_failed', 'Send the request without the header "expect".');
+    throw error !== undefined ? new AppError('bad_request', error)
+      : new AppError('expectation_failed', 'Send the request without the header "expect".');
   }
 }
 

@@ -108,7 +108,7 @@ function toAppError(error: unknown): AppError {
   );
 }
 
-/** The response to what is rejected outside the API, without an `AppError`. */
+/** The response to what is rejected outside the API: no `AppError` exists for it. */
 export function replyWithProblem(
   status: number, name: string, title: string, detail: string, fields: Reply['headers'] = {},
 ) {

@@ -56,18 +56,13 @@ export function formatAttachment(name: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`;
 }
 
-/** Bytes of a body that were written to its connection. */
-interface Counted {
-  sentBytes: number;
-}
-
 /**
- * Writes the response; for HEAD without its body (RFC 9110 section 9.3.2). For a stream, resolves
- * once its end is written or the client has disconnected. A stream that fails destroys the
- * connection, so that the client sees that it is incomplete, and rejects.
+ * Writes the response, and counts the bytes of its body; for HEAD without it (RFC 9110 section
+ * 9.3.2). For a stream, resolves once its end is written or the client has disconnected. A stream
+ * that fails destroys the connection, so that the client sees that it is incomplete, and rejects.
  */
 export function sendReply(
-  response: ServerResponse, reply: Reply<Chunks>, counted: Counted = { sentBytes: 0 },
+  response: ServerResponse, reply: Reply<Chunks>, counted = { sentBytes: 0 },
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
   const isHead = response.req.method === 'HEAD';
@@ -96,7 +91,7 @@ export function sendReply(
  * that never started would not release what it holds.
  */
 async function stream(
-  response: ServerResponse, chunks: Chunks, isHead: boolean, counted: Counted,
+  response: ServerResponse, chunks: Chunks, isHead: boolean, counted: { sentBytes: number },
 ): Promise<void> {
   try {
     for await (const chunk of chunks) {
