@@ -13,10 +13,11 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
   npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only
 FAULT_TESTS = 'test/faults/**/*.faults.ts'
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
+REMOVAL_TESTS = 'test/features/*.removal.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test coverage test-all test-faults test-browser fuzz bench \
-  limits audit sbom sbom-dev pack print-node clean
+.PHONY: help run demo dev types test coverage test-all test-removal test-faults test-browser \
+  fuzz bench limits audit sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -49,8 +50,12 @@ coverage: types ## the same with coverage: at least 95 % of lines and 90 % of br
 test-all: ## everything: coverage, the oldest supported Node, faults of the machine, a real browser
 	@$(MAKE) coverage
 	@$(MAKE) test NODE="$$(.toolchain/node 24.21.0)"
+	@$(MAKE) test-removal
 	@$(MAKE) test-faults
 	@$(MAKE) test-browser || $(MAKE) test-browser
+
+test-removal: types ## the tests of everyone else in copies without each feature (some minutes)
+	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
 
 test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); strace and root
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)

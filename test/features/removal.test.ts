@@ -49,7 +49,7 @@ describe('without a feature', { concurrency: 2 }, () => {
   for (const feature of FEATURES) {
     test(`${feature}: the rest compiles, serves, and has no route of it`, async (t) => {
       const folder = makeFolder(t);
-      copyWithout(feature, folder);
+      copyWithout([feature], folder);
       if (existsSync(COMPILER)) await compile(folder);
       const tokenFile = join(folder, 'token');
       writeFileSync(tokenFile, TOKEN);

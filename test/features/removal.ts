@@ -1,6 +1,6 @@
 /**
- * A copy of the project without one feature: its folder, the pages of the portal that show it, and
- * the lines that name it in the composition. Everything else stays as it is.
+ * A copy of the project without some features: their folders, the pages of the portal that show
+ * them, and the lines that name them in the composition. Everything else stays as it is.
  */
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -18,13 +18,14 @@ const COPIED = ['src', 'package.json', 'tsconfig.json'];
 
 /** Makes the copy in `folder`, with `more` of the project. */
 export function copyWithout(
-  feature: FeatureName, folder: string, more: readonly string[] = [],
+  features: readonly FeatureName[], folder: string, more: readonly string[] = [],
 ): void {
   for (const name of [...COPIED, ...more]) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const removed = [`src/features/${feature}/`, `src/features/portal/${feature}/`];
+  const removed = features.flatMap((feature) =>
+    [`src/features/${feature}/`, `src/features/portal/${feature}/`]);
   for (const path of removed) rmSync(join(folder, path), { recursive: true, force: true });
   for (const path of COMPOSITION.filter((name) => existsSync(join(folder, name)))) {
     const text = readFileSync(join(folder, path), 'utf8');

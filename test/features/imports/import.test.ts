@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { PRODUCT_FIELDS } from '../../../src/domain/catalogue/product-fields.ts';
 import { formatProduct } from '../../../src/domain/catalogue/product.ts';
 import { formatCsvHeader, formatCsvProduct } from '../../../src/transfer/csv-cells.ts';
+import { assertProblem } from '../../api/problem.ts';
 import { startServer } from '../../support/server.ts';
 import { counts, CSV_HEADER, importFile, makeRows } from './import.ts';
 
@@ -23,6 +24,14 @@ test('imports CSV, and responds with a summary', async (t) => {
   assert.equal(products.length, 2);
   const { id, created_at, updated_at, ...first } = products[0];
   assert.deepEqual(first, { ...MUG, currency: 'EUR', position: 1 });
+});
+
+test('answers 405 to other methods than POST', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  for (const method of ['GET', 'DELETE']) {
+    const answer = await seller.send({ method, path: `${PRODUCTS}/import` });
+    assertProblem(answer, 405, 'method-not-allowed');
+  }
 });
 
 test('imports NDJSON', async (t) => {

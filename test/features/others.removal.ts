@@ -1,0 +1,72 @@
+/**
+ * Runs everyone else's tests without a feature, in a copy of the project that does not have it:
+ * without each feature those of the other features, and without all of them those of the API, whose
+ * code imports no feature. Tests that use a removed feature are left out; of the portal's tests,
+ * those of its frame run and those of its pages do not.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { text } from 'node:stream/consumers';
+import { makeFolder } from '../support/folder.ts';
+import { copyWithout, type FeatureName, FEATURES, ROOT } from './removal.ts';
+
+const FEATURE_TESTS = 'test/features/*/*.test.ts';
+const API_TESTS = ['test/app*.test.ts', 'test/api/**/*.test.ts'];
+
+/** What the text of a test, or of its helpers, contains if it uses a feature. */
+const USES: Readonly<Record<FeatureName, RegExp>> = {
+  changes: /v1\/changes|stock\/movements|features\/changes\/|'\/?movements/,
+  imports: /products\/import|importProducts|features\/(?:portal\/)?imports\//,
+  openapi: /openapi|portal\/api/,
+  portal: /portal/i,
+  telemetry: /metrics-|\/metrics|telemetry/,
+  webhooks: /webhook/i,
+};
+/** They read the composition as it is, so every test would seem to use every feature. */
+const SHARED = ['test/support/server.ts', 'test/support/routes.ts', 'test/features/removal.ts'];
+/** Tests wait as much as they compute. */
+const CONCURRENCY = availableParallelism() * 2;
+
+describe('without a feature, the tests of the other features pass', () => {
+  for (const feature of FEATURES) {
+    test(feature, (t) => runOthers(t, [feature], [FEATURE_TESTS], 15));
+  }
+});
+
+test('without any feature, the tests of the API pass', (t) =>
+  runOthers(t, FEATURES, API_TESTS, 20));
+
+/** Runs at least `minimum` test files. */
+async function runOthers(
+  t: TestContext, removed: readonly FeatureName[], patterns: readonly string[], minimum: number,
+): Promise<void> {
+  const others = globSync(patterns, { cwd: ROOT }).sort()
+    .filter((path) => !removed.some((feature) => usesFeature(path, feature)));
+  assert.ok(others.length >= minimum, `only ${others.length} tests: ${others.join(' ')}`);
+  const folder = makeFolder(t);
+  copyWithout(removed, folder, ['test', 'data', 'README.md']);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, [
+    '--test', '--test-reporter=dot', `--test-concurrency=${CONCURRENCY}`, ...others,
+  ], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const output = await text(child.stdout);
+  assert.equal(await exited, 0, output);
+  t.diagnostic(`${others.length} test files`);
+}
+
+/** Looks at a test and, in turn, at the helpers in `test/` that it imports. */
+function usesFeature(path: string, feature: FeatureName, seen = new Set<string>()): boolean {
+  if (seen.has(path) || SHARED.includes(path)) return false;
+  seen.add(path);
+  const source = readFileSync(join(ROOT, path), 'utf8');
+  if (USES[feature].test(path) || USES[feature].test(source)) return true;
+  return [...source.matchAll(/from '(\.[^']+)'/g)]
+    .map(([, from = '']) => normalize(join(dirname(path), from)))
+    .filter((target) => target.startsWith('test/'))
+    .some((target) => usesFeature(target, feature, seen));
+}
