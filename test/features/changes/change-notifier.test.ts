@@ -217,7 +217,7 @@ function mockTime(t: TestContext): (ms: number) => Promise<void> {
   let passedMs = 0;
   const start = performance.now(); // from here on it stands still, however busy the machine is
   t.mock.method(performance, 'now', () => start + passedMs);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   return async (ms) => {
     for (let n = 0; n < 20; n += 1) await turn(); // so that all waits have started
     passedMs += ms;
