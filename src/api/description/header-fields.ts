@@ -3,7 +3,7 @@ import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
 import type { Schema } from '../../domain/validation.ts';
 
-interface HeaderField {
+export interface HeaderField {
   readonly field: string;
   readonly description: string;
   readonly schema: Schema;

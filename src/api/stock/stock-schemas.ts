@@ -1,8 +1,6 @@
-/** The JSON Schemas of stock: levels, movements, and requests that change stock. */
-import {
-  STOCK_CHANGE_VALIDATORS, stockDelta, stockReason, stockSequence, type StockStatus,
-} from '../../domain/catalogue/stock-change.ts';
-import { STOCK_SYNC_VALIDATORS, stockSource } from '../../domain/catalogue/stock-sync.ts';
+/** The JSON Schemas of stock: levels, and requests that change stock. */
+import { STOCK_CHANGE_VALIDATORS, type StockStatus } from '../../domain/catalogue/stock-change.ts';
+import { STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
 import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
 import {
   count, describeMembers, enumOf, nullable, objectOf, pageOf, refer,
@@ -23,16 +21,6 @@ const statuses: Readonly<Record<StockStatus, string>> = {
   stale: 'the `sequence` is not above the last one of its source',
   insufficient: 'there is less stock than was to be removed',
   invalid: 'the change is not one, for the reasons in `errors`',
-};
-
-export const movementSchemas = {
-  before: stock, after: stock,
-  delta: stockDelta.schema,
-  reason: nullable({ ...stockReason.schema, description: 'Why.' }),
-  source: nullable({
-    ...stockSource.schema, description: 'The system that the numbers come from.',
-  }),
-  sequence: nullable(stockSequence.schema),
 };
 
 const result = {
@@ -60,7 +48,6 @@ export const syncResponse = {
 };
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
-  StockMovement: objectOf(movementSchemas),
   StockSync: {
     ...objectOf({
       changes: { ...changes.schema, items: refer('StockChange') },

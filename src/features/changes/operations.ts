@@ -10,15 +10,17 @@ import {
 } from '../../api/parameters.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { parseProductId, type ProductId } from '../../domain/id.ts';
-import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
 import {
-  count, describeList, enumOf, objectOf, pageOf, refer, time,
+  count, describeList, enumOf, nullable, objectOf, pageOf, refer, time,
 } from '../../api/description/schema.ts';
-import { movementSchemas, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
+import { positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { stockChange, stockMovement } from '../../api/description/examples.ts';
-import { stockReason } from '../../domain/catalogue/stock-change.ts';
+import {
+  stockDelta, stockReason, stockSequence,
+} from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
@@ -137,7 +139,18 @@ const originSchemas = {
   key_id: { type: 'string', description: 'The API key by which it was made.' },
 };
 
+const movementSchemas = {
+  before: stockQuantity.schema, after: stockQuantity.schema,
+  delta: stockDelta.schema,
+  reason: nullable({ ...stockReason.schema, description: 'Why.' }),
+  source: nullable({
+    ...stockSource.schema, description: 'The system that the numbers come from.',
+  }),
+  sequence: nullable(stockSequence.schema),
+};
+
 export const historySchemas: Readonly<Record<string, Schema>> = {
+  StockMovement: objectOf(movementSchemas),
   Change: objectOf({
     ...originSchemas,
     data: {

@@ -3,7 +3,7 @@
  * and common header fields follow from the route itself; its `operation` describes the rest.
  */
 import {
-  requestFields, type ResponseField, responseFields,
+  type HeaderField, requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
 import type { Answer, ApiDescription, PathParameter } from '../../api/description/operation.ts';
 import type { Parameter } from '../../api/parameters.ts';
@@ -31,22 +31,24 @@ export function describeApi(
   { routes, schemas, pathParameters }: ApiDescription<Route>, prefix: string,
 ): string {
   const problems = describeProblems();
-  const paths = [...Map.groupBy(routes, ({ path }) => path)];
+  const groups = [...Map.groupBy(routes, ({ path }) => path)];
+  const paths = Object.fromEntries(groups.map(([path, group]) => [path, {
+    ...describePathParameters(path, pathParameters), ...describeOperations(group, problems),
+  }]));
+  const responses = Object.fromEntries([...problems].map(([status, answer]) =>
+    [status, describeAnswer(answer, answer.headers ?? [], false)]));
+  const referring = JSON.stringify([paths, responses]);
   return JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Seller Product API', version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: prefix || '/' }],
-    paths: Object.fromEntries(paths.map(([path, group]) =>
-      [path, {
-        ...describePathParameters(path, pathParameters), ...describeOperations(group, problems),
-      }])),
+    paths,
     components: {
       schemas,
-      parameters: mapValues(requestFields, ({ field, ...rest }) =>
-        ({ name: field, in: 'header', ...rest })),
-      headers: mapValues(responseFields, ({ field, ...rest }) => rest),
-      responses: Object.fromEntries([...problems].map(([status, answer]) =>
-        [status, describeAnswer(answer, answer.headers ?? [], false)])),
+      parameters: describeFields('parameters', requestFields, referring, (field) =>
+        ({ name: field, in: 'header' })),
+      headers: describeFields('headers', responseFields, referring, () => ({})),
+      responses,
       securitySchemes: {
         apiKey: {
           type: 'apiKey', in: 'header', name: 'x-api-key', description: KEY_DESCRIPTION,
@@ -142,8 +144,12 @@ function describeAnswer(
   };
 }
 
-function mapValues<Value>(
-  record: Readonly<Record<string, Value>>, change: (value: Value) => Part,
+/** Only those that something refers to: a feature that was removed used the others. */
+function describeFields(
+  kind: string, fields: Readonly<Record<string, HeaderField>>, referring: string,
+  place: (field: string) => Part,
 ): Part {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+  return Object.fromEntries(Object.entries(fields)
+    .filter(([name]) => referring.includes(`"#/components/${kind}/${name}"`))
+    .map(([name, { field, ...rest }]) => [name, { ...place(field), ...rest }]));
 }
