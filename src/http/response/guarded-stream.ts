@@ -35,7 +35,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   readonly #options: GuardOptions;
   readonly #abort = new AbortController();
   readonly #reauthorization: Reauthorization;
-  readonly #reauthorizeTimer: NodeJS.Timeout;
+  #reauthorizeTimer: NodeJS.Timeout | undefined;
   readonly #durationTimer: NodeJS.Timeout | undefined;
   #source: AsyncIterator<Chunk, unknown, void> | undefined;
   #closeSource: (() => Promise<unknown>) | undefined;
@@ -47,8 +47,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     this.#options = options;
     const { durationLimitMs, response, reauthorize, reauthorizeIntervalMs } = options;
     this.#reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
-    this.#reauthorizeTimer = setInterval(() => void this.#reauthorize(), reauthorizeIntervalMs)
-      .unref();
+    this.#scheduleReauthorization();
     if (durationLimitMs !== undefined) {
       const detail = 'This stream has reached its maximum duration. Start again.';
       const cut = (): void => this.#cut(new AppError('unavailable', detail));
@@ -130,7 +129,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   async #close(): Promise<void> {
     const { release, response } = this.#options;
     clearTimeout(this.#durationTimer);
-    clearInterval(this.#reauthorizeTimer);
+    clearTimeout(this.#reauthorizeTimer);
     response.off('close', this.#disconnect);
     this.#abort.abort(new AppError('unavailable', 'This stream has ended.'));
     try {
@@ -148,9 +147,19 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     else this.#abort.abort(new AppError('invalid_data', 'The client has disconnected.'));
   };
 
+  #scheduleReauthorization(): void {
+    const { reauthorizeIntervalMs } = this.#options;
+    clearTimeout(this.#reauthorizeTimer);
+    this.#reauthorizeTimer = setTimeout(() => void this.#reauthorize(), reauthorizeIntervalMs)
+      .unref();
+  }
+
   /** Never rejects. */
   #reauthorize(): Promise<void> {
-    return this.#reauthorization.run().catch((error: AppError) => this.#cut(error));
+    return this.#reauthorization.run().then(
+      () => { if (!this.signal.aborted) this.#scheduleReauthorization(); },
+      (error: AppError) => this.#cut(error),
+    );
   }
 
   #cut(reason: AppError): void {
