@@ -15,9 +15,10 @@ const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Global names that reach nothing outside of the process, or of the page. */
 const HARMLESS_NAMES = new Set([
-  'AbortController', 'AbortSignal', 'Buffer', 'CSS', 'FormData', 'Node', 'TextDecoder', 'URL',
-  'URLSearchParams', 'addEventListener', 'clearImmediate', 'clearInterval', 'clearTimeout',
-  'console', 'document', 'location', 'performance', 'setImmediate', 'setInterval', 'setTimeout',
+  'AbortController', 'AbortSignal', 'Blob', 'Buffer', 'CSS', 'FormData', 'Headers', 'Node',
+  'ReadableStream', 'Response', 'TextDecoder', 'TextEncoder', 'URL', 'URLSearchParams',
+  'addEventListener', 'clearImmediate', 'clearInterval', 'clearTimeout', 'console', 'document',
+  'location', 'performance', 'setImmediate', 'setInterval', 'setTimeout',
 ]);
 const HARMLESS_MODULES = new Set([
   'buffer', 'events', 'path', 'perf_hooks', 'readline', 'stream', 'stream/promises',

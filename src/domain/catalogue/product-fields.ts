@@ -178,6 +178,23 @@ const definitions = [
 type Definition = (typeof definitions)[number];
 export type ProductFieldName = Definition['name'];
 export type SentFieldName = Extract<Definition, { readonly kind: string }>['name'];
+
+/** A product as JSON, the same in every response. */
+export type ProductJson = {
+  readonly [Field in Definition as Field['name']]: Unbranded<ReturnType<Field['read']>>;
+};
+
+/** What a client sends as JSON to create a product. */
+export type NewProductJson = {
+  readonly [Field in RequiredDefinition as Field['name']]: ProductJson[Field['name']];
+} & {
+  readonly [Field in OptionalDefinition as Field['name']]?: ProductJson[Field['name']];
+};
+
+type RequiredDefinition = Extract<Definition, { readonly isRequired: true }>;
+type OptionalDefinition = Extract<Definition, { readonly isRequired: false }>;
+type Unbranded<Value> = Value extends string ? string : Value;
+
 export type ProductField = FieldDefinition & { readonly name: ProductFieldName };
 export type SentField = SentFieldDefinition & { readonly name: SentFieldName };
 

@@ -1,0 +1,104 @@
+/**
+ * The change feed: what happened after a position, in order and without gaps. Live, it follows the
+ * stream of Server-Sent Events (WHATWG HTML section 9.2) and, whenever that ends, continues after
+ * the last change.
+ */
+import { retryDelayMs } from '../runtime/backoff.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { readLines } from './lines.ts';
+import { type RequestOptions, type Sender, sendForJson } from './sender.ts';
+import { wait } from './transport.ts';
+import type { Change, ChangeType } from './types.ts';
+
+export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
+  /** Start after this position: that of an export, or of the last change you processed. */
+  readonly after: number;
+  readonly types?: readonly ChangeType[];
+  /** Whether to wait for more changes. Default false: ends when there are no more. */
+  readonly live?: boolean;
+  /** Called with each position up to which there is nothing more of these `types`. */
+  readonly onPosition?: (position: number) => void;
+}
+
+interface ChangePage {
+  readonly changes: readonly Change[];
+  readonly next: number;
+}
+
+const CHANGES = '/api/v1/changes';
+const PAGE_SIZE = 1_000;
+/** A stream ends regularly: the first delay is short. */
+const RECONNECT = { firstMs: 100, limitMs: 30_000 };
+
+/** @throws ResyncRequiredError if the history no longer reaches back to `after` */
+export function readChanges(
+  sender: Sender, options: ChangesOptions,
+): AsyncGenerator<Change, void, void> {
+  return options.live ? followStream(sender, options) : readPages(sender, options);
+}
+
+async function* readPages(
+  sender: Sender, options: ChangesOptions,
+): AsyncGenerator<Change, void, void> {
+  const { types, onPosition } = options;
+  let { after } = options;
+  for (;;) {
+    const query = { after, types, limit: PAGE_SIZE };
+    const { changes, next } = await sendForJson<ChangePage>(sender, {
+      ...options, method: 'GET', path: CHANGES, query,
+    });
+    yield* changes;
+    if (next === after) return;
+    onPosition?.(next);
+    after = next;
+  }
+}
+
+async function* followStream(
+  sender: Sender, options: ChangesOptions,
+): AsyncGenerator<Change, void, void> {
+  const { types, signal, onPosition } = options;
+  let { after } = options;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const events = await sender.send({
+        ...options,
+        method: 'GET', path: CHANGES, query: { after, types },
+        headers: { accept: 'text/event-stream' },
+      }, async (response) => parseEvents(readLines(response.chunks())));
+      for await (const { id, data } of events) {
+        failures = 0;
+        after = Number(id);
+        // The cast: as in `sendForJson`.
+        if (data !== '') yield JSON.parse(data) as Change;
+        else onPosition?.(after);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      // The transport has retried what was temporary before the stream started.
+      if (error instanceof ApiError || !(error instanceof ConnectionError)) throw error;
+    }
+    await wait(retryDelayMs(RECONNECT, failures, { random: Math.random() }), signal);
+  }
+}
+
+interface StreamEvent {
+  readonly id: string;
+  readonly data: string;
+}
+
+/** Events that have an id: the others carry no position. */
+async function* parseEvents(
+  lines: AsyncIterable<string>,
+): AsyncGenerator<StreamEvent, void, void> {
+  let id = '';
+  let data = '';
+  for await (const line of lines) {
+    if (line.startsWith('id: ')) id = line.slice('id: '.length);
+    else if (line.startsWith('data: ')) data += line.slice('data: '.length);
+    else if (line === '') {
+      if (id !== '') yield { id, data };
+      [id, data] = ['', ''];
+    }
+  }
+}

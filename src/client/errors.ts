@@ -1,0 +1,157 @@
+/**
+ * The errors of the client. What the server rejected is an `ApiError` with the members of its
+ * problem document (RFC 9457), of a class that says what to do about it. What never got a response
+ * is a `ConnectionError`. No error contains the API key.
+ */
+import { AppError, type ErrorCode, type Issue } from '../domain/error.ts';
+
+/** A problem document. A newer server may send members and types that this client does not know. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Finds an error of the server in its log. */
+  readonly instance?: string;
+  readonly errors?: readonly Issue[];
+  readonly [member: string]: unknown;
+}
+
+/**
+ * The server rejected the request. `code` says why: the end of the problem's `type`, such as
+ * `sku_taken`; `issues` lists everything that is wrong with the data or the query.
+ */
+export class ApiError extends AppError {
+  override readonly name: string = 'ApiError';
+  /** HTTP status, from 400; that of the problem if a stream ended with one. */
+  readonly status: number;
+  readonly problem: Problem;
+  /** Seconds after which the same request may succeed; undefined if the server does not say. */
+  readonly retryAfter: number | undefined;
+
+  constructor(problem: Problem, retryAfter?: number) {
+    const { type, title, detail, status, errors = [] } = problem;
+    // The cast: a newer server may have codes that this version does not know.
+    super(parseCode(type) as ErrorCode, detail, { issues: errors });
+    this.message = `${title}: ${detail}${formatIssues(errors)}`;
+    this.problem = problem;
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** 400: the data or the query is invalid; `issues` lists every fault. */
+export class InvalidDataError extends ApiError {
+  override readonly name = 'InvalidDataError';
+}
+
+/** 401: the key is missing, unknown, revoked, expired, or used from an address not allowed. */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError';
+}
+
+/** 403: the key lacks the scope of this request. */
+export class PermissionError extends ApiError {
+  override readonly name = 'PermissionError';
+}
+
+/** 404: there is no such product, webhook or path. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409: another product of this seller has the SKU. */
+export class SkuTakenError extends ApiError {
+  override readonly name = 'SkuTakenError';
+}
+
+/** 409: an atomic stock sync had failures, or a stocktake would set too many products to 0. */
+export class StockRejectedError extends ApiError {
+  override readonly name = 'StockRejectedError';
+}
+
+/** 410: the history no longer reaches back that far. Export the catalogue and follow from there. */
+export class ResyncRequiredError extends ApiError {
+  override readonly name = 'ResyncRequiredError';
+}
+
+/** 412: the product is not at the version that the request requires. Read it again. */
+export class PreconditionFailedError extends ApiError {
+  override readonly name = 'PreconditionFailedError';
+}
+
+/** 422: the Idempotency-Key was used for a different request. */
+export class IdempotencyError extends ApiError {
+  override readonly name = 'IdempotencyError';
+}
+
+/** 429: too many requests, also after the retries; `retryAfter` says when to continue. */
+export class RateLimitedError extends ApiError {
+  override readonly name = 'RateLimitedError';
+}
+
+/** 503 or 507: the server cannot do this now, also after the retries. */
+export class UnavailableError extends ApiError {
+  override readonly name = 'UnavailableError';
+}
+
+/** No response: the server was not reached, the connection broke, or the time ran out. */
+export class ConnectionError extends Error {
+  override readonly name: string = 'ConnectionError';
+}
+
+/** No response, or no more of one, within `timeoutMs`. */
+export class TimeoutError extends ConnectionError {
+  override readonly name = 'TimeoutError';
+}
+
+const CLASSES: Readonly<Partial<Record<string, typeof ApiError>>> = {
+  sku_taken: SkuTakenError,
+  sync_refused: StockRejectedError,
+  history_pruned: ResyncRequiredError,
+};
+
+const CLASSES_BY_STATUS: Readonly<Partial<Record<number, typeof ApiError>>> = {
+  400: InvalidDataError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  412: PreconditionFailedError,
+  422: IdempotencyError,
+  429: RateLimitedError,
+  503: UnavailableError,
+  507: UnavailableError,
+};
+
+/** The error for a problem document, of the class that fits its type, or else its status. */
+export function createApiError(problem: Problem, retryAfter?: number): ApiError {
+  const Class = CLASSES[parseCode(problem.type)] ?? CLASSES_BY_STATUS[problem.status] ?? ApiError;
+  return new Class(problem, retryAfter);
+}
+
+/** Any value as a problem: a proxy in between may answer with anything. */
+export function toProblem(value: unknown, status: number): Problem {
+  // The cast: any object can be read by name, and its values stay unknown.
+  const members = typeof value === 'object' && value !== null ? value as Partial<Problem> : {};
+  const { type, title, detail, errors } = members;
+  return {
+    ...members,
+    type: typeof type === 'string' ? type : 'about:blank',
+    title: typeof title === 'string' ? title : 'The request failed',
+    detail: typeof detail === 'string' ? detail
+      : `The response has status ${status}, but is not from a Seller Product API.`,
+    errors: Array.isArray(errors) ? errors : [],
+    status,
+  };
+}
+
+function parseCode(type: string): string {
+  return type.slice(type.lastIndexOf(':') + 1).replaceAll('-', '_');
+}
+
+/** Up to three, so that a message stays readable; `issues` has all. */
+function formatIssues(issues: readonly Issue[]): string {
+  const shown = issues.slice(0, 3).map(({ pointer, parameter, detail }) =>
+    `${pointer ?? parameter ?? ''}: ${detail}`);
+  return shown.length > 0 ? ` (${shown.join(' ')})` : '';
+}

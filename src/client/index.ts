@@ -1,0 +1,27 @@
+/** The package's entry `./client`. */
+export { type SellerApi, SellerClient } from './seller-client.ts';
+export type { ListOptions, RequestOptions } from './sender.ts';
+export type { TransportOptions as ClientOptions } from './transport.ts';
+export {
+  ApiError, AuthenticationError, ConnectionError, IdempotencyError, InvalidDataError,
+  NotFoundError, PermissionError, PreconditionFailedError, type Problem, RateLimitedError,
+  ResyncRequiredError, SkuTakenError, StockRejectedError, TimeoutError, UnavailableError,
+} from './errors.ts';
+export type { ChangesOptions } from './changes.ts';
+export type { Source } from './lines.ts';
+export type {
+  ExportedFile, ExportOptions, ImportOptions, ProductListOptions, Products, ProductTarget,
+  PutOptions, VersionOptions,
+} from './products.ts';
+export type { Report } from './report.ts';
+export type {
+  LevelOptions, MovementOptions, Stock, StockStreamOptions, StockSyncOptions,
+} from './stock.ts';
+export type { Webhooks } from './webhooks.ts';
+export type {
+  Change, ChangeType, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue, NewProduct,
+  NewWebhook, Page, Product, ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
+  SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement, StockResult,
+  StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt, WebhookPatch,
+  WebhookStatus, WebhookWithSecret,
+} from './types.ts';

@@ -1,0 +1,107 @@
+/**
+ * Bodies in lines, in both directions: sends text, bytes or objects of any length as a request
+ * body with backpressure, and reads the lines of a response.
+ */
+
+/** Longest line of a response, in characters; a line reports one row or one change. */
+const LINE_LIMIT_CHARACTERS = 1_000_000;
+
+/**
+ * What a streamed request sends: a file as text or bytes (also in pieces, as Node's streams and web
+ * streams have them), or objects, which are sent as lines of JSON.
+ */
+export type Source<Item> =
+  | string | Uint8Array | Blob
+  | Iterable<Item | string | Uint8Array> | AsyncIterable<Item | string | Uint8Array>;
+
+/** A request body and its kind, made of the first piece of a source. */
+interface SourceBody {
+  /** Whether the source has objects rather than text or bytes. */
+  readonly hasObjects: boolean;
+  /** Whether it can be sent again. */
+  readonly isRepeatable: boolean;
+  readonly open: () => ReadableStream<Uint8Array>;
+}
+
+/** Reads the first piece of the source, to see what it has. */
+export async function openSource(source: Source<object>): Promise<SourceBody> {
+  if (source instanceof Blob) {
+    return { hasObjects: false, isRepeatable: true, open: () => source.stream() };
+  }
+  if (typeof source === 'string' || source instanceof Uint8Array) {
+    return { hasObjects: false, isRepeatable: true, open: () => toStream([source]) };
+  }
+  if (Array.isArray(source)) {
+    const pieces: readonly unknown[] = source;
+    const hasObjects = pieces.length === 0 || !isText(pieces[0]);
+    return { hasObjects, isRepeatable: true, open: () => toStream(pieces) };
+  }
+  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]()
+    : source[Symbol.iterator]();
+  const first = await iterator.next();
+  const hasObjects = first.done !== true && !isText(first.value);
+  const pieces = async function* (): AsyncGenerator<unknown, void, void> {
+    try {
+      for (let step = first; step.done !== true; step = await iterator.next()) yield step.value;
+    } finally {
+      await iterator.return?.();
+    }
+  };
+  return { hasObjects, isRepeatable: false, open: () => toStream(pieces()) };
+}
+
+function isText(piece: unknown): piece is string | Uint8Array {
+  return typeof piece === 'string' || piece instanceof Uint8Array;
+}
+
+/** Objects are collected into chunks of about 64 KiB: each chunk costs a turn. */
+const CHUNK_CHARACTERS = 65_536;
+
+function toStream(
+  pieces: Iterable<unknown> | AsyncIterable<unknown>,
+): ReadableStream<Uint8Array> {
+  const chunks = encode(pieces);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return();
+    },
+  }, { highWaterMark: 0 });
+}
+
+async function* encode(
+  pieces: Iterable<unknown> | AsyncIterable<unknown>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const encoder = new TextEncoder();
+  let text = '';
+  for await (const piece of pieces) {
+    if (piece instanceof Uint8Array) {
+      yield piece;
+      continue;
+    }
+    text += typeof piece === 'string' ? piece : `${JSON.stringify(piece)}\n`;
+    if (text.length < CHUNK_CHARACTERS) continue;
+    yield encoder.encode(text);
+    text = '';
+  }
+  if (text !== '') yield encoder.encode(text);
+}
+
+/** The lines of a response, without their ends: line feeds, alone or after a carriage return. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_LIMIT_CHARACTERS) throw new RangeError('A line is too long.');
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,201 @@
+/** Products: one at a time, as lists, and as files. */
+import {
+  type ApiRequest, type ApiResponse, listItems, type ListOptions, type Query,
+  type RequestOptions, type Sender, sendForJson,
+} from './sender.ts';
+import { openSource, type Source } from './lines.ts';
+import { Report } from './report.ts';
+import type {
+  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, Product,
+  ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
+} from './types.ts';
+
+/** How a request names a product: by its id, or `{ sku }`. */
+export type ProductTarget = string | { readonly sku: string };
+
+/** Conditions on the version of the product: its `position`, or the ETag of a response. */
+export interface VersionOptions extends RequestOptions {
+  /** Change only this version. @throws PreconditionFailedError if it is another one by now */
+  readonly ifMatch?: number | string;
+}
+
+export interface PutOptions extends VersionOptions {
+  /** Only create. @throws PreconditionFailedError if there is a product with this SKU */
+  readonly createOnly?: boolean;
+}
+
+export interface ProductListOptions<Field extends ProductFieldName = ProductFieldName>
+  extends ProductQuery, ListOptions {
+  /** Only these members. */
+  readonly fields?: readonly Field[];
+}
+
+export interface ExportOptions extends ProductQuery, RequestOptions {
+  readonly format: 'csv' | 'ndjson';
+  readonly fields?: readonly ProductFieldName[];
+}
+
+export interface ImportOptions extends RequestOptions {
+  /** Default: CSV for text and bytes, and NDJSON for objects. */
+  readonly type?: 'text/csv' | 'application/x-ndjson';
+  /** Whether the bytes are compressed with gzip. Default false. */
+  readonly isGzip?: boolean;
+  /** Default `upsert`. `create` rejects rows whose SKU exists. */
+  readonly mode?: ImportMode;
+  readonly dry_run?: boolean;
+  /** Whether the report has a line for each row, or (default) for rejected ones. */
+  readonly report?: 'all' | 'failed';
+  /** The column of each member: `{ name: 'Title' }`. */
+  readonly map?: Readonly<Record<string, string>>;
+  /** Values for blank cells of new products: `{ stock: 0 }`. */
+  readonly default?: Readonly<Record<string, string | number>>;
+}
+
+/** A file that the server sends, at one position of the catalogue. */
+export interface ExportedFile extends AsyncIterable<Uint8Array> {
+  /** Continue with the changes after this position: nothing lies between. */
+  readonly position: number;
+}
+
+const PRODUCTS = '/api/v1/products';
+
+export class Products {
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /** @throws InvalidDataError, SkuTakenError */
+  create(product: NewProduct, options: RequestOptions = {}): Promise<Product> {
+    return this.#change({ ...options, method: 'POST', path: PRODUCTS }, product);
+  }
+
+  /** @throws NotFoundError */
+  get(target: ProductTarget, options: RequestOptions = {}): Promise<Product> {
+    const path = formatPath(target);
+    return sendForJson(this.#sender, { ...options, method: 'GET', path });
+  }
+
+  /**
+   * The product if it is no longer at a known version, else undefined: saves a transfer.
+   * @throws NotFoundError
+   */
+  async getIfChanged(
+    target: ProductTarget, known: number | string, options: RequestOptions = {},
+  ): Promise<Product | undefined> {
+    const headers = { 'if-none-match': formatTag(known) };
+    const request = { ...options, method: 'GET', path: formatPath(target), headers } as const;
+    return this.#sender.send(request, async (response) => {
+      const text = await response.text();
+      // The cast: as in `sendForJson`.
+      return response.status === 304 ? undefined : JSON.parse(text) as Product;
+    });
+  }
+
+  /** Creates the product with this SKU, or replaces it. @throws InvalidDataError */
+  put(sku: string, product: ProductReplacement, options: PutOptions = {}): Promise<Product> {
+    const headers = options.createOnly ? { 'if-none-match': '*' } : matchHeader(options);
+    return this.#change({ ...options, method: 'PUT', path: formatPath({ sku }), headers }, product);
+  }
+
+  /** Changes the given members only. @throws NotFoundError, InvalidDataError, SkuTakenError */
+  patch(
+    target: ProductTarget, patch: ProductPatch, options: VersionOptions = {},
+  ): Promise<Product> {
+    const headers = matchHeader(options);
+    return this.#change({ ...options, method: 'PATCH', path: formatPath(target), headers }, patch);
+  }
+
+  /** @throws NotFoundError */
+  async delete(target: ProductTarget, options: VersionOptions = {}): Promise<void> {
+    const headers = matchHeader(options);
+    const request = { ...options, method: 'DELETE', path: formatPath(target), headers } as const;
+    await this.#sender.send(request, (response) => response.text());
+  }
+
+  /** All products that match, page after page. */
+  list<Field extends ProductFieldName = ProductFieldName>(
+    options: ProductListOptions<Field> = {},
+  ): AsyncGenerator<Pick<Product, Field>, void, void> {
+    return listItems(this.#sender, PRODUCTS, 'products', options);
+  }
+
+  /** One page, for callers that page themselves. */
+  listPage<Field extends ProductFieldName = ProductFieldName>(
+    options: ProductListOptions<Field> & { readonly cursor?: string } = {},
+  ): Promise<Page<'products', Pick<Product, Field>>> {
+    const { signal, timeoutMs: _, ...query } = options;
+    return sendForJson(this.#sender, {
+      signal, method: 'GET', path: PRODUCTS, query: query as Query,
+    });
+  }
+
+  /** All products that match, as a file. The server sends no faster than it is read. */
+  export(options: ExportOptions): Promise<ExportedFile> {
+    const { signal, timeoutMs: _, idempotencyKey: __, ...query } = options;
+    const accept = options.format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+    const request: ApiRequest = {
+      signal, method: 'GET', path: PRODUCTS, query: query as Query, headers: { accept },
+    };
+    return this.#sender.send(request, async (response) => Object.assign(response.chunks(), {
+      position: Number(response.headers.get('seller-position')),
+    }));
+  }
+
+  /**
+   * Imports a file, or objects, of any length.
+   * @throws InvalidDataError if the file as a whole cannot be imported
+   */
+  async import(
+    source: Source<ImportProduct>, options: ImportOptions = {},
+  ): Promise<Report<ImportRow, ImportSummary>> {
+    const { open, hasObjects, isRepeatable } = await openSource(source);
+    const type = options.type ?? (hasObjects ? 'application/x-ndjson' : 'text/csv');
+    const { mode, dry_run, report, map, default: defaults } = options;
+    return this.#sender.send({
+      ...options,
+      method: 'POST', path: `${PRODUCTS}/import`, body: open, isRepeatable,
+      query: { mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults) },
+      headers: {
+        'content-type': type,
+        accept: 'application/x-ndjson',
+        ...(options.isGzip && { 'content-encoding': 'gzip' }),
+      },
+    }, openReport<ImportRow, ImportSummary>);
+  }
+
+  #change(request: ApiRequest, value: object): Promise<Product> {
+    const type = request.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    return sendForJson(this.#sender, {
+      ...request,
+      headers: { ...request.headers, 'content-type': type },
+      body: () => JSON.stringify(value),
+    });
+  }
+}
+
+/** Starts reading a report. */
+export async function openReport<Line, Summary>(
+  response: ApiResponse,
+): Promise<Report<Line, Summary>> {
+  return new Report(response);
+}
+
+function formatPath(target: ProductTarget): string {
+  return typeof target === 'string' ? `${PRODUCTS}/${encodeURIComponent(target)}`
+    : `${PRODUCTS}/sku/${encodeURIComponent(target.sku)}`;
+}
+
+function matchHeader({ ifMatch }: VersionOptions): Record<string, string> {
+  return ifMatch === undefined ? {} : { 'if-match': formatTag(ifMatch) };
+}
+
+/** The ETag of a product is its position. */
+function formatTag(version: number | string): string {
+  return typeof version === 'number' ? `"${version}"` : version;
+}
+
+function formatPairs(pairs: Readonly<Record<string, string | number>> | undefined) {
+  return pairs && Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
+}

@@ -1,0 +1,46 @@
+/**
+ * The report on a file or on a stream of stock changes: a line for each row that the server
+ * reports, while the rest is still being sent, and then a summary.
+ */
+import { ConnectionError, createApiError, toProblem } from './errors.ts';
+import { readLines } from './lines.ts';
+import type { ApiResponse } from './sender.ts';
+
+/**
+ * Iterate over it for the lines, or call `summary` to skip them. It must be read: the server stops
+ * taking rows while nobody reads its report.
+ */
+export class Report<Line, Summary> implements AsyncIterable<Line> {
+  readonly #lines: AsyncGenerator<string, void, void>;
+  #summary: Summary | undefined;
+
+  constructor(response: ApiResponse) {
+    this.#lines = readLines(response.chunks());
+  }
+
+  /**
+   * @throws ApiError if the server had to stop early; its `problem.summary` counts what was
+   *   written before and stays. ConnectionError if the report breaks off.
+   */
+  async* [Symbol.asyncIterator](): AsyncGenerator<Line, void, void> {
+    for await (const text of this.#lines) {
+      // The casts: a line of the server is a problem, a summary or a row.
+      const line = JSON.parse(text) as { summary?: Summary; problem?: { status: number } };
+      if (line.problem) throw createApiError(toProblem(line.problem, line.problem.status));
+      if (line.summary) this.#summary = line.summary;
+      else yield line as Awaited<Line>;
+    }
+    if (this.#summary === undefined) {
+      const text = 'The connection broke before the end. What was written stays: send it again.';
+      throw new ConnectionError(text);
+    }
+  }
+
+  /** Reads the rest of the report. @throws as iterating does */
+  async summary(): Promise<Summary> {
+    for await (const _ of this);
+    if (this.#summary !== undefined) return this.#summary;
+    throw new ConnectionError('This report was not read to its end.');
+  }
+}
+

@@ -1,0 +1,42 @@
+/**
+ * The client of the API, for Node and every other runtime with `fetch`. It pages, retries safely,
+ * follows the change feed, and streams files in both directions.
+ */
+import { type ChangesOptions, readChanges } from './changes.ts';
+import { Products } from './products.ts';
+import { Stock } from './stock.ts';
+import type { Sender } from './sender.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+import type { Change } from './types.ts';
+import { Webhooks } from './webhooks.ts';
+
+/** What one seller can do, however the requests are sent. */
+export class SellerApi {
+  readonly products: Products;
+  readonly stock: Stock;
+  readonly webhooks: Webhooks;
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+    this.products = new Products(sender);
+    this.stock = new Stock(sender);
+    this.webhooks = new Webhooks(sender);
+  }
+
+  /**
+   * Changes after a position, in order and without gaps; with `live`, until the signal is aborted.
+   * @throws ResyncRequiredError: export the catalogue, and continue after its position
+   */
+  changes(options: ChangesOptions): AsyncGenerator<Change, void, void> {
+    return readChanges(this.#sender, options);
+  }
+}
+
+/** Sends the requests of a seller over HTTP, with an API key. */
+export class SellerClient extends SellerApi {
+  /** @throws TypeError if an option cannot be used */
+  constructor(options: TransportOptions) {
+    super(new Transport(options));
+  }
+}

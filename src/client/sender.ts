@@ -1,0 +1,76 @@
+/**
+ * Requests of the API as data, what sends them, and lists: their pages are requested one after the
+ * other. The client sends them over HTTP (`transport.ts`).
+ */
+import type { Page } from './types.ts';
+
+/** What a caller may set for each request. */
+export interface RequestOptions {
+  /** Ends the request and its retries. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: that of the client. */
+  readonly timeoutMs?: number;
+  /** For changes. Default: a new UUID. Give your own to repeat a request after a restart. */
+  readonly idempotencyKey?: string;
+}
+
+type QueryValue = string | number | boolean | Date | readonly string[] | undefined;
+export type Query = Readonly<Record<string, QueryValue>>;
+
+/** Sends requests of the API, over HTTP or within this process. */
+export interface Sender {
+  /** @param read Reads the response; it may be called again if the request is repeated. */
+  send<Result>(
+    request: ApiRequest, read: (response: ApiResponse) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export interface ApiRequest extends RequestOptions {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** From `/api`; its segments are percent-encoded already. */
+  readonly path: string;
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called for each attempt; undefined for no body. */
+  readonly body?: (() => string | ReadableStream<Uint8Array>) | undefined;
+  /** Whether `body` can be called again. Default true. */
+  readonly isRepeatable?: boolean;
+}
+
+/** A response with a status below 400. Read it to its end, or abort the request's signal. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Chunks of the body. @throws ConnectionError if it breaks off or stalls */
+  chunks(): AsyncGenerator<Uint8Array, void, void>;
+  text(): Promise<string>;
+}
+
+/** Sends a request, and parses the JSON of the response. */
+export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promise<Result> {
+  // The cast: the tests of the server prove that its responses have these types.
+  return sender.send(request, async (response) => JSON.parse(await response.text()) as Result);
+}
+
+export interface ListOptions extends Omit<RequestOptions, 'idempotencyKey'> {
+  /** Items per request, 1 to 1,000. Default 100. */
+  readonly limit?: number;
+}
+
+/** The items of all pages. A page is requested once the one before is consumed. */
+export async function* listItems<Item>(
+  sender: Sender, path: string, name: string, options: ListOptions,
+): AsyncGenerator<Item, void, void> {
+  const { signal, timeoutMs, ...query } = options;
+  const request = { method: 'GET', path, signal, ...(timeoutMs && { timeoutMs }) } as const;
+  let cursor: string | undefined;
+  do {
+    const page = await sendForJson<Page<string, Item>>(sender, {
+      // The cast: the other options are the parameters of the list.
+      ...request, query: { ...query as Query, cursor },
+    });
+    // The cast: a page has its items under this name.
+    yield* page[name] as readonly Item[];
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}

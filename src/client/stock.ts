@@ -1,0 +1,117 @@
+/** Stock: synchronises it, and reads levels and movements. */
+import {
+  listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
+} from './sender.ts';
+import { openSource, type Source } from './lines.ts';
+import { openReport } from './products.ts';
+import type { Report } from './report.ts';
+import type {
+  StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
+} from './types.ts';
+
+interface StockOrigin extends RequestOptions {
+  /** The system that the numbers come from; required where changes have a `sequence`. */
+  readonly source?: string;
+  /** For changes that have none of their own. */
+  readonly reason?: string;
+  /** Whether nothing is changed. */
+  readonly dry_run?: boolean;
+}
+
+export interface StockSyncOptions extends StockOrigin {
+  /** Applies all changes, or none. */
+  readonly atomic?: boolean;
+  /** A stocktake: products in stock that no change names are set to 0. */
+  readonly complete?: boolean;
+  /** The most products that a stocktake may set to 0, in percent of those in stock. Default 50. */
+  readonly zero_limit?: number;
+  /** Lifts `zero_limit`. */
+  readonly force?: boolean;
+}
+
+export interface StockStreamOptions extends StockOrigin {
+  /** Whether the report has a line for each change (default), or for failed ones. */
+  readonly report?: 'all' | 'failed';
+}
+
+export interface LevelOptions extends ListOptions {
+  /** Stock as of this position or time. Default: now. */
+  readonly at?: number | string | Date;
+}
+
+export interface MovementOptions extends ListOptions {
+  readonly sku?: string;
+  readonly id?: string;
+  readonly source?: string;
+  readonly reason?: string;
+  readonly since?: string | Date;
+  readonly until?: string | Date;
+  /** Movements after this position. */
+  readonly after?: number;
+  readonly sort?: 'position' | '-position';
+}
+
+const STOCK = '/api/v1/stock';
+const JSON_TYPE = 'application/json';
+const NDJSON_TYPE = 'application/x-ndjson';
+
+export class Stock {
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /**
+   * Changes the stock of up to 10,000 products in one transaction. Each change has its own result,
+   * in the order sent; a failed one does not stop the others.
+   * @throws InvalidDataError; StockRejectedError (`atomic` or `complete`): nothing was changed
+   */
+  sync(changes: readonly StockChange[], options?: StockSyncOptions): Promise<StockSyncResult>;
+  /**
+   * Sends any number of changes, as objects or as lines of JSON, which are applied in batches while
+   * they arrive. The report has a line for each, and then a summary.
+   */
+  sync(
+    changes: Source<StockChange>, options?: StockStreamOptions,
+  ): Promise<Report<StockLine, StockSummary>>;
+  sync(
+    changes: Source<StockChange>, options: StockSyncOptions & StockStreamOptions = {},
+  ): Promise<StockSyncResult | Report<StockLine, StockSummary>> {
+    // The cast: by the overloads, an array has changes.
+    if (Array.isArray(changes)) return this.#send(changes as readonly StockChange[], options);
+    return this.#stream(changes, options);
+  }
+
+  /** The stock of all products. */
+  levels(options: LevelOptions = {}): AsyncGenerator<StockLevel, void, void> {
+    return listItems(this.#sender, STOCK, 'stock', options);
+  }
+
+  /** The stock ledger: who changed what, when and why. */
+  movements(options: MovementOptions = {}): AsyncGenerator<StockMovement, void, void> {
+    return listItems(this.#sender, `${STOCK}/movements`, 'movements', options);
+  }
+
+  #send(changes: readonly StockChange[], options: StockSyncOptions): Promise<StockSyncResult> {
+    const { signal, timeoutMs, idempotencyKey, dry_run, ...members } = options;
+    return sendForJson(this.#sender, {
+      method: 'POST', path: STOCK, query: { dry_run }, headers: { 'content-type': JSON_TYPE },
+      body: () => JSON.stringify({ changes, ...members }),
+      signal, ...(timeoutMs && { timeoutMs }), ...(idempotencyKey && { idempotencyKey }),
+    });
+  }
+
+  async #stream(
+    changes: Source<StockChange>, options: StockStreamOptions,
+  ): Promise<Report<StockLine, StockSummary>> {
+    const { open, isRepeatable } = await openSource(changes);
+    const { source, reason, dry_run, report } = options;
+    return this.#sender.send({
+      ...options,
+      method: 'POST', path: STOCK, query: { source, reason, dry_run, report },
+      headers: { 'content-type': NDJSON_TYPE, accept: NDJSON_TYPE },
+      body: open, isRepeatable,
+    }, openReport<StockLine, StockSummary>);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Sends requests: with the key, a time limit, and retries where a repeated request is safe. Every
+ * change carries an Idempotency-Key that stays the same across retries, so the server applies it
+ * once. Uses `fetch` alone, so it runs wherever that does.
+ */
+import { type Backoff, retryDelayMs } from '../runtime/backoff.ts';
+import { ApiError, ConnectionError } from './errors.ts';
+import { openResponse, readProblem, Silence } from './response.ts';
+import type { ApiRequest, ApiResponse, Query, Sender } from './sender.ts';
+
+export interface TransportOptions {
+  /** Where the server is, with its path if it has one: `https://shop.example/shop`. */
+  readonly baseUrl: string | URL;
+  /** The API key. It is sent as a header and to no other origin. */
+  readonly key: string;
+  /**
+   * How long the server may be silent, in milliseconds, before and within a response. Default
+   * 60,000: a request may wait for changes for 30 s, and live streams send something every 15 s.
+   */
+  readonly timeoutMs?: number;
+  /** How often a failed request is repeated at most. Default 4; 0 for never. */
+  readonly retries?: number;
+  /** Default: the runtime's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_RETRIES = 4;
+/** The first retry comes soon; a restart of the server takes some seconds. */
+const BACKOFF: Backoff = { firstMs: 250, limitMs: 30_000 };
+/** Statuses after which the same request may succeed. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+export class Transport implements Sender {
+  readonly #options: TransportOptions;
+  readonly #baseUrl: string;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#baseUrl = parseBaseUrl(options.baseUrl);
+    if (!/^[!-~]+$/.test(options.key)) {
+      throw new TypeError('The option `key` must be an API key: spk_ and 36 letters and digits.');
+    }
+  }
+
+  /**
+   * Sends a request until it succeeds or must not be repeated.
+   * @param read Reads the response; part of the attempt that is repeated.
+   * @throws ApiError, ConnectionError; the reason of the signal if the caller aborts it
+   */
+  async send<Result>(
+    request: ApiRequest, read: (response: ApiResponse) => Promise<Result>,
+  ): Promise<Result> {
+    const { retries = DEFAULT_RETRIES } = this.#options;
+    const headers = this.#headersOf(request);
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.#attempt(request, headers, read);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        const retryAfterMs = findRetryDelay(error);
+        const isLast = failures >= retries || request.isRepeatable === false;
+        if (retryAfterMs === undefined || retryAfterMs > BACKOFF.limitMs || isLast) throw error;
+        const hints = { retryAfterMs, random: Math.random() };
+        // Never earlier than the server asks for.
+        const delayMs = Math.max(retryDelayMs(BACKOFF, failures, hints), retryAfterMs);
+        await wait(delayMs, request.signal);
+      }
+    }
+  }
+
+  #headersOf({ method, headers, idempotencyKey }: ApiRequest): Record<string, string> {
+    const isChange = method !== 'GET';
+    return {
+      accept: 'application/json',
+      ...headers,
+      'x-api-key': this.#options.key,
+      ...(isChange && { 'idempotency-key': `"${idempotencyKey ?? crypto.randomUUID()}"` }),
+    };
+  }
+
+  async #attempt<Result>(
+    request: ApiRequest, headers: Record<string, string>,
+    read: (response: ApiResponse) => Promise<Result>,
+  ): Promise<Result> {
+    const { timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal, body } = request;
+    const silence = new Silence(timeoutMs, signal);
+    try {
+      const content = body?.();
+      const response = await (this.#options.fetch ?? fetch)(
+        `${this.#baseUrl}${request.path}${formatQuery(request.query)}`, {
+          method: request.method,
+          headers,
+          // A redirect would send the key to wherever it leads.
+          redirect: 'manual',
+          signal: silence.signal,
+          ...(content !== undefined && { body: content }),
+          // `duplex` is required for streams, and missing in the DOM's types.
+          ...(content instanceof ReadableStream && { duplex: 'half' } as object),
+        },
+      );
+      silence.stop(); // until the body is read
+      const readable = openResponse(response, silence);
+      if (response.ok || response.status === 304) return await read(readable);
+      throw await readProblem(response, readable);
+    } catch (error) {
+      throw silence.explain(error);
+    }
+  }
+}
+
+/** The shortest wait before a retry, in milliseconds; undefined if a retry would not help. */
+function findRetryDelay(error: unknown): number | undefined {
+  if (error instanceof ConnectionError) return 0;
+  if (!(error instanceof ApiError) || !TEMPORARY.has(error.status)) return undefined;
+  return (error.retryAfter ?? 0) * 1000;
+}
+
+/** @throws the reason of the signal */
+export async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
+  signal?.throwIfAborted();
+}
+
+function parseBaseUrl(baseUrl: string | URL): string {
+  const { protocol, origin, pathname, search, hash } = new URL(baseUrl);
+  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '') {
+    throw new TypeError('The option `baseUrl` must be an http or https URL without a query.');
+  }
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+function formatQuery(query: Query = {}): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) => (
+    value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : `${value}`]]));
+  return parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : '';
+}

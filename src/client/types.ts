@@ -1,0 +1,187 @@
+/**
+ * The JSON of the API as types. They derive from what the server's validators and its OpenAPI
+ * document derive from: the tables of product fields and stock changes, and the lists of statuses.
+ */
+import type { Change as StoredChange, ChangeType } from '../domain/catalogue/change.ts';
+import type {
+  NewProductJson, ProductFieldName, ProductJson,
+} from '../domain/catalogue/product-fields.ts';
+import type { SortKey } from '../domain/catalogue/product-query.ts';
+import type { STOCK_CHANGE_VALIDATORS, StockStatus } from '../domain/catalogue/stock-change.ts';
+import type { Issue } from '../domain/error.ts';
+import type { Validator } from '../domain/validation.ts';
+import type { WebhookStatus } from '../domain/webhooks/webhook.ts';
+import type { ImportMode } from '../store/catalogue-store.ts';
+
+export type {
+  ChangeType, ImportMode, Issue, ProductFieldName, SortKey, StockStatus, WebhookStatus,
+};
+
+/** A product. Times are RFC 3339 in UTC; `price` is in the major unit of `currency`. */
+export type Product = ProductJson;
+export type NewProduct = NewProductJson;
+/** The SKU is in the path of the request. */
+export type ProductReplacement = Omit<NewProduct, 'sku'> & Partial<Pick<NewProduct, 'sku'>>;
+export type ProductPatch = Partial<NewProduct>;
+/** A row of an import: what it leaves out stays as it is in an existing product. */
+export type ImportProduct = Partial<Product> & Pick<Product, 'sku'>;
+
+/** Conditions of a list; a product must match all. */
+export interface ProductQuery {
+  /** Text in the name, SKU or category, ignoring case and accents. */
+  readonly q?: string;
+  readonly category?: string;
+  readonly sku?: string;
+  readonly price_min?: number;
+  readonly price_max?: number;
+  readonly stock_min?: number;
+  readonly stock_max?: number;
+  /** Changed at or after this time. */
+  readonly updated_since?: string | Date;
+  /** Changed after this position. */
+  readonly changed_since?: number;
+  /** Default: `id`, the order of creation. A minus reverses. */
+  readonly sort?: SortKey | `-${SortKey}`;
+}
+
+/** A page of a list. */
+export type Page<Name extends string, Item> = { readonly [name in Name]: readonly Item[] } & {
+  /** Continues the list; null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+type Members<Validators> = {
+  readonly [Member in keyof Validators]?:
+  Validators[Member] extends Validator<infer Value> ? Unbranded<Value> : never;
+};
+type Unbranded<Value> = Value extends string ? string : Value;
+
+/** Names a product by `sku` or `id`, and its new stock (`set`) or a difference (`adjust`). */
+export type StockChange = Members<typeof STOCK_CHANGE_VALIDATORS>;
+
+/** The result of a stock change. Unknown members are null. */
+export interface StockResult {
+  readonly sku: string | null;
+  readonly id: string | null;
+  readonly status: StockStatus;
+  readonly previous: number | null;
+  readonly stock: number | null;
+  readonly position: number | null;
+  /** Why a change is `invalid`. */
+  readonly errors?: readonly Issue[];
+}
+
+export interface StockCounts {
+  readonly applied: number;
+  readonly failed: number;
+  /** Position of the catalogue afterwards. */
+  readonly position: number;
+}
+
+export interface StockSyncResult extends StockCounts {
+  readonly results: readonly StockResult[];
+  /** How many products a stocktake set to 0. */
+  readonly zeroed?: number;
+}
+
+/** A line of a report on a streamed stock sync. */
+export interface StockLine extends StockResult {
+  /** From 1. */
+  readonly line: number;
+}
+
+export interface StockSummary extends StockCounts {
+  readonly unchanged: number;
+}
+
+export interface StockLevel extends Pick<Product, 'id' | 'sku' | 'stock' | 'position'> {}
+
+interface Movement {
+  readonly before: number;
+  readonly after: number;
+  readonly delta: number;
+  readonly reason: string | null;
+  readonly source: string | null;
+  readonly sequence: number | null;
+}
+
+interface Origin extends Pick<StoredChange, 'position'> {
+  readonly product_id: string;
+  readonly sku: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** The key that made the change. */
+  readonly key_id: string;
+}
+
+/** An entry of the stock ledger. */
+export interface StockMovement extends Origin, Movement {
+  readonly type: ChangeType;
+}
+
+/** A change of the catalogue: `type` says what `data` is. */
+export type Change = {
+  readonly [Type in ChangeType]: Origin & {
+    readonly type: Type;
+    /** The product afterwards (`deleted`: as it was last), or the stock movement. */
+    readonly data: Type extends 'stock' ? Movement : Product;
+  };
+}[ChangeType];
+
+/** A line of an import's report. */
+export interface ImportRow {
+  /** The line of the file on which the row starts, from 1. */
+  readonly line: number;
+  readonly sku: string | null;
+  readonly status: 'created' | 'updated' | 'unchanged' | 'failed';
+  readonly errors?: readonly Issue[];
+}
+
+export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'skipped', number>> {
+  /** Position of the catalogue afterwards. */
+  readonly position: number;
+  readonly ignored_columns?: readonly string[];
+  /** What would correct most of the rejected rows. */
+  readonly advice?: string;
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  readonly description?: string;
+  /** Default: null, all types. */
+  readonly types?: readonly ChangeType[] | null;
+}
+
+export interface WebhookPatch extends Partial<NewWebhook> {
+  readonly status?: WebhookStatus;
+}
+
+export interface Webhook extends Required<NewWebhook> {
+  readonly id: string;
+  readonly status: WebhookStatus;
+  readonly disabled_reason: string | null;
+  /** Everything up to here is delivered. */
+  readonly position: number;
+  readonly failing_since: string | null;
+  readonly next_attempt_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface WebhookWithSecret extends Webhook {
+  /** `whsec_` and base64; shown once. */
+  readonly secret: string;
+}
+
+export interface WebhookAttempt {
+  readonly message_id: string;
+  readonly kind: 'changes' | 'test';
+  readonly first_position: number | null;
+  readonly last_position: number | null;
+  readonly at: string;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null without one. */
+  readonly status: number | null;
+  /** `delivered`, or why not. */
+  readonly outcome: string;
+}

@@ -1,0 +1,95 @@
+/**
+ * Verifies webhook messages (Standard Webhooks 1.0.0, "Verifying webhook authenticity"), for
+ * receivers on Node and runtimes with `node:crypto`. The package's entry `./webhooks`.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Change } from './types.ts';
+
+/** A message: up to 100 changes in order, or a test. */
+export type WebhookEvent =
+  | {
+    readonly type: 'changes';
+    /** RFC 3339. */
+    readonly timestamp: string;
+    readonly data: {
+      readonly webhook_id: string;
+      readonly first_position: number;
+      readonly last_position: number;
+      readonly changes: readonly Change[];
+    };
+  }
+  | {
+    readonly type: 'test';
+    readonly timestamp: string;
+    readonly data: { readonly webhook_id: string };
+  };
+
+/** As `node:http` has them, or a `Headers` object. */
+export type WebhookHeaders =
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+  | { get(name: string): string | null };
+
+export interface VerifyOptions {
+  /** How far the timestamp may be from the clock, in milliseconds. Default 300,000. */
+  readonly toleranceMs?: number;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** The message is not from the server that has the secret, is too old, or was changed. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+const TOLERANCE_MS = 300_000;
+const PREFIX = 'whsec_';
+const SECRET_LIMIT_BYTES = 64;
+const SECRET_MINIMUM_BYTES = 24;
+
+/**
+ * Returns the message if one of the secrets signed it.
+ * @param rawBody The body as it arrived: parsing and serialising it again changes its bytes.
+ * @param secrets One, or several while a secret is rotated: `whsec_` and base64.
+ * @throws WebhookVerificationError; TypeError if a secret is none, which is a mistake of the caller
+ */
+export function verifyWebhook(
+  rawBody: string | Uint8Array, headers: WebhookHeaders, secrets: string | readonly string[],
+  { toleranceMs = TOLERANCE_MS, clock = Date.now }: VerifyOptions = {},
+): WebhookEvent {
+  const [id, timestamp, signature] =
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => find(headers, name));
+  if (id === undefined || timestamp === undefined || signature === undefined) {
+    throw new WebhookVerificationError('A header field is missing: webhook-id, webhook-timestamp '
+      + 'or webhook-signature.');
+  }
+  const ageMs = clock() - Number(timestamp) * 1000;
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(ageMs) > toleranceMs) {
+    throw new WebhookVerificationError('The timestamp is too far from the clock of this machine.');
+  }
+  const sent = signature.split(' ').filter((one) => one.startsWith('v1,'))
+    .map((one) => Buffer.from(one.slice('v1,'.length), 'base64'));
+  const isSigned = [secrets].flat().map(parseSecret).some((secret) => {
+    const hmac = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(rawBody);
+    const expected = hmac.digest();
+    return sent.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+  });
+  if (!isSigned) {
+    throw new WebhookVerificationError('No signature is valid. Pass the body as it arrived, and '
+      + 'the secret of this webhook.');
+  }
+  const text = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody);
+  return JSON.parse(text);
+}
+
+function find(headers: WebhookHeaders, name: string): string | undefined {
+  // The cast: a `Headers` object has a method of this name, and a record has only texts.
+  const value = typeof headers.get === 'function' ? (headers as Headers).get(name)
+    : (headers as Readonly<Record<string, string | undefined>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parseSecret(secret: string): Buffer {
+  const bytes = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '', 'base64');
+  if (bytes.length >= SECRET_MINIMUM_BYTES && bytes.length <= SECRET_LIMIT_BYTES) return bytes;
+  throw new TypeError('A webhook secret is whsec_ and base64 of 24 to 64 bytes.');
+}

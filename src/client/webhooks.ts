@@ -1,0 +1,76 @@
+/** Webhooks: endpoints that receive every change. */
+import {
+  type ApiRequest, listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
+} from './sender.ts';
+import type {
+  NewWebhook, Webhook, WebhookAttempt, WebhookPatch, WebhookWithSecret,
+} from './types.ts';
+
+const WEBHOOKS = '/api/v1/webhooks';
+
+export class Webhooks {
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /** Sends every change from now on to `url`; the secret is shown only here. */
+  create(webhook: NewWebhook, options: RequestOptions = {}): Promise<WebhookWithSecret> {
+    return this.#send('POST', WEBHOOKS, options, webhook);
+  }
+
+  list(options: ListOptions = {}): AsyncGenerator<Webhook, void, void> {
+    return listItems(this.#sender, WEBHOOKS, 'webhooks', options);
+  }
+
+  /** @throws NotFoundError, as all of the following */
+  get(id: string, options: RequestOptions = {}): Promise<Webhook> {
+    return this.#send('GET', formatPath(id), options);
+  }
+
+  patch(id: string, patch: WebhookPatch, options: RequestOptions = {}): Promise<Webhook> {
+    return this.#send('PATCH', formatPath(id), options, patch);
+  }
+
+  async delete(id: string, options: RequestOptions = {}): Promise<void> {
+    const request = { ...options, method: 'DELETE', path: formatPath(id) } as const;
+    await this.#sender.send(request, (response) => response.text());
+  }
+
+  /** The latest 200 attempts, newest first. */
+  deliveries(id: string, options: ListOptions = {}): AsyncGenerator<WebhookAttempt, void, void> {
+    return listItems(this.#sender, `${formatPath(id)}/deliveries`, 'deliveries', options);
+  }
+
+  /** Sends a test message now. */
+  test(id: string, options: RequestOptions = {}): Promise<WebhookAttempt> {
+    return this.#send('POST', `${formatPath(id)}/test`, options);
+  }
+
+  /** Sends all changes after a position again. @throws ResyncRequiredError */
+  replay(id: string, position: number, options: RequestOptions = {}): Promise<Webhook> {
+    return this.#send('POST', `${formatPath(id)}/replay`, options, { position });
+  }
+
+  /** @param overlap How long the old secret also signs, such as `24h` (default) or `0s`. */
+  rotateSecret(
+    id: string, overlap = '24h', options: RequestOptions = {},
+  ): Promise<WebhookWithSecret> {
+    return this.#send('POST', `${formatPath(id)}/rotate-secret`, options, { overlap });
+  }
+
+  #send<Result>(
+    method: ApiRequest['method'], path: string, options: RequestOptions, value?: object,
+  ): Promise<Result> {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    return sendForJson(this.#sender, {
+      ...options, method, path,
+      ...(value && { headers: { 'content-type': type }, body: () => JSON.stringify(value) }),
+    });
+  }
+}
+
+function formatPath(id: string): string {
+  return `${WEBHOOKS}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,196 @@
+/** What the client does when a server fails, stalls, redirects or breaks off. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import {
+  ApiError, ConnectionError, InvalidDataError, NotFoundError, RateLimitedError,
+  ResyncRequiredError, SellerClient, TimeoutError, type ClientOptions,
+} from '../../src/client/index.ts';
+
+const KEY = `spk_${'a'.repeat(36)}`;
+const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
+const PRODUCT = JSON.stringify({ ...MUG, id: 'prd_1' });
+
+/** A server that answers the first requests in these ways, and all later ones in the last one. */
+async function serve(t: TestContext, ...answers: readonly RequestListener[]) {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push(request);
+    request.resume();
+    void answer?.(request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  // The cast: it listens on a port.
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const open = (options: Partial<ClientOptions> = {}) =>
+    new SellerClient({ baseUrl, key: KEY, ...options });
+  return { open, requests, baseUrl };
+}
+
+const succeed: RequestListener = (_, response) => response.end(PRODUCT);
+const breakOff: RequestListener = ({ socket }) => socket.destroy();
+
+function fail(status: number, code: string, headers: Record<string, string> = {}): RequestListener {
+  return (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers });
+    const type = `urn:problem-type:seller-product-api:${code}`;
+    response.end(JSON.stringify({ type, title: 'No', status, detail: 'Not now.' }));
+  };
+}
+
+test('repeats a change under the same Idempotency-Key until it succeeds', async (t) => {
+  const { open, requests } = await serve(
+    t, breakOff, fail(503, 'unavailable', { 'retry-after': '0' }), succeed);
+  assert.equal((await open().products.create(MUG)).id, 'prd_1');
+  const keys = requests.map(({ headers }) => headers['idempotency-key']);
+  assert.equal(keys.length, 3);
+  assert.equal(new Set(keys).size, 1);
+  assert.match(String(keys[0]), /^"[0-9a-f-]{36}"$/);
+});
+
+test('sends the Idempotency-Key of the caller, and none with a read', async (t) => {
+  const { open, requests } = await serve(t, succeed);
+  await open().products.create(MUG, { idempotencyKey: 'order-7' });
+  await open().products.get('prd_1');
+  assert.deepEqual(requests.map(({ headers }) => headers['idempotency-key']),
+    ['"order-7"', undefined]);
+});
+
+test('waits as long as the server asks', async (t) => {
+  const { open, requests } = await serve(
+    t, fail(429, 'rate-limited', { 'retry-after': '1' }), succeed);
+  const before = performance.now();
+  await open().products.get('prd_1');
+  assert.ok(performance.now() - before >= 1_000);
+  assert.equal(requests.length, 2);
+});
+
+test('does not wait for longer than 30 s: the caller decides', async (t) => {
+  const { open, requests } = await serve(t, fail(429, 'rate-limited', { 'retry-after': '31' }));
+  await assert.rejects(open().products.get('prd_1'), (error) => {
+    assert.ok(error instanceof RateLimitedError);
+    assert.equal(error.retryAfter, 31);
+    return true;
+  });
+  assert.equal(requests.length, 1);
+});
+
+test('repeats nothing that a repetition cannot help', async (t) => {
+  for (const [status, code, expected] of [
+    [400, 'invalid-data', InvalidDataError], [404, 'not-found', NotFoundError],
+    [410, 'history-pruned', ResyncRequiredError], [500, 'internal', ApiError],
+  ] as const) {
+    const { open, requests } = await serve(t, fail(status, code));
+    await assert.rejects(open().products.create(MUG), expected);
+    assert.equal(requests.length, 1);
+  }
+});
+
+test('gives up after the given number of retries', async (t) => {
+  const { open, requests } = await serve(t, breakOff);
+  await assert.rejects(open({ retries: 1 }).products.create(MUG), ConnectionError);
+  assert.equal(requests.length, 2);
+});
+
+test('sends a stream only once', async (t) => {
+  const { open, requests } = await serve(t, breakOff);
+  const rows = async function* () { yield MUG; };
+  await assert.rejects(open().products.import(rows()), ConnectionError);
+  assert.equal(requests.length, 1);
+});
+
+test('ends a request to a server that stays silent, and a response that stalls', async (t) => {
+  const stall: RequestListener = (_, response) => { response.write('{'); };
+  for (const answer of [() => {}, stall]) {
+    const { open } = await serve(t, answer);
+    await assert.rejects(
+      open({ timeoutMs: 50, retries: 0 }).products.get('prd_1'), TimeoutError);
+  }
+});
+
+test('ends at once when the caller aborts, also between retries', async (t) => {
+  const { open } = await serve(t, fail(503, 'unavailable', { 'retry-after': '20' }));
+  const stop = new AbortController();
+  const reading = open().products.get('prd_1', { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('enough')), 50);
+  await assert.rejects(reading, /enough/);
+});
+
+test('follows no redirect, which would receive the key', async (t) => {
+  const other = await serve(t, succeed);
+  const { open } = await serve(t, (_, response) => {
+    response.writeHead(308, { location: `${other.baseUrl}/api/v1/products/prd_1` }).end();
+  });
+  await assert.rejects(open().products.get('prd_1'), /redirects to .* use it as baseUrl/);
+  assert.equal(other.requests.length, 0);
+});
+
+test('explains an answer that is not from this API', async (t) => {
+  const { open } = await serve(t, (_, response) => {
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>');
+  });
+  await assert.rejects(open().products.get('prd_1'), (error) => {
+    assert.ok(error instanceof NotFoundError);
+    assert.match(error.message, /status 404, but is not from a Seller Product API/);
+    return true;
+  });
+});
+
+test('shows the key in no error', async (t) => {
+  const { open, baseUrl } = await serve(t, breakOff);
+  const error = await open({ retries: 0 }).products.get('x').catch((thrown: unknown) => thrown);
+  assert.doesNotMatch(String(error) + JSON.stringify(error), /spk_/);
+  assert.throws(() => new SellerClient({ baseUrl, key: `${KEY}\n` }), (thrown: unknown) => {
+    assert.doesNotMatch(String(thrown), /aaaa/);
+    return true;
+  });
+});
+
+test('reports a report that breaks off, and one that ends with a problem', async (t) => {
+  const half: RequestListener = (_, response) => {
+    response.write('{"line":2,"sku":"A","status":"failed"}\n', () => response.destroy());
+  };
+  const problem = { type: 'urn:problem-type:seller-product-api:invalid-data', title: 'Invalid' };
+  const ended: RequestListener = (_, response) => response.end(`${JSON.stringify({
+    problem: { ...problem, status: 400, detail: 'Not UTF-8.', summary: { created: 7 } },
+  })}\n`);
+  const { open } = await serve(t, half, ended);
+  const first = await open().products.import('sku\nA\n');
+  await assert.rejects(first.summary(), ConnectionError);
+  const second = await open().products.import('sku\nA\n');
+  await assert.rejects(second.summary(), (error) => {
+    assert.ok(error instanceof InvalidDataError);
+    assert.deepEqual(error.problem['summary'], { created: 7 });
+    return true;
+  });
+});
+
+test('continues a live stream after its last change, however it ends', async (t) => {
+  const event = (position: number) =>
+    `id: ${position}\ndata: {"position":${position},"type":"stock","data":{}}\n\n`;
+  const { open, requests } = await serve(
+    t,
+    (_, response) => { response.write(`: hello\n\n${event(5)}`, () => response.destroy()); },
+    (_, response) => response.end(`${event(6)}id: 9\n\n`),
+    breakOff,
+    (_, response) => { response.write(event(10)); },
+  );
+  const positions: number[] = [];
+  const stop = new AbortController();
+  const changes = open().changes({ after: 4, live: true, signal: stop.signal });
+  for await (const { position } of changes) {
+    positions.push(position);
+    if (position === 10) break;
+  }
+  assert.deepEqual(positions, [5, 6, 10]);
+  assert.deepEqual(requests.map(({ url }) => new URL(url ?? '', 'http://x').search),
+    ['?after=4', '?after=5', '?after=9', '?after=9']);
+});
