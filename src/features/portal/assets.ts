@@ -1,6 +1,6 @@
 /**
- * The stylesheet, scripts and icon of the portal: read once, and served under paths with a hash of
- * their content, so that browsers can cache them forever.
+ * The portal's stylesheet, scripts and icon. They are read once and served under paths that contain
+ * a hash of their content, so browsers can cache them forever.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function loadAssets() {
     return [name, { content, digest, headers }];
   }));
   return {
-    /** The path of a file below `/assets/`: its hash and its name. */
+    /** The path below `/assets/`: the file's hash and name. */
     pathOf(name: string): string {
       const file = files.get(name);
       if (!file) throw new TypeError(`There is no asset "${name}".`);
@@ -38,7 +38,7 @@ export function loadAssets() {
     answer(digest: string, name: string): Reply {
       const file = files.get(name);
       if (!file || file.digest !== digest) {
-        throw new AppError('not_found', 'There is no such file.');
+        throw new AppError('not_found', 'This file does not exist.');
       }
       return { status: 200, headers: file.headers, body: file.content };
     },

@@ -1,10 +1,10 @@
-/** The portal: pages under `/portal` for people with browsers. */
+/** The portal: the back office under `/portal`, for sellers with a browser. */
 import { join } from 'node:path';
 import type { Feature, Pages } from '../../feature.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
 
 interface PortalOption {
-  /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
+  /** From `createPortal`. Without it, the server has no pages under `/portal`. */
   readonly portal?: Pages;
 }
 
@@ -12,7 +12,7 @@ export const portal: Feature<PortalOption> = {
   connect: (_services, options) => options.portal,
   server: {
     settings: {
-      'no-portal': { help: 'serve no pages for people under /portal', isSetting: true },
+      'no-portal': { help: 'turn off the back office under /portal', isSetting: true },
       'open-registration': {
         help: 'let anyone who reaches the portal open a shop', isSetting: true,
       },

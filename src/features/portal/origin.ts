@@ -1,8 +1,7 @@
 /**
- * The origin of the portal for a request: the base URL over TLS, or a loopback name for a client on
- * this machine, so that a browser sends no password and no session over a network in the clear. A
- * request for any other host is rejected, so the portal cannot be reached under a foreign name (DNS
- * rebinding).
+ * Resolves the portal's origin for a request: the base URL over TLS, or a loopback name for a
+ * client on this machine. So no browser sends a password or a session over a network in the clear.
+ * Requests for any other host are rejected, which prevents DNS rebinding.
  */
 import { AppError } from '../../domain/error.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
@@ -10,12 +9,12 @@ import { isLoopbackHost } from '../../http/server/tls.ts';
 export interface PortalOrigin {
   /** Such as `https://shop.example`. */
   readonly origin: string;
-  /** The origin and the path of the base URL. */
+  /** The origin plus the path of the base URL. */
   readonly url: string;
 }
 
 interface PortalClient {
-  /** The header `Host`. */
+  /** The `Host` header. */
   readonly host: string | undefined;
   /** Whether the connection itself uses TLS. */
   readonly isEncrypted: boolean;
@@ -25,9 +24,9 @@ interface PortalClient {
 
 const HOW_TO_SERVE = 'To use it from another machine, through a proxy or from a container, give '
   + 'the server a certificate, or put a TLS proxy in front of it, and start it with '
-  + '--base-url https://the-name-of-your-shop.';
+  + '--base-url https://your-shop.example.';
 
-/** `baseUrl` is undefined if it was not set. @throws AppError `browser_refused` */
+/** @throws AppError `browser_refused` */
 export function resolveOrigin(
   { host, isEncrypted, isLocal }: PortalClient, baseUrl: string | undefined,
 ): PortalOrigin {
@@ -38,14 +37,14 @@ export function resolveOrigin(
     if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
       return { origin: base.origin, url: base.origin + path };
     }
-    throw rejected('The portal is available over https only, except on the machine of the server.');
+    throw rejected('The portal requires https, except on the server\'s own machine.');
   }
   if (!asked || !isLoopbackHost(asked.hostname)) {
     throw rejected('The portal is not available at this address.',
       'To serve it here, start the server with --base-url and this address.');
   }
   if (isLocal) return { origin: asked.origin, url: asked.origin + path };
-  throw rejected('At this address the portal is available only on the machine of the server.');
+  throw rejected('At this address the portal is available only on the server\'s own machine.');
 }
 
 function rejected(reason: string, remedy = HOW_TO_SERVE): AppError {

@@ -1,4 +1,4 @@
-/** The request of a signed-in user, also for the draft of a form after a new sign-in. */
+/** Builds a signed-in user's request, also to show a form draft after the user signs in again. */
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
@@ -9,7 +9,7 @@ import { redirect, renderErrorPage } from './html/page.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
 
-/** What all paths of the portal begin with. */
+/** Prefix of all portal paths. */
 export const ROOT = '/portal';
 
 export function toSignedInRequest(
@@ -32,7 +32,7 @@ export function toSignedInRequest(
   return { ...own, openStream };
 }
 
-/** Shows a draft in its form, to the session that has just begun with this token. */
+/** Shows a draft in its form, to the session that has just started with this token. */
 export async function showDraft(
   request: AnonymousPageRequest, portal: Portal, token: string, draft: Draft,
 ): Promise<Reply> {
@@ -47,11 +47,11 @@ export async function showDraft(
   try {
     return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
   } catch (error) {
-    return renderErrorPage(error, portal, own); // the subject of the form may be gone
+    return renderErrorPage(error, portal, own); // such as a product that was deleted
   }
 }
 
-/** The path of a page as the browser sees it. */
+/** A page's path as the browser sees it. */
 export function linkTo(prefix: string, path: string, query = new URLSearchParams()): string {
   return `${prefix}${ROOT}${path === '/' ? '' : path}${query.size > 0 ? `?${query}` : ''}`;
 }

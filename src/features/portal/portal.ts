@@ -1,7 +1,6 @@
 /**
- * The portal: pages under `/portal` for people with browsers. Checks the host, the session, the
- * rate limits and the origin of each form, then calls the page of `routes.ts`. An error is answered
- * with a page, too.
+ * The portal's request pipeline: checks the host, the session, the rate limits and each form's
+ * origin, then calls the page handler from `routes.ts`. Errors are rendered as pages, too.
  */
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
@@ -33,15 +32,15 @@ import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-
 export interface PortalOptions {
   /** `baseUrl` of the app. Without it, only clients on the server's machine reach the portal. */
   readonly baseUrl?: string;
-  /** Whether anybody may create an account, without an invitation. Default false. */
+  /** Whether anyone may create an account without an invitation. Default false. */
   readonly openRegistration?: boolean;
-  /** Where uploaded files are stored. Default: the system's folder for temporary files. */
+  /** Folder for uploaded files. Default: the system's temporary folder. */
   readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
 }
 
-/** The pages of a server, for `createApp`. */
+/** Creates the portal for `createApp`. */
 export function createPortal(options: PortalOptions = {}): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
   const router = new Router<PageRoute>(routes);
@@ -54,7 +53,7 @@ export function createPortal(options: PortalOptions = {}): Pages {
   };
   let portal: Portal | undefined;
 
-  /** Called with the first request: a portal belongs to one app. */
+  /** Called on the first request: a portal belongs to one app. */
   function connect(services: Services): Portal {
     const made: Portal = {
       ...services, ...shared, pageInstances: new Instances<Portal>(() => made),
@@ -89,15 +88,11 @@ export function createPortal(options: PortalOptions = {}): Pages {
   };
 }
 
-/** The path below the root, as in the routes. */
 function toPagePath(path: string): string {
   return path.slice(ROOT.length) || '/';
 }
 
-/**
- * Finds the session, applies the rate limits and calls the page. An error is a page in the same
- * frame.
- */
+/** Finds the session, applies the rate limits and calls the page. */
 async function answerRequest(
   page: PagesRequest, portal: Portal, base: PortalOrigin, link: AnonymousPageRequest['link'],
 ): Promise<Reply> {
@@ -107,7 +102,7 @@ async function answerRequest(
   const user = await findSession(portal, token);
   if (user) noteSessionSeen(portal, user);
   record.sellerId = user?.account.sellerId;
-  // The token of an ended session is ignored.
+  // An ended session's token is ignored.
   const known = user ? token : readAnonymousSecret(headers.cookie);
   const fresh = known === undefined ? makeAnonymousSecret() : undefined;
   const path = toPagePath(page.path);
@@ -135,7 +130,7 @@ async function answerRequest(
   }
 }
 
-/** `secret` is that of the browser's cookie; undefined if this response sets it. */
+/** `secret` comes from the browser's cookie; undefined if this response sets the cookie. */
 async function callPage(
   route: PageRoute, request: AnonymousPageRequest, portal: Portal, secret: string | undefined,
 ): Promise<Reply> {
@@ -155,11 +150,11 @@ async function callPage(
   if (route.method === 'GET') return route.handle(own, portal);
   if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
   const form = await readOwnForm(request, secret);
-  // The form may have taken long to arrive, and the session may have ended in the meantime.
+  // The session may have ended while the form was being received.
   return await own.isSignedIn() ? route.handle(own, portal, form) : redirectToSignIn(request);
 }
 
-/** @throws AppError `browser_refused` for a form that was not shown to this browser */
+/** @throws AppError `browser_refused` if the portal did not show this form to this browser */
 async function readOwnForm(
   { incoming }: AnonymousPageRequest, secret: string | undefined,
 ): Promise<Form> {

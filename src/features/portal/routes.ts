@@ -1,8 +1,8 @@
 /**
- * All pages of the portal on one screen; paths are below `/portal`. Each handler documents its
- * statuses. Before calling it, `portal.ts` may redirect to the sign-in (303) or reject the request
- * (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` describes how to show a form
- * again if its session ended while it was being filled in.
+ * All pages of the portal; paths are below `/portal`. Each handler documents its statuses. Before
+ * it runs, `portal.ts` may redirect to the sign-in (303) or reject the request (403, 404, 405, 429;
+ * a form also with 400, 408, 413, 415). `draft` shows a form again if its session ended while the
+ * user was filling it in.
  */
 import { settingsForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';

@@ -62,7 +62,7 @@ test('is available at loopback names over TLS if the server has a certificate', 
 
 test('is not served without TLS to other machines', () => {
   const base = 'http://shop.example:8080';
-  const refusal = { ...REFUSED, message: /https only/ };
+  const refusal = { ...REFUSED, message: /requires https/ };
   assert.throws(() => find('shop.example:8080', base), refusal);
   const { origin } = find('localhost:9000', 'http://localhost:9000');
   assert.equal(origin, 'http://localhost:9000');

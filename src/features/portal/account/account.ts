@@ -1,4 +1,4 @@
-/** The account page: preferences, and links to the pages that change how one signs in. */
+/** The account page: settings, and links to the security pages. */
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
@@ -13,7 +13,7 @@ import type { PageRequest, Portal } from '../route.ts';
 import { listSessions } from './sessions.ts';
 
 const DONE = new Map([
-  ['settings', 'Your settings are saved.'],
+  ['settings', 'Settings saved.'],
   ['email', 'E-mail changed. Use the new one the next time you sign in.'],
   ['password', 'Password changed. All other browsers are signed out.'],
   ['off', 'Two-factor authentication is off.'],
@@ -36,7 +36,7 @@ const FIELDS: readonly Field[] = [
   },
   {
     name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
-    maxLength: 10, hint: 'Products with this stock or less are marked as low.',
+    maxLength: 10, hint: 'Products at or below this stock are marked as low.',
   },
 ];
 
@@ -93,9 +93,9 @@ async function renderSecurity(
   ]);
 }
 
-/** The fields, with an example of the format. */
+/** Adds an example of the account's formats. */
 function completeFields({ format }: PageRequest, { clock }: Portal): readonly Field[] {
-  const hint = html`Format of numbers, prices and times. Now: ${format.money(1_234_567)},
+  const hint = html`Format of numbers, prices and times. Example: ${format.money(1_234_567)},
     ${format.time(clock())}`;
   return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint } : field);
 }

@@ -1,4 +1,4 @@
-/** The audit log of the account, its keys and its webhooks, the newest first. */
+/** The audit log of the account, its keys and its webhooks, newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
@@ -14,11 +14,11 @@ import type { PageRequest, Portal } from '../route.ts';
 
 const LABELS: Readonly<Record<AuditType, string>> = {
   account_created: 'Account created',
-  account_removed: 'Account replaced by a new one',
+  account_removed: 'Account replaced',
   signed_in: 'Signed in',
   sign_in_refused: 'Sign-in failed',
   signed_out: 'Signed out',
-  session_ended: 'Browser signed out from elsewhere',
+  session_ended: 'Signed out from another browser',
   email_changed: 'E-mail changed',
   password_changed: 'Password changed',
   password_reset: 'Password reset',
@@ -48,7 +48,7 @@ const FIELDS: readonly Field[] = [{
   ],
 }];
 
-/** The subject of these is a User-Agent, or a number of browsers. */
+/** The subject of these events is a User-Agent or a number of browsers. */
 const BROWSER_TYPES: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
 /** GET /portal/activity: 200 */

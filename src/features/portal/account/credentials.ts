@@ -1,6 +1,6 @@
 /**
- * Changing the e-mail and the password. No mail is ever sent to the e-mail. A new password signs
- * out all other browsers and gives this one a new session token.
+ * Changing the e-mail and the password. The server sends no mail. A new password signs out all
+ * other browsers and gives this one a new session token.
  */
 import { parseEmail } from '../../../domain/access/account.ts';
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
@@ -30,13 +30,13 @@ export const emailForm = defineForm({
   render: (request, portal, state) => renderFormPage(request, portal, {
     title: 'Change e-mail', action: '/account/email', cancel: '/account', submit: 'Change e-mail',
     fields: EMAIL_FIELDS,
-    before: html`<p>Your current e-mail is <strong>${request.account.email}</strong>.</p>`,
+    before: html`<p>Current e-mail: <strong>${request.account.email}</strong></p>`,
   }, state),
   read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
   async save(email, { account: { sellerId }, address, link }, { store }, { errors }) {
     const isSaved = await store.setEmail(sellerId, email, address);
     if (isSaved) return redirect(link('/account?done=email'));
-    errors.set('email', 'This e-mail already belongs to another account.');
+    errors.set('email', 'Another account already uses this e-mail.');
     return undefined;
   },
 });
@@ -47,8 +47,8 @@ export const passwordForm = defineForm({
   render: (request, portal, state) => renderFormPage(request, portal, {
     title: 'Change password', action: '/account/password', cancel: '/account',
     submit: 'Change password', fields: PASSWORD_FIELDS,
-    before: html`<p>Changing the password signs out all your other browsers.</p>`,
-    // Tells password managers which account the new password is for.
+    before: html`<p>Changing your password signs out all your other browsers.</p>`,
+    // For password managers.
     hidden: html`<input type="text" name="username" value="${request.account.email}"
       autocomplete="username" hidden>`,
   }, state),

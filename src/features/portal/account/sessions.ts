@@ -1,4 +1,4 @@
-/** The sessions of an account, and signing out one browser, or all others. */
+/** An account's sessions: lists them, and signs out one browser or all others. */
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -15,8 +15,8 @@ import type { PageRequest, Portal } from '../route.ts';
 import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
-  ['one', 'That browser is signed out.'],
-  ['others', 'All other browsers are signed out.'],
+  ['one', 'Browser signed out.'],
+  ['others', 'All other browsers signed out.'],
 ]);
 
 /** GET /portal/account/sessions: 200 */
@@ -25,11 +25,11 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
   return renderPage(request, portal, {
     title: 'Sessions',
     content: html`${flashNotice(request, DONE)}
-      <p>These browsers are signed in to your account. If you do not recognize one, sign it out and
+      <p>These browsers are signed in to your account. If you don't recognize one, sign it out and
         <a href="${request.link('/account/password')}">change your password</a>.</p>
       ${postForm(request, request.link('/account/sessions'), html`
         ${table({
-    caption: 'Browsers that are signed in',
+    caption: 'Signed-in browsers',
     columns: ['Browser', 'Address', 'Signed in', 'Last seen', 'Action'],
     rows: sessions.map((session) => renderSession(request, session)), empty: '',
   })}
@@ -38,7 +38,7 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
   });
 }
 
-/** The sessions of an account that have not expired. */
+/** An account's unexpired sessions. */
 export async function listSessions(
   { store, clock }: Portal, sellerId: SellerId,
 ): Promise<readonly Session[]> {
@@ -58,7 +58,7 @@ export async function endSessions(
     return redirect(link('/account/sessions?done=others'));
   }
   const id = findWholeNumber(ended);
-  if (id === undefined) throw new AppError('not_found', 'There is no such session.');
+  if (id === undefined) throw new AppError('not_found', 'This session does not exist.');
   await store.endSessions(sellerId, { id }, event);
   return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
     : redirect(link('/account/sessions?done=one'));

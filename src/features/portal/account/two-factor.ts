@@ -1,7 +1,7 @@
 /**
- * Turning two-factor authentication on and off. It is turned on with a right code only, so nobody
- * locks themselves out. Until then the new secret is stored nowhere: the page carries it, encrypted
- * for its session. Recovery codes are shown when they are generated, and never again.
+ * Turning two-factor authentication on and off. Turning it on requires a correct code, so users
+ * cannot lock themselves out. Until then the server does not store the new secret: the page carries
+ * it, encrypted for its session. Recovery codes are shown only once, when they are generated.
  */
 import { generateCode, hashCode } from '../../../domain/access/human-code.ts';
 import {
@@ -46,7 +46,7 @@ export async function enableTwoFactor(
     portal, form.get('secret'), contextOf(request),
   );
   const known = await store.findTotp(sellerId);
-  // If the form was sent twice, both get codes: the browser shows the last answer only.
+  // A form sent twice gets codes both times: the browser shows the last response only.
   if (!carried || (known && known.secret !== carried.secret)) {
     return redirect(request.link(`${PAGE}?done=${known ? 'already' : 'late'}`));
   }
@@ -54,7 +54,7 @@ export async function enableTwoFactor(
   const errors = new Map<string, string>();
   const step = findTotpStep(secret, form.get('code').replace(/\s/g, ''), clock(), 0);
   if (step === undefined) {
-    errors.set('code', 'Incorrect code. Check that the clock of your phone is right.');
+    errors.set('code', 'Incorrect code. Check that your phone shows the right time.');
   }
   await confirmPassword(request, portal, form, errors);
   if (errors.size > 0 || step === undefined) {
@@ -116,8 +116,8 @@ async function renderOff(
     content: html`${errorSummary(state, FIELDS)}
       ${query.get('done') === 'late' && state.errors.size === 0
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
-      <p>With two-factor authentication, signing in takes your password and the six-digit code that
-        an authenticator app on your phone shows. Any app for one-time passwords (TOTP) works.</p>
+      <p>With two-factor authentication, you sign in with your password and a six-digit code from an
+        authenticator app on your phone. Any app for one-time passwords (TOTP) works.</p>
       ${card('secret', '1. Add the secret to your app', html`
         ${copyable('secret', formatTotpSecret(secret))}
         <p>Time-based, 6 digits, every 30 seconds. On your phone:
@@ -137,16 +137,17 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
     title: TITLE,
     status: statusOf(state),
     content: html`${errorSummary(state, [CURRENT_PASSWORD])}
-      ${!isReadable && html`<div class="notice bad"><p>The codes of your app cannot be checked:
-        server.key in the server's data folder is missing or does not match the database. Restore
-        the matching file and restart the server, or turn two-factor authentication off and on
+      ${!isReadable && html`<div class="notice bad"><p>The server cannot check your app's codes:
+        server.key in its data folder is missing or does not match the database. Restore the
+        matching file and restart the server, or turn two-factor authentication off and on
         again.</p></div>`}
       <p>Two-factor authentication is on. You have ${format.number(totp?.recoveryCodes ?? 0)}
         recovery codes left. Each signs you in once without your phone.</p>
-      ${card('codes', 'New recovery codes', html`<p>They replace your current recovery codes.</p>
+      ${card('codes', 'New recovery codes', html`
+        <p>New codes replace your current recovery codes.</p>
         ${postForm(request, link(`${PAGE}/codes`), html`${renderFields([CURRENT_PASSWORD], state)}
           <button>Generate new codes</button>`)}`)}
-      ${card('off', 'Turn off', html`<p>Anyone who knows your password can then sign in.</p>
+      ${card('off', 'Turn off', html`<p>Your password alone will be enough to sign in.</p>
         ${postForm(request, link(`${PAGE}/off`), html`${renderFields(OFF_FIELDS, state)}
           <button class="danger">Turn off two-factor authentication</button>`)}`)}`,
   });
@@ -156,8 +157,8 @@ function renderCodes(request: PageRequest, portal: Portal, codes: readonly strin
   return renderPage(request, portal, {
     title: 'Recovery codes',
     content: html`${notice(html`<p>Two-factor authentication is on.</p>`)}
-      ${card('codes', 'Save these codes', html`<p>Each signs you in once if you do not have your
-        phone. You won't see them again. Store them with your password, not on the phone.</p>
+      ${card('codes', 'Save these codes', html`<p>Each code signs you in once without your
+        phone. You won't see them again. Store them with your password, not on your phone.</p>
         ${copyable('codes', codes.join('\n'))}`)}
       <p><a class="button" href="${request.link('/account')}">I've saved these codes</a></p>`,
   });

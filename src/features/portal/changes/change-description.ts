@@ -1,4 +1,4 @@
-/** Describes a change in words: the fields before and after, the stock movement, its reason. */
+/** Describes a change in words: changed fields, stock movement, reason and source. */
 import { type Change, CHANGE_TYPES, type ChangeType } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
@@ -18,10 +18,10 @@ const TYPE_LABELS: Readonly<Record<ChangeType, string>> = {
 export const CHANGE_TYPE_CHOICES: readonly Choice[] =
   CHANGE_TYPES.map((type) => ({ value: type, label: TYPE_LABELS[type] }));
 
-/** Limits on texts, so that a page has a maximum size. */
+/** Limits on texts, which bound the size of a page. */
 const [NAME_BYTES, TEXT_BYTES] = [120, 80];
 
-/** `before` is the previous snapshot of the product, if it is known. */
+/** @param before The product's previous snapshot, if known. */
 export function describeChange(
   request: PageRequest, change: Change, before: string | undefined,
 ): Html {

@@ -1,4 +1,4 @@
-/** The history of the catalogue: the changes page, and the stream that keeps open pages current. */
+/** The catalogue's history: the changes page, and the stream that keeps open pages current. */
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
 import { parseProductId } from '../../../domain/id.ts';
@@ -67,7 +67,7 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
   return openChangeStream({
     sellerId, types: undefined,
     after: isNear ? after : current,
-    // A page that has missed too much gets this event, and continues with the present.
+    // A page that has missed too many changes gets this event and continues from now.
     ...(!isNear && { preface: `event: missed\nid: ${current}\ndata: {}\n\n` }),
     openStream: request.openStream,
     disconnectSignal: request.disconnectSignal,
@@ -86,7 +86,7 @@ function readSearch({ query, account: { sellerId } }: PageRequest): Search {
   const errors = new Map<string, string>();
   const [type, product, position] = [form.get('type'), form.get('product'), form.get('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
-  if (types.length === 0) errors.set('type', 'There is no such type of change.');
+  if (types.length === 0) errors.set('type', 'Choose one of the listed types.');
   const productId = parseProductId(sellerId, product);
   const sku = productId === undefined ? findSku(product) : undefined;
   if (product !== '' && productId === undefined && sku === undefined) {
@@ -94,13 +94,13 @@ function readSearch({ query, account: { sellerId } }: PageRequest): Search {
   }
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
-    errors.set('up_to', 'Must be a whole number, 1 or more.');
+    errors.set('up_to', 'Must be a whole number of at least 1.');
   }
   const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku };
   return { filter, upTo, state: filterState(form, errors) };
 }
 
-/** Link with the same filters, up to a position or to the newest. */
+/** Link with the same filters, up to a position or to the newest change. */
 function linkTo({ link }: PageRequest, { state: { form } }: Search, upTo?: number): string {
   const query = new URLSearchParams(form);
   query.delete('up_to');
@@ -154,6 +154,6 @@ function renderEmpty(request: PageRequest, search: Search, page: MovementPage): 
 /** The note on pruned history; undefined if nothing was pruned. */
 function renderEnd({ format }: PageRequest, { prunedTo }: MovementPage): Html | undefined {
   if (prunedTo === 0) return undefined;
-  return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}. Older
+  return html`<p class="quiet">The history starts after position ${format.number(prunedTo)}. Older
     changes were removed at the end of their retention period.</p>`;
 }

@@ -1,8 +1,7 @@
 /**
- * Protection against forged requests (OWASP Cross-Site Request Forgery Prevention). Anything but a
- * plain read must come from a page of this portal according to the browser (Fetch Metadata, or
- * `Origin` without it), and must carry a token that only such a page could hold. If either is in
- * doubt, the request is rejected.
+ * CSRF protection (OWASP Cross-Site Request Forgery Prevention). Every request other than a plain
+ * read must come from a page of this portal according to the browser (Fetch Metadata, or else
+ * `Origin`), and must carry a token that only such a page has. Anything else is rejected.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,7 +15,7 @@ const COOKIE = 'visit';
 const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
-/** The secret behind the token of a browser without a session; undefined on its first request. */
+/** The CSRF secret of a browser without a session; undefined on its first request. */
 export function readAnonymousSecret(header: string | undefined): string | undefined {
   const secret = readCookie(header, COOKIE);
   return secret !== undefined && SECRET.test(secret) ? secret : undefined;
@@ -27,7 +26,7 @@ export function makeAnonymousSecret(): { readonly secret: string; readonly cooki
   return { secret, cookie: formatCookie(COOKIE, secret) };
 }
 
-/** The token of all forms that a browser is shown under one secret, which its cookie holds. */
+/** The token for all forms shown to a browser; `secret` is in the browser's cookie. */
 export function makeCsrfToken(secret: string): string {
   return createHmac('sha256', secret).update('csrf').digest('base64url');
 }
@@ -41,7 +40,7 @@ export function assertCsrfToken(secret: string | undefined, sent: string): void 
   throw rejected('The page was open for too long, or you have signed in since it was loaded.');
 }
 
-/** `origin` is that of the portal itself. @throws AppError `browser_refused` */
+/** @param origin The portal's own origin. @throws AppError `browser_refused` */
 export function assertSameOrigin(headers: IncomingHttpHeaders, origin: string): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined ? site === 'same-origin' : headers.origin === origin) return;

@@ -1,8 +1,8 @@
 /**
- * Drafts: what was typed into forms whose session ended. A draft travels through the sign-in as a
- * hidden field, encrypted with the server's key: the server stores nothing. It is valid in one
- * browser, for one seller, for an hour. It is only shown again in its form, never submitted: saving
- * it takes a new click, with the token of the new session.
+ * Drafts: the input of forms whose session ended. A draft travels through the sign-in as a hidden
+ * field, encrypted with the server's key; the server stores nothing. It is valid in one browser,
+ * for one seller, for an hour. The server only shows it again in its form: saving takes a new
+ * submission with the new session's token.
  */
 import { AppError } from '../../../domain/error.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
@@ -13,7 +13,7 @@ import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { Form, hiddenField } from './form.ts';
 
 const FIELD = 'draft';
-/** Names the seller of the form, because its session may have ended when the form is sent. */
+/** Names the form's seller, because the session may have ended by the time the form is sent. */
 const SELLER_FIELD = 'seller';
 
 interface SentForm {
@@ -22,17 +22,17 @@ interface SentForm {
   readonly form: Form;
 }
 
-/** The hidden field that names the seller of a form; absent before the sign-in. */
+/** The hidden field that names a form's seller; absent before the sign-in. */
 export function sellerField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
   return user && hiddenField(SELLER_FIELD, formatSellerId(user.account.sellerId));
 }
 
-/** The seller whose page showed the form; undefined if nobody was signed in there. */
+/** The seller whose page showed the form; undefined if nobody was signed in. */
 export function readSeller(form: Form): SellerId | undefined {
   return parseSellerId(form.get(SELLER_FIELD));
 }
 
-/** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
+/** For the hidden field; undefined if the draft is too long or cannot be encrypted. */
 export async function encryptDraft(
   request: AnonymousPageRequest, portal: Portal,
   { sellerId, draftRoute, form }: SentForm,
@@ -45,19 +45,19 @@ export async function encryptDraft(
     return await encryptValue(portal, draft, contextOf(request), DRAFT_LIFE_MS);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    portal.report({ id: 'draft', error }); // the sign-in goes on without it
+    portal.report({ id: 'draft', error }); // the sign-in continues without it
     return undefined;
   }
 }
 
-/** Undefined if the draft is expired, from another browser, or not valid at all. */
+/** Undefined if the draft is invalid, expired, or from another browser. */
 export async function decryptDraft(
   request: AnonymousPageRequest, portal: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
   return decryptValue(portal, encrypted, contextOf(request));
 }
 
-/** The draft in a sign-in form; empty without one. */
+/** The encrypted draft in a sign-in form; empty without one. */
 export function readDraft(form: Form): string {
   return form.get(FIELD);
 }
@@ -70,7 +70,7 @@ export function formOf({ fields }: Draft): Form {
   return new Form(fields.map(([name, value]) => [name, value]));
 }
 
-/** The form token identifies the browser, as long as nobody is signed in there. */
+/** The CSRF token identifies the browser while nobody is signed in. */
 function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `draft ${csrfToken}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Form fields: each has a label, an optional hint and, if what was typed is invalid, an error below
- * it. The error summary above a form links to every invalid field (WCAG 2.2, success criteria 3.3.1
- * to 3.3.3).
+ * Form fields: each has a label, an optional hint and, if its value is invalid, an error message.
+ * The error summary above a form links to every invalid field (WCAG 2.2, success criteria 3.3.1 to
+ * 3.3.3).
  */
 import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
@@ -15,22 +15,22 @@ interface LabelledField {
   readonly hint?: Content;
   /** Required if the page has several fields with this name. */
   readonly id?: string;
-  /** The value before anybody types: in a form without any fields. */
+  /** The value in an empty form. */
   readonly initial?: string;
 }
 
 interface InputField extends LabelledField {
   readonly control?: 'input';
-  /** As of `<input>`. Default `text`. */
+  /** The type of the `<input>`. Default `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'datetime-local' | 'date'
     | 'file';
   readonly inputMode?: 'decimal' | 'numeric';
   readonly autocomplete?: string;
   readonly isRequired?: boolean;
   readonly maxLength?: number;
-  /** The types and extensions of a file. */
+  /** Accepted media types and file extensions. */
   readonly accept?: string;
-  /** Suggested values; any other value can be typed, too. */
+  /** Suggested values; users may type others. */
   readonly suggestions?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export interface Choice<Label extends Content = string> {
 
 export type Field = InputField | TextAreaField | ChoiceField;
 
-/** A form that is sent by POST, with its CSRF token. */
+/** A POST form with its CSRF token. */
 export function postForm(
   request: Pick<AnonymousPageRequest, 'csrfToken' | 'user'>, action: string, content: Content,
   className = 'stack',
@@ -61,7 +61,7 @@ export function postForm(
   </form>`;
 }
 
-/** Fields with what was typed and what is wrong with it. */
+/** Fields with their values and errors. */
 export function renderFields(
   fields: readonly Field[], state: FormState = initialState(),
 ): Html {
@@ -121,14 +121,14 @@ function renderInput(field: InputField, described: Html, value: string): Html {
   html`<option value="${suggestion}">`)}</datalist>`}`;
 }
 
-/** The error summary of a form, in the order of its fields; empty without errors. */
+/** A form's error summary in field order; empty without errors. */
 export function errorSummary(
   { errors, detail }: Pick<FormState, 'errors' | 'detail'>, fields: readonly Field[] = [],
 ): Content {
   if (errors.size === 0 && detail === undefined) return undefined;
   const names = fields.map(({ name }) => name);
   const inOrder = [...errors].sort(([a], [b]) => names.indexOf(a) - names.indexOf(b));
-  // It takes the focus when the page loads, so that screen readers announce it.
+  // The summary takes the focus when the page loads, so screen readers announce it.
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
     <p>${detail ?? 'Nothing was saved. Please correct the following:'}</p>
     ${errors.size > 0 && html`<ul>${inOrder.map(([name, error]) => html`

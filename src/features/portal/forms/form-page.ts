@@ -1,6 +1,6 @@
 /**
- * Pages with one form, and confirmations. A page declares its fields once; the rendering, the
- * labels of the error summary, the status and the fields that a draft keeps follow from them.
+ * Pages with one form, and confirmations. A page declares its fields once; the HTML, the error
+ * summary, the status and the fields of its draft are derived from them.
  */
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html, type Html } from '../html/html.ts';
@@ -15,9 +15,9 @@ interface FormPage {
   /** The path that the form is posted to, below `/portal`. */
   readonly action: string;
   readonly fields: readonly Field[];
-  /** The text of the button. */
+  /** The button's label. */
   readonly submit: string;
-  /** The page of the Cancel link, below `/portal`. */
+  /** The target of the Cancel link, below `/portal`. */
   readonly cancel?: string;
   readonly before?: Content;
   /** Hidden fields. */
@@ -27,7 +27,7 @@ interface FormPage {
   readonly scripts?: readonly string[];
 }
 
-/** The page of a form: with the navigation for a signed-in user, without it for anybody else. */
+/** Renders a form page, with the navigation if the user is signed in. */
 export function renderFormPage(
   request: AnonymousPageRequest | PageRequest, portal: Portal, page: FormPage, state: FormState,
 ): Reply {
@@ -47,24 +47,24 @@ export function renderFormPage(
     : renderPublicPage(request, portal, content);
 }
 
-/** The status of a page that shows a form. */
+/** The HTTP status of a page that shows a form. */
 export function statusOf({ errors, detail, status }: FormState): number {
   return status ?? (errors.size > 0 || detail !== undefined ? 422 : 200);
 }
 
 interface FormDefinition<Value> {
-  /** Their names are those that a draft keeps; the page may show more about them. */
+  /** A draft keeps these fields; the page may render them with more detail. */
   readonly fields: readonly Field[];
   readonly render: (
     request: PageRequest, portal: Portal, state: FormState,
   ) => Reply | Promise<Reply>;
-  /** The values of the form before anybody types. Default: those of its fields. */
+  /** Initial values. Default: those of the fields. */
   readonly initial?: (request: PageRequest) => Record<string, string>;
-  /** Reads the fields. Adds an error for each invalid one, or throws those of the API. */
+  /** Parses the fields. Adds an error for each invalid one, or throws the API's errors. */
   readonly read: (
     form: Form, errors: Map<string, string>, request: PageRequest, portal: Portal,
   ) => Value | undefined;
-  /** Called if no field is invalid. Returns undefined if it added errors itself. */
+  /** Called if all fields are valid. Returns undefined if it added errors itself. */
   readonly save: (
     value: Value, request: PageRequest, portal: Portal,
     state: { readonly form: Form; readonly errors: Map<string, string> },
@@ -78,9 +78,9 @@ interface FormHandlers {
 }
 
 /**
- * The handlers of a form: its page, its submission and its draft. If one of the fields is
- * `CURRENT_PASSWORD`, nothing is saved without the right one. An invalid form is shown again with
- * its errors.
+ * Creates a form's handlers: page, submission and draft. If the form has the field
+ * `CURRENT_PASSWORD`, saving requires the correct password. An invalid form is shown again with its
+ * errors.
  */
 export function defineForm<Value>(definition: FormDefinition<Value>): FormHandlers {
   const { fields, render, initial, read, save } = definition;
@@ -108,7 +108,7 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
   };
 }
 
-/** How to show a form again after a new sign-in, with every value except passwords. */
+/** Shows a form again after a new sign-in, with every value except passwords. */
 export function makeDraftRoute(
   fields: readonly Field[],
   render: FormDefinition<unknown>['render'],
@@ -121,16 +121,16 @@ export function makeDraftRoute(
 }
 
 interface Confirmation {
-  /** Where the form is posted to, and where Cancel leads: complete paths. */
+  /** Complete paths of the form's target and of the Cancel link. */
   readonly action: string;
   readonly cancel: string;
-  /** The text of the button. */
+  /** The button's label. */
   readonly submit: string;
   /** Hidden fields. */
   readonly hidden?: Content;
 }
 
-/** The buttons of a page that asks before something is destroyed. */
+/** The buttons of a page that confirms a destructive action. */
 export function confirmation(
   request: PageRequest, { action, cancel, submit, hidden }: Confirmation,
 ): Html {

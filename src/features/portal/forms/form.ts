@@ -1,6 +1,6 @@
 /**
  * Posted forms: `application/x-www-form-urlencoded` (WHATWG URL, section 5). A form with a nonce
- * takes effect once: the nonce becomes the idempotency key of its write, so the store recognizes a
+ * takes effect once: the nonce becomes the write's idempotency key, so the store recognizes a
  * double click or a reload.
  */
 import { randomUUID } from 'node:crypto';
@@ -18,10 +18,10 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 const NONCE_FIELD = 'once';
 const NONCE = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-const ALREADY_SUBMITTED = 'This form was already submitted with different values, and those '
-  + 'were saved. To save these values as well, submit it again.';
+const ALREADY_SUBMITTED = 'You already submitted this form with different values, which were '
+  + 'saved. To save these values as well, submit the form again.';
 
-/** What is wrong with the fields of a form, by field name. */
+/** Error messages by field name. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export const NO_ERRORS: FieldErrors = new Map();
@@ -38,11 +38,11 @@ export class Form extends URLSearchParams {
   }
 }
 
-/** What a form shows: the values that were typed, and the errors they caused. */
+/** The content of a rendered form: values and errors. */
 export interface FormState {
   readonly form: Form;
   readonly errors: FieldErrors;
-  /** An error of the whole form. */
+  /** An error about the whole form. */
   readonly detail?: string | undefined;
   /** Default: 422 with an error, 200 without. */
   readonly status?: number;
@@ -64,7 +64,7 @@ export async function readForm(request: IncomingMessage): Promise<Form> {
   throw new AppError('invalid_data', `A form may have at most ${FORM_FIELDS_LIMIT} fields.`);
 }
 
-/** Returns the parsed value; for an invalid one adds its error to `errors`. */
+/** Returns the parsed value, or adds its error to `errors` and returns `fallback`. */
 export function takeValue<Value>(
   errors: Map<string, string>, name: string, parsed: ParseResult<Value>, fallback: Value,
 ): Value {
@@ -73,7 +73,7 @@ export function takeValue<Value>(
   return fallback;
 }
 
-/** The issues of an API error by the first segment of their pointers, which names the field. */
+/** Maps an API error's issues to fields: the first segment of a pointer is the field name. */
 export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
   const errors = new Map<string, string>();
   for (const { pointer = '', detail } of issues) {
@@ -83,7 +83,7 @@ export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
   return errors;
 }
 
-/** What a form shows about an error of the API; other errors are rethrown. */
+/** The form state for an API error that the user can fix; rethrows any other error. */
 export function rejectedState(form: Form, error: unknown): FormState {
   if (error instanceof AppError) {
     const { code, issues, publicDetail: detail } = error;
@@ -104,12 +104,12 @@ export function hiddenField(name: string, value: string | number): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** The hidden nonce field; a new nonce each time the form is shown. */
+/** The hidden nonce field, with a new nonce each time the form is shown. */
 export function nonceField(): Html {
   return hiddenField(NONCE_FIELD, randomUUID());
 }
 
-/** The idempotency key of a form. @throws AppError `invalid_data` for a nonce of no page */
+/** A form's idempotency key. @throws AppError `invalid_data` for a malformed nonce */
 export function readNonce(form: Form): Idempotency {
   const id = form.get(NONCE_FIELD);
   if (NONCE.test(id)) return { key: `portal:${id}`, part: 0 };
@@ -118,14 +118,14 @@ export function readNonce(form: Form): Idempotency {
   );
 }
 
-/** Whether the store rejected a form because its nonce was used before, with other values. */
+/** Whether the store rejected a form because its nonce was already used with other values. */
 export function isDuplicateSubmission(error: unknown): boolean {
   return error instanceof AppError && error.code === 'idempotency_mismatch';
 }
 
 /**
- * The context of a mutation by a signed-in user. With a form, the mutation is made once, however
- * often the form is sent.
+ * The write context of a signed-in user. With a form, the mutation runs once, however often the
+ * form is submitted.
  * @throws AppError `invalid_data` for a form without a valid nonce
  */
 export function toWriteContext(

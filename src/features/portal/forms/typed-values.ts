@@ -1,6 +1,7 @@
 /**
- * Values as people type or choose them in forms. Numbers may have a decimal point or comma in any
- * locale; a text that could also mean thousands is rejected, because a misread price costs money.
+ * Parses values that users type or choose in forms. Numbers may have a decimal point or comma in
+ * any locale. If the mark could also separate thousands, the number is rejected, because a misread
+ * price costs money.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -12,7 +13,7 @@ import type { Form } from './form.ts';
 
 const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
 
-/** `decimalMark` is that of the locale: it tells three decimals from thousands. */
+/** @param decimalMark The locale's, which distinguishes three decimals from thousands. */
 export function parseTypedPrice(
   typed: string, { code, decimals }: Currency, decimalMark: '.' | ',',
 ): ParseResult<number> {
@@ -21,25 +22,25 @@ export function parseTypedPrice(
     return parseDecimal(typed, 'either');
   }
   const either = `${whole}${last} or ${whole}${decimalMark}${last}`;
-  const most = decimals === 3 ? 'Enter one of the two.'
+  const most = decimals === 3 ? 'Enter one of them.'
     : `Omit the thousands separator; ${code} has ${
       decimals === 0 ? 'no' : decimals} decimals.`;
   return { error: { code: 'format', detail: `Could mean ${either}. ${most}` } };
 }
 
-/** A number with decimals is parsed, too, so that the validator can say what is wrong. */
+/** Also parses a number with decimals, so that the validator can report what is wrong. */
 export function parseTypedWhole(typed: string): ParseResult<number> {
   return parseDecimal(typed, 'unclear', 'whole');
 }
 
-/** A whole number in a URL or a hidden field; undefined for anything but a safe integer. */
+/** A whole number in a URL or a hidden field; undefined unless it is a safe integer. */
 export function findWholeNumber(text: string): number | undefined {
   const number = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
 const OVERLAPS: readonly Choice[] = [
-  { value: '0s', label: 'Not at all (it expires now)' },
+  { value: '0s', label: 'Expire immediately' },
   { value: '1h', label: '1 hour' },
   { value: '24h', label: '24 hours' },
   { value: '7d', label: '7 days' },
@@ -55,12 +56,12 @@ export function readOverlap(form: Form): number {
   const chosen = OVERLAPS.find(({ value }) => value === form.get('overlap'));
   const overlapMs = chosen && findDuration(chosen.value);
   if (overlapMs !== undefined) return overlapMs;
-  throw new AppError('invalid_data', 'Choose one of the durations. Nothing was changed.');
+  throw new AppError('invalid_data', 'Nothing was changed. Choose one of the durations.');
 }
 
 /**
  * The end of a day such as `2026-01-31` in an IANA time zone, in milliseconds since 1970; undefined
- * for no such day.
+ * if the day does not exist.
  */
 export function findEndOfDay(day: string, timeZone: string): number | undefined {
   const start = parseTime(`${day}T00:00:00Z`);

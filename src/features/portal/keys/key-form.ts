@@ -1,6 +1,6 @@
 /**
- * Creating, rotating and revoking API keys. The response to the form itself shows a new key, once,
- * so the key is in no URL and is stored nowhere. Submitting the form again creates no second key.
+ * Creating, rotating and revoking API keys. The response to the form shows a new key once, so the
+ * key appears in no URL and is not stored. Submitting the form again creates no second key.
  */
 import type { Account } from '../../../domain/access/account.ts';
 import {
@@ -37,7 +37,7 @@ const ON_DAY_LABEL = 'On a date (below)';
 const FIELDS: readonly Field[] = [
   {
     name: 'name', label: 'Name', isRequired: true, maxLength: KEY_NAME_LIMIT_CODE_POINTS,
-    hint: 'What the key is for, for example: cash desk',
+    hint: 'Describes what the key is for, such as "Cash desk".',
   },
   {
     name: 'scopes', label: 'Permissions', control: 'checkboxes',
@@ -54,8 +54,7 @@ const FIELDS: readonly Field[] = [
   },
   {
     name: 'day', label: 'Last day', type: 'date',
-    hint: 'Only for a key that expires on a date: it works until the end of this day, in your time '
-      + 'zone.',
+    hint: 'If the key expires on a date: it works until the end of this day in your time zone.',
   },
   {
     name: 'allow', label: 'Allowed addresses', control: 'textarea', rows: 3,
@@ -101,7 +100,7 @@ export async function showRevocation(request: PageRequest, portal: Portal): Prom
   const path = request.link(pathOf(key));
   return renderPage(request, portal, {
     title: `Revoke API key: ${key.name}`,
-    content: html`<p>Programs that use this key stop working immediately. This cannot be undone.</p>
+    content: html`<p>Programs that use this key lose access immediately. This cannot be undone.</p>
       <p>Last used: ${renderLastUse(request.format, key)}.</p>
       ${confirmation(request, { action: `${path}/revoke`, cancel: path, submit: 'Revoke key' })}`,
   });
@@ -114,7 +113,7 @@ export async function revokeKey(request: PageRequest, portal: Portal): Promise<R
   return redirect(request.link('/keys?done=revoked'));
 }
 
-/** Creates a key and shows its secret; if that was done before, says so. */
+/** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
 async function renderCreated(
   request: PageRequest, portal: Portal, scopes: readonly Scope[],
   create: (secretHash: string) => Promise<ApiKey>,
@@ -132,8 +131,8 @@ async function renderCreated(
     return renderPage(request, portal, {
       title: 'API key already created',
       status: 409,
-      content: html`<p>This form was already submitted, so no second key was created. The key was
-        shown once. If you did not copy it, revoke it and create another.</p>${back}`,
+      content: html`<p>You already submitted this form, so no second key was created. The key was
+        shown once. If you didn't copy it, revoke it and create another.</p>${back}`,
     });
   }
 }
@@ -150,7 +149,7 @@ function parseExpiry(
     return { value: lifeMs === undefined ? undefined : now + lifeMs };
   }
   const end = findEndOfDay(day, timeZone);
-  if (end === undefined) return fail('Enter the last day on which the key works.');
+  if (end === undefined) return fail('Enter the last day the key works.');
   if (end <= now) return fail('Must not be in the past.');
   return end - now <= DURATION_LIMIT_MS ? { value: end } : fail('Must be within ten years.');
 }

@@ -1,8 +1,8 @@
-/** The names of the keys that made changes. */
+/** Names of API keys, for pages that list changes and requests. */
 import { formatKeyId, type KeyId, PORTAL_KEY_ID, type SellerId } from '../../../domain/id.ts';
 import type { AccessStore } from '../../../store/access-store.ts';
 
-/** Names by key id; the formatted id for a key that does not exist. Looks up each key once. */
+/** Names by key id; an unknown key's name is its formatted id. Looks up each key once. */
 export async function readKeyNames(
   store: AccessStore, sellerId: SellerId, keyIds: readonly KeyId[],
 ): Promise<ReadonlyMap<KeyId, string>> {

@@ -1,4 +1,4 @@
-/** The API keys of a shop, and the page of one key, where it is rotated and revoked. */
+/** The list of a shop's API keys, and the page of one key with its actions. */
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
@@ -14,8 +14,8 @@ import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-const DONE = new Map([['revoked', 'Key revoked. Requests with it are now rejected.']]);
-/** Address ranges in the list; the page of the key shows all. */
+const DONE = new Map([['revoked', 'Key revoked. It no longer works.']]);
+/** Address ranges in the list; the key's page shows all. */
 const RANGES_SHOWN = 2;
 
 interface Context {
@@ -26,7 +26,7 @@ interface Context {
   readonly rangesShown: number;
 }
 
-/** What the list and the page of a key say about it. */
+/** The details that both the list and a key's page show. */
 const FACTS: readonly (
   readonly [label: string, render: (key: ApiKey, context: Context) => Content]
 )[] = [
@@ -53,8 +53,8 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
   return renderPage(request, portal, {
     title: 'API keys',
     content: html`${flashNotice(request, DONE)}
-      <p>Give each program that calls the API its own key. You then see what it does, and can revoke
-        it on its own.</p>
+      <p>Give each program that calls the API its own key, so you can see what it does and revoke it
+        on its own.</p>
       <p><a class="button main" href="${link('/keys/new')}">Create key</a></p>
       ${table({
     caption: 'API keys',
@@ -64,7 +64,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
         <span class="quiet small">${formatId(key)}</span>`,
       ...FACTS.map(([, render]) => render(key, context)),
     ]),
-    empty: html`<p>No API keys here. Create one to call the API.</p>`,
+    empty: html`<p>No API keys. Create one to call the API.</p>`,
   })}
       ${pager(
     'Pages of keys', after === undefined ? undefined : link('/keys'),
@@ -108,7 +108,7 @@ export async function getKey(request: PageRequest, { store }: Portal): Promise<A
   throw new AppError('not_found', 'You have no key with this id.');
 }
 
-/** The path of the page of a key. */
+/** The path of a key's page. */
 export function pathOf(key: ApiKey): string {
   return `/keys/${formatId(key)}`;
 }
@@ -153,7 +153,7 @@ function renderActions(request: PageRequest, key: ApiKey): Html {
   const path = request.link(pathOf(key));
   return html`<div class="columns">
     ${card('rotate', 'Rotate', html`<p>Creates a new key with the same permissions. The old key
-      keeps working for a while, so that you can replace it in your programs.</p>
+      keeps working for the time you choose, so you can replace it in your programs.</p>
       ${postForm(request, `${path}/rotate`, html`${nonceField()}
         ${renderFields([overlapField('Keep the old key valid for')])}
         <button>Rotate key</button>`)}`)}
@@ -167,7 +167,7 @@ function formatId({ sellerId, id }: ApiKey): string {
   return formatKeyId({ sellerId, keyId: id });
 }
 
-/** Undefined for a text that is no key id of this seller. */
+/** Undefined unless the text is one of this seller's key ids. */
 function findKeyId({ account }: PageRequest, text: string): KeyId | undefined {
   const reference = parseKeyId(text);
   return reference?.sellerId === account.sellerId ? reference.keyId : undefined;

@@ -1,4 +1,4 @@
-/** A new key, shown once, with commands that use it and work as they are. */
+/** Shows a new key once, with commands that are ready to run. */
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import { card, copyable } from '../html/elements.ts';
@@ -7,7 +7,7 @@ import { findRoute, formatCurl } from '../openapi/curl.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 
 const EXAMPLES_SHOWN = 2;
-/** Operations to begin with, one for each scope. */
+/** Example operations, one per scope. */
 const EXAMPLES = ['createProduct', 'listProducts', 'syncStock', 'listChanges', 'listWebhooks'];
 
 export function renderNewKey(

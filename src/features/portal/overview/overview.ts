@@ -1,7 +1,7 @@
 /**
  * The overview: catalogue totals, low stock, stock movements of the last 30 days and API requests
- * of the last 24 hours. The parts are read separately, so totals that are still being counted do
- * not delay the others.
+ * of the last 24 hours. Each part is read separately, so a pending recount of the totals does not
+ * delay the rest.
  */
 import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
@@ -30,7 +30,7 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
   return renderPage(request, portal, {
     title: 'Overview',
     content: html`${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
-        <p>The totals are being recounted after a large change. Reload the page in a moment.</p>
+        <p>Totals are being recounted after a large change. Reload the page in a moment.</p>
       </div>`}
       ${position === 0 && renderWelcome(request)}
       <div class="columns">
@@ -79,7 +79,7 @@ function renderTotals({ format, link }: PageRequest, { totals, lowCount }: Catal
   </div>`;
 }
 
-/** Longer numbers get a smaller font, to fit on one line of a card on a phone. */
+/** Longer numbers get a smaller font, so they fit on one line on a phone. */
 function findSize({ length }: string): string {
   return length > 21 ? 'longest' : length > 16 ? 'long' : '';
 }
@@ -119,8 +119,8 @@ function renderLowStock(request: PageRequest, { low, lowCount }: CatalogueStats)
         format.number(product.stock)}</span>`,
       html`<code>${product.sku}</code>`,
     ]),
-    empty: html`<p>No product has a stock of ${format.number(account.lowStock)} or less. You can
-      change this threshold in your <a href="${link('/account')}">account</a>.</p>`,
+    empty: html`<p>No products with a stock of ${format.number(account.lowStock)} or less. Change
+      this threshold in your <a href="${link('/account')}">account settings</a>.</p>`,
   })}
     ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
       View all low or sold-out products</a></p>`}

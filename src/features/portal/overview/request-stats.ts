@@ -1,4 +1,4 @@
-/** API requests of the last 24 hours, the current hour included: by hour and by key. */
+/** API requests of the last 24 hours, including the current hour, by hour and by key. */
 import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
@@ -13,14 +13,14 @@ const KEYS_SHOWN = 10;
 
 export interface Usage {
   readonly requests: number;
-  /** Rejected requests, which `requests` includes. */
+  /** Rejected requests, also included in `requests`. */
   readonly refusals: number;
 }
 
 interface DayUsage {
   /** The first hour, in hours since 1970. */
   readonly since: number;
-  /** Hours and keys without requests are left out. */
+  /** Hours and keys without requests are absent. */
   readonly byHour: ReadonlyMap<number, Usage>;
   readonly byKey: ReadonlyMap<KeyId, Usage>;
 }
@@ -66,6 +66,6 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
       html`<a href="${link(`/keys/${formatKeyId({ sellerId, keyId })}`)}">${names.get(keyId)}</a>`,
       format.number(requests), format.number(refusals),
     ]),
-    empty: html`<p>No key was used. <a href="${link('/keys')}">View your API keys</a>.</p>`,
+    empty: html`<p>No requests yet. <a href="${link('/keys')}">View your API keys</a>.</p>`,
   })}`);
 }

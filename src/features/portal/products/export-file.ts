@@ -1,4 +1,4 @@
-/** The export: all products, or the result of a search, in the formats of the API's exports. */
+/** Exports all products, or the products that match a search, in the API's export formats. */
 import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
 import { exportProducts } from '../../../api/products/product-list.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -22,7 +22,7 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
   if (errors.size > 0) {
     const issues = [...errors].map(([parameter, detail]) =>
       ({ parameter, code: 'format', detail } as const));
-    throw new AppError('invalid_query', 'The filters of the export are not valid.', { issues });
+    throw new AppError('invalid_query', 'The export filters are invalid.', { issues });
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
   const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
@@ -36,14 +36,14 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
 export function renderExport({ link }: PageRequest): Html {
   return card('export', 'Export products', html`
     <form method="get" action="${link('/export')}" class="stack">
-      <p>Exports all products as a consistent snapshot. To export a selection, filter the
+      <p>Exports all products as they are now. To export a selection, filter your
         <a href="${link('/products')}">products</a> first.</p>
       ${renderFields([{ name: 'format', label: 'Format', control: 'select', choices: FORMATS }])}
       <button>Export</button>
     </form>`);
 }
 
-/** Buttons that send the search form to the export, instead of links that repeat the search. */
+/** Buttons that submit the search form to the export, so the search is not repeated in links. */
 export function renderExportButtons({ link }: PageRequest): Html {
   const button = (format: string, label: string): Html => html`<button class="small"
     form="${FILTER_FORM}" formaction="${link('/export')}" name="format" value="${format}">${

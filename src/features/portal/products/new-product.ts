@@ -1,4 +1,4 @@
-/** Creating a product: a new one, or one that was deleted while it was edited. */
+/** Creates a product, also from an edit of a product that someone else deleted. */
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -23,15 +23,15 @@ export const newProductForm = defineForm<NewProduct>({
   },
 });
 
-/** The answer to an edit of a product that was deleted. */
+/** The response to an edit of a deleted product. */
 export function renderGoneProduct(request: PageRequest, portal: Portal, form: Form): Reply {
   return renderForm(request, portal, {
     form: new Form([...form, ['stock', '0']]), errors: NO_ERRORS, status: 404,
   }, {
     title: 'Someone else deleted this product',
     before: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
-        <p>Your changes were not saved. The form below has what you entered: create a new product
-          from it, or cancel.</p>
+        <p>Your changes were not saved. The form below keeps your input: create a new product from
+          it, or cancel.</p>
       </div>`,
   });
 }

@@ -1,7 +1,6 @@
 /**
- * The page for an edit that collides with another one: a choice for each field that both sides
- * changed, and the values of the others, which are merged. Nothing is saved before the seller has
- * chosen.
+ * The page for an edit that conflicts with another one: a choice for each field that both sides
+ * changed, and the merged values of the other fields. Nothing is saved until the seller has chosen.
  */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -18,10 +17,10 @@ import { pathOf } from './product-path.ts';
 const ASKED = 'asked';
 const choiceOf = ({ name }: EditedField): string => `choice_${name}`;
 
-/** The form field names of this page's choices. */
+/** Names of this page's choice fields. */
 export const CHOICE_FIELDS: readonly string[] = [ASKED, ...EDITED_FIELDS.map(choiceOf)];
 
-/** The choices made on this page; empty for the form of any other page. */
+/** The choices made on this page; empty for any other page's form. */
 export function readChoices(form: Form): SubmittedEdit['choices'] {
   const asked = EDITED_FIELDS.filter(({ name }) => form.has(ASKED, name));
   return new Map(asked.map((field) => {
@@ -30,7 +29,7 @@ export function readChoices(form: Form): SubmittedEdit['choices'] {
   }));
 }
 
-/** `product` is the current version, with which the edit collides. */
+/** @param product The current version, which the edit conflicts with. */
 export function renderConflict(
   request: PageRequest, portal: Portal, product: Product, edit: SubmittedEdit,
 ): Reply {
@@ -58,7 +57,7 @@ export function renderConflict(
   const state = {
     form: new Form(),
     errors: new Map(missing.map(({ key }) => [key, 'Choose which version to save.'])),
-    detail: 'Nothing was saved yet. After you opened the form, someone else changed the same '
+    detail: 'Nothing was saved yet. Since you opened the form, someone else changed the same '
       + 'fields (or you did, in another window).',
   };
   return renderPage(request, portal, {

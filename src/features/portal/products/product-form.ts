@@ -1,6 +1,6 @@
 /**
- * The fields of a product in forms. Entered texts are translated to the body that a client of the
- * API would send, so both are validated by the same code.
+ * Product form fields. Input is translated to the body that an API client would send, so the same
+ * code validates both.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import {
@@ -14,7 +14,7 @@ import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
 import type { Format } from '../html/format.ts';
 import type { PageRequest } from '../route.ts';
 
-/** What the form of an existing product edits. Stock has forms of its own. */
+/** The values that the edit form changes. Stock has its own forms. */
 export type EditedValues = Omit<NewProduct, 'stock'>;
 
 export interface EditedField extends SentField {
@@ -25,7 +25,7 @@ export interface EditedField extends SentField {
 export const EDITED_FIELDS =
   SENT_FIELDS.filter((field): field is EditedField => field.name !== 'stock');
 
-/** The fields of a form, with hints in the seller's currency. */
+/** Form fields, with hints in the seller's currency. */
 export function describeFields(
   { account: { currency: { code, decimals } } }: PageRequest, fields: readonly SentField[],
 ): readonly Field[] {
@@ -44,7 +44,7 @@ export function describeFields(
   });
 }
 
-/** The value of a field as it is typed. */
+/** A field's value as a user would type it. */
 export function toText(
   { kind, member }: EditedField, values: EditedValues, { amount }: Format,
 ): string {
@@ -56,11 +56,11 @@ interface ProductReader<Value> {
   readonly fields: readonly SentField[];
   /** The values that the form was opened with. */
   readonly base?: { readonly [Member in keyof NewProduct]?: unknown };
-  /** Parses the body that a client of the API would send. */
+  /** Parses the body that an API client would send. */
   readonly parse: (body: unknown, currency: Currency) => Value;
 }
 
-/** Adds an error for each invalid field, and then the value is of no use. */
+/** Adds an error for each invalid field; ignore the returned value then. */
 export function readProduct<Value>(
   form: Form, errors: Map<string, string>, { account: { currency }, format }: PageRequest,
   { fields, base, parse }: ProductReader<Value>,
@@ -69,7 +69,7 @@ export function readProduct<Value>(
   for (const { name, member, kind, isRequired } of fields) {
     const text = form.getTrimmed(name);
     const was = base?.[member];
-    // White space around a text from the API is kept, unless the user enters another text.
+    // Keep white space around a text from the API, unless the user enters another text.
     const parsed = text === '' && !isRequired ? { value: null }
       : typeof was === 'string' && was.trim() === text ? { value: was }
         : parseText(text, kind, currency, format);
@@ -81,7 +81,7 @@ export function readProduct<Value>(
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
     for (const [name, detail] of fieldErrorsFrom(error.issues)) {
-      // The price may have been misread.
+      // The form may have misread the price: show how.
       const addition = name === 'price' ? ` It was read as ${String(members[name])}.` : '';
       if (!errors.has(name)) errors.set(name, detail + addition);
     }

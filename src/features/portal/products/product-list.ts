@@ -1,4 +1,4 @@
-/** The list of products: its search form, its table, and what to do if it is empty. */
+/** The product list: search form, table and empty state. */
 import { formatNextCursor, readProductPage } from '../../../api/products/product-list.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
@@ -19,13 +19,13 @@ import { pathOf } from './product-path.ts';
 import { type ProductSearch, readSearch, searchFields } from './product-search.ts';
 
 /**
- * Texts are shortened so that a page of the longest ones stays below 50 KiB; the page of a product
- * has them whole. If the search is long, its links take room from names and categories.
+ * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows
+ * them in full. A long search appears in links, so it takes space from names and categories.
  */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [200, 100, 64];
 const TEXT_MIN_BYTES = 50;
 const LINKS = 2;
-/** Length of a search that takes no room from texts. */
+/** Length of a search that takes no space from texts. */
 const SEARCH_BYTES = 200;
 
 const FLASH = new Map([['deleted', 'Product deleted.']]);
@@ -79,7 +79,7 @@ function productTable(
   });
 }
 
-/** A button that sorts by a column, or reverses the current sort. */
+/** A button that sorts by a column or reverses the current sort. */
 function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string) {
   const isCurrent = sort.by === by;
   const value = isCurrent && !sort.isDescending ? `-${by}` : by;
@@ -91,7 +91,7 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
   };
 }
 
-/** Texts are shortened by `lessBytes` more. */
+/** @param lessBytes How much more to shorten texts. */
 function renderRow(request: PageRequest, product: Product, lessBytes: number): Row {
   const { format, link } = request;
   const { name, sku, category, priceMinor, stock, updatedAt } = product;
@@ -112,7 +112,7 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
 function renderEmpty(
   { link, base }: PageRequest, portal: Portal, { isFiltered, anchor }: ProductSearch,
 ): Html {
-  if (anchor !== undefined) return html`<p>There are no more products.</p>`;
+  if (anchor !== undefined) return html`<p>No more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }

@@ -1,4 +1,4 @@
-/** The path of a product's page, and the product that a path names. */
+/** Paths of product pages, and the product that a path names. */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../../domain/id.ts';
@@ -9,7 +9,7 @@ export function pathOf({ sellerId, id }: Pick<Product, 'sellerId' | 'id'>): stri
   return `/products/${formatProductId(sellerId, id)}`;
 }
 
-/** The product that the path names; undefined if this seller has none with that id. */
+/** The product in the path; undefined if this seller has no such product. */
 export async function findProduct(
   { account: { sellerId }, parameters }: PageRequest, { store }: Portal,
 ): Promise<Product | undefined> {

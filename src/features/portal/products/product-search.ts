@@ -1,6 +1,6 @@
 /**
- * The search of the product list: translates the query of its page into a list query of the API. A
- * filter that is not valid is ignored, with an error at its field.
+ * Product search: translates the page's query into an API list query. An invalid filter is ignored
+ * and shows an error at its field.
  */
 import { cursorScope } from '../../../api/products/product-list.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
@@ -21,7 +21,7 @@ export interface ProductSearch {
   /** The filters as entered, and the sort. */
   readonly state: FormState;
   readonly isFiltered: boolean;
-  /** Where the page begins; undefined for the first page. */
+  /** Start of the page; undefined for the first page. */
   readonly anchor: KeysetAnchor | undefined;
 }
 
@@ -35,7 +35,7 @@ const SORTS: readonly Choice[] = [
   { value: 'updated_at', label: 'Least recently updated' },
 ];
 
-/** The fields of the search form; browsers count characters as one or two. */
+/** Search form fields. `maxLength` is in UTF-16 code units, up to two per code point. */
 export function searchFields({ account: { lowStock } }: PageRequest): readonly Field[] {
   return [
     { name: 'q', label: 'Search', type: 'search', maxLength: 2 * NAME_LIMIT_CODE_POINTS },
@@ -61,13 +61,13 @@ export function readSearch(request: PageRequest, { cursors }: Portal): ProductSe
   const scope = cursorScope(request.account.sellerId, list);
   const anchor = ignoreErrors(
     () => cursors.parse<KeysetAnchor>(scope, request.query.get('cursor') || undefined),
-    () => { errors.set('cursor', 'This page link is no longer valid. The list starts again.'); },
+    () => { errors.set('cursor', 'This page link is no longer valid. This is the first page.'); },
   );
   const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
   return { list, scope, state: filterState(form, errors), isFiltered, anchor };
 }
 
-/** The query parameters of the API. */
+/** Translates the form to the API's query parameters. */
 function translate(
   { account, format }: PageRequest, form: Form, errors: Map<string, string>,
 ): Map<string, string> {
@@ -86,7 +86,7 @@ function translate(
   return parameters;
 }
 
-/** Parses the query, without its invalid parameters. */
+/** Parses the query without its invalid parameters. */
 function parseValid(
   parameters: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
 ): ListQuery {
@@ -98,7 +98,7 @@ function parseValid(
   }) ?? parseListQuery(parameters, account);
 }
 
-/** Undefined for an invalid query, which is passed to `note`. */
+/** Undefined for an invalid query, whose error is passed to `note`. */
 function ignoreErrors<Value>(
   read: () => Value, note: (error: AppError) => void,
 ): Value | undefined {

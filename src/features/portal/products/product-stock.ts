@@ -1,4 +1,4 @@
-/** Manual stock changes of a product: an adjustment, or the quantity of a stocktake. */
+/** Manual stock changes of a product: an adjustment or a stocktake. */
 import {
   parseStockChange, STOCK_TOO_LARGE, type StockChange,
 } from '../../../domain/catalogue/stock-change.ts';
@@ -29,7 +29,7 @@ function defineStockForm(
     read(form, errors, { parameters: { id } }) {
       const typed = parseTypedWhole(form.get(field));
       if ('error' in typed || typed.value < 0) {
-        errors.set(field, 'error' in typed ? typed.error.detail : 'Enter a number without a sign.');
+        errors.set(field, 'error' in typed ? typed.error.detail : 'Enter a positive number or 0.');
         return undefined;
       }
       const reason = form.getTrimmed(reasonField);
@@ -64,7 +64,7 @@ async function save(
   switch (result?.status) {
     case 'not_found': throw noProduct();
     case 'insufficient':
-      errors.set('amount', `Only ${format.number(result.previous ?? 0)} are in stock.`);
+      errors.set('amount', `Only ${format.number(result.previous ?? 0)} in stock.`);
       return undefined;
     case 'invalid':
       errors.set('amount', STOCK_TOO_LARGE.detail);
@@ -72,7 +72,7 @@ async function save(
     case 'conflict': case 'stale': {
       const { expect = 0, set = 0 } = change;
       const [was, is, typed] = [expect, result.previous ?? 0, set].map(format.number);
-      const detail = `The stock changed while you counted: it was ${was} and is now ${is}. If ${
+      const detail = `The stock changed while you counted, from ${was} to ${is}. If ${
         typed} is still correct, set it again.`;
       return render(request, portal, { form, errors, status: 409, detail });
     }

@@ -1,6 +1,6 @@
 /**
- * The page of a product: its fields, its stock over time, and the forms that change both. A
- * rejected form is shown again on the same page, with what was entered.
+ * A product's page: its fields, its stock over time, and the forms that change both. A rejected
+ * form is shown again on the same page with the user's input.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
@@ -21,7 +21,7 @@ import { pathOf } from './product-path.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
 
-/** The fields of the two stock forms, named after the number in each. */
+/** Fields of the two stock forms, named after each form's number field. */
 export const STOCK_FIELDS = {
   amount: listStockFields('amount', 'Quantity'), set: listStockFields('set', 'Counted quantity'),
 };
@@ -31,10 +31,10 @@ const FLASH = new Map([
   ['saved', 'Changes saved.'],
   ['stock', 'Stock updated.'],
   ['same', 'The stock already had this value. Nothing was changed.'],
-  ['repeated', 'This change was already made. It was not made again.'],
+  ['repeated', 'You already submitted this change. It was made once.'],
 ]);
 
-/** The page, or one of its forms with what was typed and what is wrong with it. */
+/** @param rejected State of a rejected form on the page. */
 export async function renderProduct(
   request: PageRequest, portal: Portal, product: Product, rejected?: FormState,
 ): Promise<Reply> {
@@ -51,8 +51,8 @@ export async function renderProduct(
       ${errorSummary(state, [...fields, ...STOCK_FIELDS.amount, ...STOCK_FIELDS.set])}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
-          <a href="${request.link('/products')}">See the others</a></p>`)}
-        <section class="card" aria-label="The product">
+          <a href="${request.link('/products')}">View all products</a></p>`)}
+        <section class="card" aria-label="Details">
           ${facts(listFacts(request, product))}
           <p class="actions"><a class="button" href="${request.link(`${pathOf(product)}/delete`)}">
             Delete</a></p>
@@ -67,21 +67,21 @@ export async function renderProduct(
   });
 }
 
-/** The form of an edit that began with `base`. */
+/** An edit form that was opened with `base`. */
 export function fillIn({ format }: PageRequest, base: Product, values: EditedValues): Form {
   return new Form([['base', formatBase(base)], ...EDITED_FIELDS.map((field) =>
     [field.name, toText(field, values, format)])]);
 }
 
-/** After a merged edit; the query parameter `theirs` names the fields kept from the other one. */
+/** After a merged edit; the query parameter `theirs` names the fields kept from the other edit. */
 function mergedNotice({ query }: PageRequest): Content {
   const kept = EDITED_FIELDS.filter(({ name }) => query.has('theirs', name));
   const names = kept.map(({ label }) => label).join(', ');
-  return kept.length > 0 && notice(html`<p>Saved. Someone else edited this product while your form
-    was open. Their changes were kept: ${names}.</p>`);
+  return kept.length > 0 && notice(html`<p>Changes saved. Someone else edited this product while
+    your form was open. Their changes were kept: ${names}.</p>`);
 }
 
-/** The values of a product, which `live.js` keeps current. */
+/** A product's values, which `live.js` keeps current. */
 export function listFacts(request: PageRequest, product: Product): Facts {
   const { format } = request;
   const { sellerId, id, sku, category, priceMinor, stock, createdAt, updatedAt } = product;
@@ -128,7 +128,7 @@ function renderStaleNotice(
     <a href="${link(pathOf(product))}">Show the current version</a></p>`);
 }
 
-/** A stocktake is rejected if the stock is no longer the one shown, which `expect` carries. */
+/** A stocktake carries the stock shown in `expect`, and is rejected if the stock has changed. */
 function renderStockForms(request: PageRequest, product: Product, state: FormState): Html {
   const path = request.link(pathOf(product));
   return html`<h3>Adjust stock</h3>

@@ -1,4 +1,4 @@
-/** One product: its page, and how it is edited and deleted. */
+/** One product: shows, edits and deletes it. */
 import { parseProductPatch } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -64,9 +64,9 @@ function readEdit(
 }
 
 /**
- * Saves the edit if it collides with nothing. Undefined if the product changed between the read and
- * the save. Stock movements are no conflict: an edit does not touch the stock, which changes all
- * day in a busy shop.
+ * Saves the edit unless it conflicts. Undefined if the product changed between the read and the
+ * save. A stock movement is not a conflict: an edit does not touch the stock, which changes all day
+ * in a busy shop.
  */
 async function saveEdit(
   request: PageRequest, portal: Portal, product: Product, form: Form,
@@ -132,12 +132,12 @@ async function renderDeletion(
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
     content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
-        <p>The product has changed, so it was not deleted. This is the current version.</p>
+        <p>The product has changed, so it was not deleted. Check the current version below.</p>
       </div>`}
       <section class="card">
         ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
-        <p>This cannot be undone. The SKU becomes available again, and the history of the product
-          is kept.</p>
+        <p>This cannot be undone. The SKU becomes available again. The product's history is
+          kept.</p>
         ${confirmation(request, {
     action: `${path}/delete`, cancel: path, submit: 'Delete product',
     hidden: [nonceField(), hiddenField('position', product.position)],

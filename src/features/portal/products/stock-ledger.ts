@@ -1,4 +1,4 @@
-/** The stock ledger of a product: its movements, newest first, in pages. */
+/** A product's stock ledger: its stock movements, newest first, in pages. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
@@ -20,7 +20,7 @@ export interface StockLedger extends Pick<MovementPage, 'movements' | 'next'> {
   readonly keyNames: ReadonlyMap<KeyId, string>;
 }
 
-/** Reads the page that starts at the query parameter `up_to`, by default the first one. */
+/** Reads the page that starts at the query parameter `up_to`; default: the first page. */
 export async function readLedger(
   { query }: PageRequest, { store }: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {

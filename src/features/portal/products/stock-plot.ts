@@ -1,4 +1,4 @@
-/** Plots the stock of a product over time; the ledger beside it is its accessible equivalent. */
+/** Plots a product's stock over time; the stock ledger on the same page is its text equivalent. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -6,7 +6,7 @@ import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
 import { axisLine, measureLabel, round } from '../html/bar-plot.ts';
 
-/** The stock since a time, in milliseconds since 1970. */
+/** The stock from a time on, in milliseconds since 1970. */
 interface Step {
   readonly at: number;
   readonly stock: number;
@@ -20,7 +20,7 @@ interface StockHistory {
 }
 
 const RECENT_MS = 30 * DAY_MS;
-/** With fewer recent movements than this, the plot shows all that are known. */
+/** With fewer recent movements, the plot shows all of them. */
 const RECENT_MIN = 3;
 const SPAN_MIN_MS = MINUTE_MS;
 
@@ -28,7 +28,7 @@ const [WIDTH, HEIGHT] = [400, 190];
 const [TOP, RIGHT, BOTTOM] = [12, 12, 26];
 const TICKS = 4;
 
-/** Undefined without a movement. */
+/** Undefined without stock movements. */
 export function stockPlot(history: StockHistory, format: Format): Html | undefined {
   const steps = findSteps(history);
   const [first] = steps;
@@ -50,7 +50,8 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
     aria-labelledby="plot-title plot-text">
     <title id="plot-title">Stock over time</title>
     <desc id="plot-text">From ${format.time(first.at)} to ${format.time(end)}: minimum ${least},
-      maximum ${most}, ${format.number(last.stock)} at the end. The table has each movement.</desc>
+      maximum ${most}, ${format.number(last.stock)} at the end.
+      Each movement is in the table.</desc>
     ${ticks.map((tick) => html`${axisLine(left, WIDTH - RIGHT, y(tick))}
       <text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${format.number(tick)}</text>`)}
     ${renderTimes(first.at, end, WIDTH - RIGHT - left, format).map(([at, text, anchor]) =>
@@ -59,7 +60,7 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
   </svg>`;
 }
 
-/** The last 30 days if they have enough movements, otherwise all of them. */
+/** The last 30 days if they have enough movements, otherwise all movements. */
 function findSteps({ product, movements, now }: StockHistory): readonly Step[] {
   const recent = movements.filter(({ at }) => at >= now - RECENT_MS);
   const isRecent = recent.length >= RECENT_MIN && recent.length < movements.length;
@@ -80,7 +81,7 @@ function findTicks(most: number): readonly number[] {
   return Array.from({ length: Math.ceil(Math.max(most, 1) / step) + 1 }, (_, n) => n * step);
 }
 
-/** Time labels at both ends and in the middle, if they fit. */
+/** Time labels at both ends and in the middle, where they fit. */
 function renderTimes(
   start: number, end: number, room: number, format: Format,
 ): readonly (readonly [at: number, text: string, anchor: string])[] {
@@ -89,7 +90,7 @@ function renderTimes(
   const [first, between, last] = [write(start), write(middle), write(end)];
   const [firstWidth, lastWidth] = [measureLabel(first), measureLabel(last)];
   if (firstWidth + lastWidth > room) return [[start, first, 'start']];
-  // The middle label is centred, so the longer end label limits its room on both sides.
+  // The middle label is centred, so the longer end label limits its width on both sides.
   const isShown = between !== first && between !== last
     && measureLabel(between) <= room - 2 * Math.max(firstWidth, lastWidth);
   return [

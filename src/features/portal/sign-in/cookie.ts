@@ -1,23 +1,23 @@
 /**
- * What a browser keeps for the portal: cookies, and values encrypted with the server's key. The
- * `__Host-` prefix (RFC 6265bis, section 4.1.3.2) makes browsers bind a cookie to this host and to
- * TLS, so no other host can set it; browsers accept it from a loopback address without TLS, too.
- * Scripts cannot read the cookies, and other sites send them with links only.
+ * The portal's cookies, and values encrypted with the server's key. The `__Host-` prefix (RFC
+ * 6265bis, section 4.1.3.2) makes browsers bind a cookie to this host and to TLS, so no other host
+ * can set it; on a loopback address browsers accept it without TLS. Scripts cannot read the
+ * cookies, and browsers send them from other sites only when the user follows a link.
  */
 import type { AccountStore } from '../../../store/account-store.ts';
 
 const PREFIX = '__Host-';
 
-/** The `Set-Cookie` field. Without `maxAgeMs` the cookie lives until the browser is closed. */
+/** The `Set-Cookie` value. Without `maxAgeMs` the cookie lasts until the browser is closed. */
 export function formatCookie(name: string, value: string, maxAgeMs?: number): string {
   const life = maxAgeMs === undefined ? '' : `; Max-Age=${maxAgeMs / 1000}`;
   return `${PREFIX}${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax${life}`;
 }
 
 /**
- * The value of a cookie; undefined if it was not sent, or was sent several times. Only spaces and
- * tabs may precede it: after other white space the name has no prefix as browsers see it, so any
- * neighbouring host could have set it.
+ * A cookie's value; undefined if it was sent not at all or more than once. Only spaces and tabs may
+ * precede the name: after other white space, browsers do not see the prefix, so any neighbouring
+ * host could have set the cookie.
  */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const start = `${PREFIX}${name}=`;
@@ -32,8 +32,8 @@ interface Keeper {
 }
 
 /**
- * Encrypts a value for one context, which `decryptValue` must name again. Without `lifeMs` it does
- * not expire.
+ * Encrypts a value for one context, which `decryptValue` must repeat. Without `lifeMs` it does not
+ * expire.
  */
 export async function encryptValue(
   { store, clock }: Keeper, value: object, context: string, lifeMs?: number,
@@ -43,8 +43,8 @@ export async function encryptValue(
 }
 
 /**
- * The value that was encrypted for this context. Undefined if the text is longer than
- * `limitCharacters`, was not made here for the context, or has expired.
+ * Decrypts a value. Undefined if the text is longer than `limitCharacters`, was not encrypted by
+ * this server for this context, or has expired.
  */
 export async function decryptValue<Value extends object>(
   { store, clock }: Keeper, encrypted = '', context: string, limitCharacters = Infinity,

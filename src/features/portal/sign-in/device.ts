@@ -1,7 +1,7 @@
 /**
- * Known browsers of an account (OWASP device cookies): after a sign-in, a browser keeps an
- * encrypted cookie with the account and its own id. The cookie signs nobody in. It only gives the
- * browser its own rate limits, separate from those of strangers. A password change invalidates it.
+ * Known browsers of an account (OWASP device cookies): a sign-in leaves an encrypted cookie with
+ * the account and a browser id. The cookie signs nobody in. It only gives the browser its own rate
+ * limits, separate from those of strangers. A password change invalidates it.
  */
 import { randomBytes } from 'node:crypto';
 import { passwordFingerprint } from '../../../domain/access/password.ts';
@@ -24,7 +24,7 @@ interface Device {
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
-/** Undefined for a browser without a valid cookie. */
+/** Undefined if the browser has no valid cookie. */
 export async function readDevice(
   { headers }: Pick<AnonymousPageRequest, 'headers'>, portal: Portal,
 ): Promise<Device | undefined> {
@@ -32,7 +32,7 @@ export async function readDevice(
   return decryptValue<Device>(portal, cookie, CONTEXT, DEVICE_COOKIE_LIMIT_CHARACTERS);
 }
 
-/** The id of the browser if the account has used it. */
+/** The browser's id, if the account has signed in on it before. */
 export async function findDeviceId(
   request: AnonymousPageRequest, portal: Portal, credentials: Known | undefined,
 ): Promise<string | undefined> {
@@ -43,8 +43,8 @@ export async function findDeviceId(
 }
 
 /**
- * The cookie of a browser that has signed in; its id stays the same for the same account. None if
- * the server cannot encrypt it.
+ * The cookie for a browser that has signed in; the same account keeps its browser id. Empty if the
+ * server cannot encrypt it.
  */
 export async function rememberDevice(
   request: AnonymousPageRequest, portal: Portal, { sellerId, passwordHash }: Known,
@@ -56,7 +56,7 @@ export async function rememberDevice(
     const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
     return [formatCookie(COOKIE, await encryptValue(portal, device, CONTEXT), DEVICE_LIFE_MS)];
   } catch (error) {
-    portal.report({ id: 'device', error }); // the sign-in goes on without it
+    portal.report({ id: 'device', error }); // the sign-in continues without it
     return [];
   }
 }

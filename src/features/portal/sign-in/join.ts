@@ -1,7 +1,7 @@
 /**
- * Registration: the page that the first start of a server, or an invitation, links to. One mutation
- * creates the shop, its account, a first API key and a session; the answer shows the key, once, in
- * a command that works.
+ * Registration, linked from the server's first start and from invitations. One mutation creates
+ * the shop, its account, a first API key and a session. The response shows the key, once, in a
+ * command that is ready to run.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
 import { generateApiKey, hashApiKey } from '../../../domain/access/api-key.ts';
@@ -81,7 +81,7 @@ export async function join(
   });
 }
 
-/** Adds an error for each invalid value. A seller who exists keeps name and currency. */
+/** Adds an error for each invalid value. An existing seller keeps name and currency. */
 function readFields(form: Form, errors: Map<string, string>, isExisting: boolean) {
   const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };
   const parsedName = lineValidator(NAME_LIMIT_CODE_POINTS).parse(form.getTrimmed('name'));
@@ -92,7 +92,7 @@ function readFields(form: Form, errors: Map<string, string>, isExisting: boolean
   return { seller: { name, currency }, email, password };
 }
 
-/** The time zone that a script filled in; without scripts, that of the server. */
+/** The time zone that `join.js` filled in; without scripts, the server's. */
 function readTimeZone(form: Form): string {
   const parsed = parseTimeZone(form.get('time_zone'));
   return 'value' in parsed ? parsed.value : new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -124,12 +124,12 @@ function declareFields({ isRegistrationOpen }: Portal, isExisting: boolean): rea
     {
       name: 'code', label: isRegistrationOpen ? 'Invitation code (optional)' : 'Invitation code',
       isRequired: !isRegistrationOpen, autocomplete: 'one-time-code',
-      hint: 'XXXX-XXXX-XXXX-XXXX, from the terminal of the server or from your invitation.',
+      hint: 'XXXX-XXXX-XXXX-XXXX, from the server\'s terminal or from your invitation.',
     },
     ...isExisting ? [] : shop,
     {
       name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', isRequired: true,
-      hint: 'You sign in with it. The server never sends mail.',
+      hint: 'For signing in. The server never sends mail.',
     },
     newPasswordField('password', 'Password'),
   ];

@@ -1,6 +1,6 @@
 /**
- * Password fields of forms. A signed-in user enters the password again before security settings
- * change, so someone who finds an unlocked browser can only look at pages.
+ * Password fields. Security settings change only after the signed-in user enters the password
+ * again, so someone who finds an unlocked browser cannot take over the account.
  */
 import { parseNewPassword } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -11,16 +11,16 @@ import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-/** Give it an `id` of its own if the page has several. */
+/** Set an `id` if the page has several. */
 export const CURRENT_PASSWORD = {
   name: 'current_password', label: 'Current password', type: 'password',
   autocomplete: 'current-password', isRequired: true,
 } as const satisfies Field;
 
 /**
- * Checks the current password; adds an error if it is wrong.
+ * Checks the current password and adds an error if it is wrong.
  * @throws AppError `rate_limited`, `unavailable`; `browser_refused` if the session ended during the
- * check, which takes long
+ * check, which is slow
  */
 export async function confirmPassword(
   { account, user }: PageRequest, portal: Portal, form: Form, errors: Map<string, string>,
@@ -32,7 +32,7 @@ export async function confirmPassword(
     return passwords.verify(form.get(name), credentials?.passwordHash);
   });
   if (!isRight) errors.set(name, 'Incorrect password.');
-  // By its id: if the form was sent twice, the session has a new token by now.
+  // By id: if the form was sent twice, the session may already have a new token.
   const sessions = await store.listSessions(account.sellerId, SESSIONS_PER_SELLER_LIMIT);
   if (sessions.some(({ id }) => id === user.session.id)) return;
   throw new AppError('browser_refused', 'Your session has ended. Nothing was changed.');
@@ -41,11 +41,11 @@ export async function confirmPassword(
 export function newPasswordField(name: string, label: string): Field {
   return {
     name, label, type: 'password', autocomplete: 'new-password', isRequired: true,
-    hint: `At least ${PASSWORD_MIN_CODE_POINTS} characters. A sentence of a few words works well.`,
+    hint: `At least ${PASSWORD_MIN_CODE_POINTS} characters. A phrase of several words works well.`,
   };
 }
 
-/** Rejects a password made of the shop's name or the e-mail. */
+/** Rejects a password that consists of the shop's name or the e-mail. */
 export function parsePasswordField(
   form: Form, name: string, shop: string, email: string,
 ): ParseResult<string> {

@@ -1,10 +1,10 @@
 /**
- * Rate limits of the portal: against guessing secrets, and for pages.
+ * The portal's rate limits, against guessing secrets and for page requests.
  *
- * Failed attempts take tokens from the bucket of the client's address and of the account. A browser
- * that the account has used before has its own bucket, so nobody who empties the account's bucket
- * locks out its owner (OWASP device cookies). An e-mail has a bucket with or without an account, so
- * the limits do not reveal which accounts exist.
+ * A failed attempt takes a token from the buckets of the client's address and of the account. A
+ * browser that the account has used before has its own bucket, so an attacker who empties the
+ * account's bucket does not lock out the owner (OWASP device cookies). Every e-mail has a bucket,
+ * with or without an account, so the limits do not reveal which accounts exist.
  */
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
@@ -25,7 +25,7 @@ import {
 
 interface Origin {
   readonly address: string;
-  /** The id of a browser that the account is known to have used. */
+  /** The id of a browser that the account has used before. */
   readonly device: string | undefined;
 }
 
@@ -41,20 +41,18 @@ export class PortalLimits {
     this.#buckets = makeBuckets(clock);
   }
 
-  /**
-   * Checks a password at the sign-in; a right one does not count. @throws AppError `rate_limited`
-   */
+  /** Checks a password at the sign-in; a correct one is free. @throws AppError `rate_limited` */
   async tryPassword(
     email: string, { address, device }: Origin, check: () => Promise<boolean>,
   ): Promise<boolean> {
     const { addresses, passwords } = this.#buckets;
     if (device !== undefined) return attempt([[passwords, `device ${device}`]], check);
-    // Hashed, so that a name takes the same memory whatever was typed.
+    // Hashed, so every name takes the same memory.
     const name = `email ${hash('sha256', email, 'base64')}`;
     return attempt([[addresses, rateLimitPrefix(address)], [passwords, name]], check);
   }
 
-  /** Checks a one-time password; a right one does not count. @throws AppError `rate_limited` */
+  /** Checks a one-time password; a correct one is free. @throws AppError `rate_limited` */
   async tryTotp(
     sellerId: SellerId, device: string | undefined, check: () => Promise<boolean>,
   ): Promise<boolean> {
@@ -63,8 +61,8 @@ export class PortalLimits {
   }
 
   /**
-   * Checks the password of a signed-in user; a right one does not count. Few run at the same time
-   * per seller, because each takes long and others wait for theirs.
+   * Checks a signed-in user's password; a correct one is free. Limits concurrent checks per seller,
+   * because each is slow and delays those of other sellers.
    * @throws AppError `rate_limited`, `unavailable`
    */
   async tryConfirmation(sellerId: SellerId, check: () => Promise<boolean>): Promise<boolean> {
@@ -76,19 +74,20 @@ export class PortalLimits {
     }
   }
 
-  /** For opening a shop without an invitation. @throws AppError `rate_limited` */
+  /** Counts a registration without an invitation. @throws AppError `rate_limited` */
   takeRegistration(address: string): void {
     take([this.#buckets.registrations, rateLimitPrefix(address)]);
   }
 
-  /** Whether one more failed sign-in of this account is written to the audit log. */
+  /** Whether this failed sign-in of the account may be written to the audit log. */
   takeLogEntry(sellerId: SellerId): boolean {
     return this.#buckets.logEntries.take(String(sellerId)).isAllowed;
   }
 
   /**
-   * Limits page requests per session, and per address without one. A known browser has its own
-   * bucket, so nobody with the same address (behind a proxy, everybody) keeps it from the sign-in.
+   * Limits page requests per session, and per address without a session. A known browser has its
+   * own bucket, so others with the same address (behind a proxy, all clients) cannot keep it from
+   * signing in.
    * @throws AppError `rate_limited`
    */
   takePage(user: SignedInSession | undefined, { address, device }: Origin): void {
@@ -113,7 +112,7 @@ function makeBuckets(clock: () => number) {
   };
 }
 
-/** Takes a token from each bucket before the check, and returns them unless the check fails. */
+/** Takes a token from each bucket before the check; refunds them unless the check fails. */
 async function attempt(
   buckets: readonly Bucket[], check: () => Promise<boolean>,
 ): Promise<boolean> {

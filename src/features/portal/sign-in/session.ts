@@ -1,6 +1,6 @@
 /**
- * Sessions: a random token in a cookie, of which the store has only the SHA-256. Every sign-in
- * makes a new token; a token that a browser brings along is never adopted (session fixation).
+ * Sessions: a random token in a cookie; the store keeps only its SHA-256. Every sign-in creates a
+ * new token and never adopts one that the browser sent (session fixation).
  */
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
@@ -22,22 +22,22 @@ export function startSession(address: string, userAgent = '') {
   return { session, cookie, token };
 }
 
-/** A token, what the store keeps of it, and the cookie for the browser. */
+/** A token, its hash for the store, and the cookie for the browser. */
 export function makeSessionToken() {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return { token, hash: hashToken(token), cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS) };
 }
 
-/** For a browser that is signed out. */
+/** Signs the browser out. */
 export const CLEAR_SESSION_COOKIE = formatCookie(COOKIE, '', 0);
 
-/** The token that a browser sent; undefined for anything that cannot be one. */
+/** The token that the browser sent; undefined if malformed. */
 export function readSessionToken(header: string | undefined): string | undefined {
   const token = readCookie(header, COOKIE);
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-/** The session of a token; undefined if there is none, or it has expired. */
+/** The session of a token; undefined if unknown or expired. */
 export async function findSession(
   { store, clock }: Pick<Portal, 'store' | 'clock'>, token: string | undefined,
 ): Promise<SignedInSession | undefined> {
@@ -46,7 +46,7 @@ export async function findSession(
   return found && isAlive(found.session, clock()) ? found : undefined;
 }
 
-/** Notes that a session was used; not at every request. */
+/** Updates the session's last-seen time, at most once per `SESSION_SEEN_INTERVAL_MS`. */
 export function noteSessionSeen(
   { store, clock, report }: Portal, { account, session }: SignedInSession,
 ): void {
@@ -58,12 +58,11 @@ export function noteSessionSeen(
 /** For long responses. @throws AppError `browser_refused` */
 export async function assertSignedIn(request: { isSignedIn(): Promise<boolean> }): Promise<void> {
   if (await request.isSignedIn()) return;
-  throw new AppError('browser_refused', 'Your session has ended.');
+  throw new AppError('browser_refused', 'Your session has ended. Sign in again.');
 }
 
-/** Whether a session has not expired. */
 export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
-  // A session from the future comes from a wrong clock, and would live until that time.
+  // A session from the future comes from a wrong clock and would otherwise live too long.
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS
     && createdAt - now <= CLOCK_STEP_LIMIT_MS;
 }

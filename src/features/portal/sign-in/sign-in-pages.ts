@@ -1,8 +1,8 @@
 /**
- * The pages of the sign-in: for the password, and for the code of two-factor authentication. Both
- * carry the draft of a form whose session ended. Requests without a session are redirected here,
- * and from here to the requested page. A submitted form has no effect then: after the sign-in it is
- * shown again, with what was typed.
+ * The sign-in pages: for the password, and for the two-factor authentication code. Both carry the
+ * draft of a form whose session ended. Requests without a session are redirected here and, after
+ * the sign-in, back to the requested page. A form submitted without a session is not saved; it is
+ * shown again after the sign-in.
  */
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -32,7 +32,7 @@ interface SignInPage {
   readonly to: string;
   /** The form to return to, encrypted; empty without one. */
   readonly draft: string;
-  /** Whether the second step came too late. */
+  /** Whether the code came too late. */
   readonly isLate?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function renderSignIn(
   }, state);
 }
 
-/** The page for the second step. */
+/** The page that asks for the two-factor authentication code. */
 export function renderCode(
   request: AnonymousPageRequest, portal: Portal, draft: string, state: FormState = initialState(),
 ): Reply {
@@ -64,25 +64,25 @@ export function renderCode(
   }, state);
 }
 
-/** `to` is the page after the sign-in. */
+/** @param to The page after the sign-in. */
 export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
   const query = to === '' || to === '/' ? {} : { to };
   return redirect(link('/sign-in', new URLSearchParams(query)));
 }
 
-/** The path of a portal page to redirect to; the start page for anything else. */
+/** Prevents open redirects: a portal path is kept, anything else becomes the start page. */
 export function toPagePath(to: string): string {
   const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
   return isOwn ? to : '/';
 }
 
-/** A file is not kept through the sign-in: the upload page says so afterwards. */
+/** The sign-in does not keep an uploaded file; the upload page says so afterwards. */
 export function redirectFromUpload(request: AnonymousPageRequest): Reply {
   const isFile = request.headers['content-type']?.startsWith('multipart/form-data') === true;
   return redirectToSignIn(request, isFile ? `${request.path}?done=ended` : '/');
 }
 
-/** Answers a form whose session has ended with the sign-in, which carries its draft. */
+/** Responds to a form whose session has ended with the sign-in page, which carries its draft. */
 export async function keepDraft(
   request: AnonymousPageRequest, portal: Portal, draftRoute: DraftRoute | undefined,
 ): Promise<Reply> {
@@ -93,14 +93,14 @@ export async function keepDraft(
   if (!draftRoute) return redirectToSignIn(request, to);
   const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
   const detail = `Your session has ended, so nothing was saved. ${draft === undefined
-    ? 'What you typed was too long to be kept.'
-    : 'Sign in to return to your form, with what you typed. Passwords and codes are not kept.'}`;
+    ? 'Your input was too long to keep.'
+    : 'Sign in to return to your form. Your input is kept, except passwords and codes.'}`;
   return renderSignIn(
     request, portal, { to, draft: draft ?? '' }, { ...initialState(), detail, status: 403 },
   );
 }
 
-/** The page of a form: its own path, or the nearest one above that has a page. */
+/** The page of a form: its own path, or the nearest parent path that has a page. */
 function findPagePath(portal: Portal, path: string): string {
   try {
     portal.router.find('GET', path);

@@ -1,5 +1,5 @@
 /**
- * Signing in and out. A failed sign-in gets the same response, in the same time, whether or not the
+ * Signing in and out. A failed sign-in gets the same response in the same time, whether or not the
  * account exists.
  */
 import type { Reply } from '../../../http/response/reply.ts';
@@ -45,7 +45,7 @@ export async function signIn(
   const to = toPagePath(form.get('to'));
   if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, to, draft);
   const cookie = await beginTwoFactor(request, portal, email, credentials.passwordHash, to);
-  // A draft is too large for the cookie, so each page passes it on.
+  // A draft is too large for the cookie, so the pages carry it.
   return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
     : { ...renderCode(request, portal, draft), cookies: [cookie] };
 }
@@ -74,7 +74,7 @@ export async function signInWithCode(
   }
   logFailedSignIn(request, portal, credentials, 'Wrong code');
   const detail = 'You are not signed in yet.';
-  const errors = new Map([['code', 'Incorrect or already used. Each code works once: enter the '
+  const errors = new Map([['code', 'Incorrect or already used. Each code works once: wait for the '
     + 'next one.']]);
   return renderCode(request, portal, draft, { ...initialState(), errors, detail });
 }
@@ -89,8 +89,8 @@ export async function signOut(request: PageRequest, { store }: Portal): Promise<
 }
 
 /**
- * Starts a session, ends the one this browser had, and redirects to the page or shows the draft. If
- * the credentials have changed since they were verified, redirects to the sign-in instead.
+ * Starts a session, ends the browser's previous one, and redirects to the page or shows the draft.
+ * If the credentials have changed since they were verified, redirects to the sign-in instead.
  */
 async function completeSignIn(
   request: AnonymousPageRequest, portal: Portal, verified: Credentials, to: string,
@@ -109,7 +109,7 @@ async function completeSignIn(
   const cookies = [cookie, CLEAR_TWO_FACTOR_COOKIE, ...device];
   const draft = await decryptDraft(request, portal, encryptedDraft);
   if (!draft) return redirect(link(to), cookies);
-  // Another account's draft in this browser, and its page, are not for this account.
+  // Never show one account's draft to another.
   if (draft.sellerId !== verified.sellerId) return redirect(link('/'), cookies);
   return { ...await showDraft(request, portal, token, draft), cookies };
 }

@@ -1,7 +1,7 @@
 /**
- * Two-factor authentication at the sign-in. Between the two steps, an encrypted cookie says that
- * the password was right: for a few minutes, in one browser. It is not a session; it opens only the
- * page that asks for the code.
+ * Two-factor authentication at the sign-in. Between the two steps, an encrypted cookie proves that
+ * the password was correct, for a few minutes and in one browser. It is not a session: it opens
+ * only the page that asks for the code.
  */
 import { hashCode } from '../../../domain/access/human-code.ts';
 import { passwordFingerprint } from '../../../domain/access/password.ts';
@@ -15,16 +15,16 @@ import { findDeviceId } from './device.ts';
 
 const COOKIE = 'second-step';
 
-/** The content of the cookie. */
+/** The cookie's content. */
 interface PendingSignIn {
   readonly email: string;
-  /** Fingerprint of the password that was right. */
+  /** Fingerprint of the verified password. */
   readonly stamp: string;
   /** The page after the sign-in. */
   readonly to: string;
 }
 
-/** The cookie for a browser that has sent the right password of an e-mail. */
+/** The cookie for a browser that has sent an account's correct password. */
 export async function beginTwoFactor(
   request: AnonymousPageRequest, portal: Portal, email: string, passwordHash: string, to: string,
 ): Promise<string> {
@@ -33,10 +33,9 @@ export async function beginTwoFactor(
   return formatCookie(COOKIE, encrypted, TWO_FACTOR_LIFE_MS);
 }
 
-/** For a browser that has signed in. */
 export const CLEAR_TWO_FACTOR_COOKIE = formatCookie(COOKIE, '', 0);
 
-/** Undefined without a recent first step, or if the password has changed since. */
+/** Undefined without a recent correct password, or if the password has changed since. */
 export async function findPendingTwoFactor(request: AnonymousPageRequest, portal: Portal): Promise<
   { readonly credentials: Credentials; readonly to: string } | undefined
 > {
@@ -51,7 +50,7 @@ export async function findPendingTwoFactor(request: AnonymousPageRequest, portal
 }
 
 /**
- * Whether a one-time password, or a recovery code, is right; it is used up by this. Recovery codes
+ * Checks a one-time password or a recovery code; a correct one cannot be used again. Recovery codes
  * are too long to guess, so only one-time passwords count towards the limit.
  * @throws AppError `rate_limited`; `unavailable` if the secret of the account cannot be decrypted
  */
@@ -67,10 +66,10 @@ export async function takeTwoFactorCode(
   const device = await findDeviceId(request, portal, credentials);
   return limits.tryTotp(sellerId, device, async () => {
     const totp = await store.findTotp(sellerId);
-    if (!totp) return true; // it was turned off a moment ago
+    if (!totp) return true; // two-factor authentication was turned off a moment ago
     if (totp.secret === undefined) {
-      throw new AppError('unavailable', 'Authentication codes cannot be checked: server.key in the '
-        + 'server\'s data folder is missing or does not match the database. Restore the matching '
+      throw new AppError('unavailable', 'The server cannot check authentication codes: server.key '
+        + 'in its data folder is missing or does not match the database. Restore the matching '
         + 'file and restart the server, or use a recovery code.');
     }
     const step = findTotpStep(totp.secret, code, clock(), totp.step);
@@ -78,7 +77,7 @@ export async function takeTwoFactorCode(
   });
 }
 
-/** The form token identifies the browser, as long as nobody is signed in there. */
+/** The CSRF token identifies the browser while nobody is signed in. */
 function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `second step ${csrfToken}`;
 }

@@ -1,4 +1,4 @@
-/** Actions on a webhook: test, disable, enable, resend changes, rotate its secret, delete. */
+/** Webhook actions: test, disable, enable, resend changes, rotate the secret, delete. */
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
@@ -78,7 +78,7 @@ export async function showWebhookDeletion(request: PageRequest, portal: Portal):
 export async function deleteWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  // On a double click the webhook is gone already; the store then replays the first deletion.
+  // After a double click the webhook is already gone; the store then replays the first deletion.
   const { id } = referenceOf(request, portal);
   await portal.store.deleteWebhook(toWriteContext(request, form), id);
   return redirect(request.link('/webhooks?done=deleted'));

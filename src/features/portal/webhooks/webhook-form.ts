@@ -21,11 +21,11 @@ import { getWebhook, pathOf } from './webhooks.ts';
 const FIELDS: readonly Field[] = [
   {
     name: 'url', label: 'URL', type: 'url', isRequired: true,
-    hint: 'Of your own server, for example https://shop.example/changes. Called with POST.',
+    hint: 'Your endpoint, for example https://shop.example/changes. It receives POST requests.',
   },
   {
     name: 'description', label: 'Description', maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS,
-    hint: 'Optional, for your own reference.',
+    hint: 'Optional. For your own reference.',
   },
   {
     name: 'types', label: 'Events', control: 'checkboxes', choices: CHANGE_TYPE_CHOICES,
@@ -69,7 +69,7 @@ export const webhookDraft = makeDraftRoute(FIELDS, async (request, portal, state
   return renderForm(request, portal, state);
 });
 
-/** The webhook that the path names; undefined for a new one. @throws AppError `not_found` */
+/** The webhook in the path; undefined for a new one. @throws AppError `not_found` */
 async function findEdited(request: PageRequest, portal: Portal): Promise<Webhook | undefined> {
   getWebhooks(portal);
   return 'webhook_id' in request.parameters ? getWebhook(request, portal) : undefined;
@@ -94,8 +94,8 @@ export async function renderSecretOnce(
   return renderPage(request, portal, {
     title: 'Already submitted',
     status: 409,
-    content: html`<p>This form was already submitted, so nothing was done again. The secret was
-      shown once. If you did not copy it, rotate it on the page of the webhook.</p>
+    content: html`<p>You already submitted this form, so nothing was changed again. The secret
+      was shown once. If you didn't copy it, rotate it on the webhook's page.</p>
       <p><a class="button" href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
 }
@@ -104,10 +104,10 @@ function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
   return html`<section class="card" aria-labelledby="new-secret">
     <h2 id="new-secret">Signing secret</h2>
     <p>Copy it now. You won't see it again. Your server uses it to verify that messages come
-      from here.</p>
+      from this server.</p>
     ${copyable('secret', secret)}
     <h3>How to verify a message</h3>
-    <p>Messages are signed according to Standard Webhooks 1.0.0, which has libraries for most
+    <p>Messages are signed as specified by Standard Webhooks 1.0.0, which has libraries for most
       languages. Without a library:</p>
     <ol>
       <li>Join <code>webhook-id</code>, <code>webhook-timestamp</code> (both are headers) and the
@@ -122,7 +122,7 @@ function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
   </section>`;
 }
 
-/** The body that a client of the API would send. */
+/** The body that an API client would send. */
 function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unknown } {
   const types = form.getAll('types');
   return {
@@ -132,7 +132,7 @@ function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unkno
   };
 }
 
-/** The form for a new webhook, or for the one that the path names. */
+/** The form for a new webhook, or for the one in the path. */
 function renderForm(request: PageRequest, portal: Portal, state: FormState): Reply {
   const id = request.parameters['webhook_id'];
   const [title, path, action, submit, back] = id === undefined

@@ -1,4 +1,4 @@
-/** The page of a webhook: its state, its delivery attempts, and the actions for it. */
+/** A webhook's page: its state, its delivery attempts and its actions. */
 import { formatWebhookId } from '../../../domain/id.ts';
 import {
   findNextAttempt, type Webhook, type WebhookAttempt,
@@ -27,7 +27,7 @@ const FLASH = new Map([
   ['changed', 'Webhook updated.'],
   ['disabled', 'Webhook disabled. Nothing is sent until you enable it.'],
   ['enabled', 'Webhook enabled. Delivery resumes where it stopped.'],
-  ['replayed', 'The changes since that position are being sent again.'],
+  ['replayed', 'Changes after that position are being resent.'],
 ]);
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404 */
@@ -35,7 +35,7 @@ export async function showWebhook(request: PageRequest, portal: Portal): Promise
   return renderWebhook(request, portal, await getWebhook(request, portal));
 }
 
-/** `state` is that of the form to resend changes. */
+/** @param state State of the form that resends changes. */
 export async function renderWebhook(
   request: PageRequest, portal: Portal, webhook: Webhook, state: FormState = initialState(),
 ): Promise<Reply> {
@@ -118,7 +118,7 @@ function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Row {
 
 function renderCards(request: PageRequest, webhook: Webhook, state: FormState): Html {
   const { format, link, position } = request;
-  const hint = `0 resends the whole history. The current position is ${format.number(position)}.`;
+  const hint = `Enter 0 to resend the whole history. Current position: ${format.number(position)}.`;
   const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
   return html`<div class="columns">
     <section class="card" aria-labelledby="test">

@@ -1,4 +1,4 @@
-/** The webhooks of a shop as a list, and how the other pages find one of them. */
+/** The list of a shop's webhooks, and lookups for the other webhook pages. */
 import { formatWebhookId, type WebhookReference } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
@@ -10,7 +10,7 @@ import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-/** Limit on a URL, a description or an outcome in a list or a title. */
+/** Limit on a URL, a description or an outcome in lists and titles. */
 export const WEBHOOK_TEXT_BYTES = 150;
 
 const FLASH = new Map([
@@ -26,7 +26,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
   return renderPage(request, portal, {
     title: 'Webhooks',
     content: html`${flashNotice(request, FLASH)}
-      <p>Every change in your catalogue is sent to these URLs in order, and retried until it is
+      <p>The server sends every catalogue change to these URLs, in order, and retries until it is
         delivered.</p>
       <p><a class="button main" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
@@ -40,26 +40,26 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
 }
 
 /**
- * The webhook that the path names.
+ * The webhook in the path.
  * @throws AppError `not_found`, also for a webhook of another seller or if webhooks are disabled
  */
 export function getWebhook(request: PageRequest, portal: Portal): Promise<Webhook> {
   return getOwnWebhook(portal, referenceOf(request, portal));
 }
 
-/** Its id in the path; it may not exist. @throws AppError `not_found` as above */
+/** The webhook id in the path; the webhook may not exist. @throws AppError `not_found` as above */
 export function referenceOf(
   { account, parameters }: PageRequest, portal: Portal,
 ): WebhookReference {
   return readReference(portal, account.sellerId, parameters);
 }
 
-/** Its name in titles. */
+/** A webhook's name in titles. */
 export function nameOf({ description, url }: Webhook): string {
   return shorten(description || url, WEBHOOK_TEXT_BYTES);
 }
 
-/** Path of the page of a webhook, below `/portal`. */
+/** Path of a webhook's page, below `/portal`. */
 export function pathOf(webhook: Webhook): string {
   return `/webhooks/${formatWebhookId(webhook)}`;
 }
@@ -80,7 +80,7 @@ function renderDisabled(request: PageRequest, portal: Portal): Reply {
   return renderPage(request, portal, {
     title: 'Webhooks',
     content: html`<div class="empty"><p>Webhooks are disabled on this server. Its operator can
-      enable them.</p><p>Until then, your programs can read the changes through the API:
+      enable them.</p><p>Until then, your programs can read changes through the API:
       <a href="${request.link('/api/listChanges')}">see how</a>.</p></div>`,
   });
 }

@@ -41,7 +41,7 @@ test('saves the settings and applies them to the pages', async (t) => {
   });
   assert.equal(answer.headers.location, '/portal/account?done=settings');
   const page = readText((await user.follow()).text);
-  assert.match(page, /Your settings are saved/);
+  assert.match(page, /Settings saved/);
   assert.match(page, /EUR 12.345\.67, .*12:04:05 GMT\+9/);
   const { locale, timeZone, lowStock } = await store.findAccount(sellerId) ?? {};
   assert.deepEqual([locale, timeZone, lowStock], ['de-CH', 'Asia/Tokyo', 12]);
@@ -90,7 +90,7 @@ test('rejects a taken or invalid e-mail, and any change without the password',
     const other = await openShop(server);
     await user.get('/portal/account/email');
     for (const [fields, fault] of [
-      [{ email: other.email, current_password: password }, /already belongs to another account/],
+      [{ email: other.email, current_password: password }, /Another account already uses this e-mail/],
       [{ email: 'anna', current_password: password }, /Enter an e-mail address/],
       [{ email: 'new@shop.example', current_password: 'wrong' }, /Incorrect password/],
     ] as const) {
@@ -231,7 +231,7 @@ test('signs out one browser, or all others, immediately', async (t) => {
   const [newest] = await server.store.listSessions(sellerId, 1);
   await user.get('/portal/account/sessions');
   await user.submit({ session: String(newest?.id) });
-  assert.match(readText((await user.follow()).text), /That browser is signed out/);
+  assert.match(readText((await user.follow()).text), /Browser signed out/);
   const still = await Promise.all(others.map((other) => other.get('/portal')));
   assert.deepEqual(still.map(isIn), [true, true, false]);
   await user.submit({ session: 'others' });

@@ -151,9 +151,9 @@ describe('the changes', () => {
     await adjust(shop, { sku: MUG.sku, adjust: 1 });
     const page = await shop.user.get('/portal/changes');
     assert.deepEqual(readPositions(page), [3]);
-    assert.match(readText(page.text), /begins after position 2\. Older changes were removed/);
+    assert.match(readText(page.text), /starts after position 2\. Older changes were removed/);
     const none = readText((await shop.user.get('/portal/changes?up_to=2')).text);
-    assert.match(none, /No changes match.*begins after position 2/);
+    assert.match(none, /No changes match.*starts after position 2/);
   });
 
   test('are those of the own shop only', async (t) => {

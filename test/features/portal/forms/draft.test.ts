@@ -113,7 +113,7 @@ test('keeps no password, no code, and nothing that is too long', async (t) => {
   assert.equal(user.valueOf('current_password'), '');
 
   await sendLate('/portal/keys/new', { name: 'Desk', allow: 'x'.repeat(DRAFT_LIMIT_BYTES) });
-  assert.match(readText(user.page?.text ?? ''), /What you typed was too long to be kept/);
+  assert.match(readText(user.page?.text ?? ''), /Your input was too long to keep/);
   assert.equal((await signIn()).headers.location, '/portal/keys/new');
   for (const { path, fields } of listDrafts()) {
     const secret = fields.filter((name) => /password|code|csrf|once|secret/.test(name));

@@ -58,7 +58,7 @@ describe('an adjustment', () => {
     const { user, adjust, stock } = await start(t, 1_500);
     const refused = await adjust({ amount: '1501', amount_reason: 'sold', way: 'take' });
     assertPage(refused, 422);
-    assert.deepEqual(readFieldErrors(refused), { amount: 'Only 1,500 are in stock.' });
+    assert.deepEqual(readFieldErrors(refused), { amount: 'Only 1,500 in stock.' });
     const typed = ['amount', 'amount_reason'].map((name) => user.valueOf(name));
     assert.deepEqual(typed, ['1501', 'sold']);
     const tooMany = await adjust({ amount: '1000000000', way: 'add' });
@@ -71,7 +71,7 @@ describe('an adjustment', () => {
     const { adjust, stock } = await start(t, 9);
     for (const [fields, at, fault] of [
       [{ amount: '' }, 'amount', /blank/], [{ amount: 'x' }, 'amount', /whole number/],
-      [{ amount: '-3' }, 'amount', /without a sign/], [{ amount: '1.5' }, 'amount', /whole number/],
+      [{ amount: '-3' }, 'amount', /Enter a positive number/], [{ amount: '1.5' }, 'amount', /whole number/],
       [{ amount: '1.000' }, 'amount', /thousands/],
       [{ amount: '9'.repeat(20) }, 'amount', /1,000,000,000/],
       [{ amount: '1', amount_reason: 'x'.repeat(201) }, 'amount_reason', /200/],
@@ -93,7 +93,7 @@ describe('an adjustment', () => {
     const send = () => user.post(`${mug.path}/adjust`, body);
     const answers = [...await Promise.all([send(), send()]), await send()];
     assert.deepEqual(answers.map(({ status }) => status), [303, 303, 303]);
-    assert.match(readText((await user.follow()).text), /already made. It was not made again/);
+    assert.match(readText((await user.follow()).text), /already submitted this change\. It was made once/);
     assert.equal(await stock(), 7);
     body.set('amount', '3');
     const other = await send();
@@ -121,7 +121,7 @@ describe('a stocktake', () => {
       { set: '8', set_reason: 'count' }, { action: `${mug.path}/stock` },
     );
     assertPage(refused, 409);
-    assert.match(readText(refused.text), /it was 9 and is now 7\. If 8 is still correct/);
+    assert.match(readText(refused.text), /from 9 to 7\. If 8 is still correct/);
     assert.deepEqual(['set', 'set_reason', 'expect'].map((name) => user.valueOf(name)),
       ['8', 'count', '7']);
     assert.equal(await stock(), 7);
