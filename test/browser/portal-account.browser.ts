@@ -26,7 +26,7 @@ test('settings are changed, and refused where they are typed', async (t) => {
   await inspect(browser, 'account-refused');
   await fillIn(browser, { 'Low-stock threshold': '12' });
   await press(browser, 'Save settings');
-  assert.match(await readMain(browser), /Your settings are saved.*Now: EUR\s12.345\.67/s);
+  assert.match(await readMain(browser), /Settings saved.*Example: EUR\s12.345\.67/s);
   await inspect(browser, 'account-saved');
 });
 
@@ -42,7 +42,7 @@ test('an e-mail and a password are changed, and others are signed out', async (t
   await inspect(browser, 'account-password-refused');
   await fillIn(browser, { 'Current password': shop.password, 'New password': password });
   await press(browser, 'Change password');
-  assert.match(await readMain(browser), /All other browsers are signed out.*1 browser\b/s);
+  assert.match(await readMain(browser), /All other browsers signed out.*1 browser\b/s);
   assert.equal((await shop.user.get('/portal')).status, 303);
   await press(browser, 'Sign out');
   await browser.open(`${url}/sign-in`);
@@ -54,11 +54,11 @@ test('another browser is signed out, and the activity log shows it', async (t) =
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
   await follow(browser, 'View sessions');
   await press(browser, 'Sign out all others');
-  assert.match(await readMain(browser), /All other browsers are signed out\./);
+  assert.match(await readMain(browser), /All other browsers signed out\./);
   assert.equal((await shop.user.get('/portal')).status, 303);
   await browser.open(`${url}/activity`);
   await (await browser.findByLabel('Event type'))
-    .choose('Browser signed out from elsewhere');
+    .choose('Signed out from another browser');
   await press(browser, 'Show');
   assert.equal((await browser.findAll('tbody tr')).length, 2);
   await (await browser.findByLabel('Event type')).choose('API key rotated');

@@ -35,7 +35,7 @@ test('a key is rotated, and the old one ends at once where that is asked for', a
   const { browser, server, shop } = await openPortal(t, { path: '/keys' });
   await follow(browser, 'My first key');
   await (await browser.findByLabel('Keep the old key valid for'))
-    .choose('Not at all (it expires now)');
+    .choose('Expire immediately');
   await press(browser, 'Rotate key');
   const key = await (await browser.find('#copy-key')).text();
   assert.equal(await call(server, key), 200);

@@ -90,7 +90,7 @@ test('rejects a taken or invalid e-mail, and any change without the password',
     const other = await openShop(server);
     await user.get('/portal/account/email');
     for (const [fields, fault] of [
-      [{ email: other.email, current_password: password }, /Another account already uses this e-mail/],
+      [{ email: other.email, current_password: password }, /Another account already uses/],
       [{ email: 'anna', current_password: password }, /Enter an e-mail address/],
       [{ email: 'new@shop.example', current_password: 'wrong' }, /Incorrect password/],
     ] as const) {
@@ -235,7 +235,7 @@ test('signs out one browser, or all others, immediately', async (t) => {
   const still = await Promise.all(others.map((other) => other.get('/portal')));
   assert.deepEqual(still.map(isIn), [true, true, false]);
   await user.submit({ session: 'others' });
-  assert.match(readText((await user.follow()).text), /All other browsers are signed out/);
+  assert.match(readText((await user.follow()).text), /All other browsers signed out/);
   const left = await Promise.all(others.map((other) => other.get('/portal')));
   assert.deepEqual(left.map(isIn), [false, false, false]);
   assert.equal(user.valueOf('session'), undefined);

@@ -25,7 +25,7 @@ test('merges fields that one side changed, and names those it kept', async (t) =
   const saved = await user.submit({ name: 'Cup' }, { action: mug.path });
   assert.equal(saved.status, 303, saved.text);
   const page = readText((await user.follow()).text);
-  assert.match(page, /Changes saved\. Someone else edited this product .* were kept: Category, Price\./);
+  assert.match(page, /saved\. Someone else edited this product .* were kept: Category, Price\./);
   const { name, category, sku, price } = await read(mug) ?? {};
   assert.deepEqual([name, category, sku, price], ['Cup', 'Bar', 'M', 3]);
 });
