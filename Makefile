@@ -1,12 +1,12 @@
-# Every target runs on the Node that .toolchain/node finds or brings; nothing is installed to serve.
+# Every target runs on the Node that .toolchain/node finds or downloads. Serving installs no package.
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS ?= 'test/**/*.test.ts'
-# Tests wait as much as they compute. Their processes, some hundreds, share what Node has compiled.
+# Tests wait as much as they compute. Their hundreds of processes share one compile cache.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
-# In a folder of a known name, which npm writes into the document.
+# npm writes the name of the folder into the document, so the folder has a fixed name.
 SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/seller-product-api" && \
   cp package.json package-lock.json .npmrc "$$folder/seller-product-api" && \
   cd "$$folder/seller-product-api" && \
@@ -25,18 +25,18 @@ help: ## list these targets
 run: ## serve http://127.0.0.1:8080 on the database in data/
 	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts serve
 
-demo: ## serve a sample catalogue from a temporary folder, with lines to try
+demo: ## serve a sample catalogue from a temporary folder, and print commands to try
 	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts demo
 
-dev: node_modules ## serve, and start again whenever a source file changes
+dev: node_modules ## serve, and restart whenever a source file changes
 	@$(BIN)/tsx/dist/cli.mjs watch src/main.ts serve
 
-types: node_modules ## types alone; what runs in the browser knows the browser's own
+types: node_modules ## check types only, those of scripts against the browser's APIs
 	@$(BIN)/typescript/bin/tsc --project .
 	@$(BIN)/typescript/bin/tsc --project src/features/portal
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
-test: types ## types, source rules and all behaviour (some minutes); TESTS='test/api/*.test.ts' for a part
+test: types ## types, source rules and all behaviour (a few minutes); TESTS='test/api/*.test.ts' for a part
 	@$(CACHED) $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
@@ -46,50 +46,50 @@ coverage: types ## the same with coverage: at least 95 % of lines and 90 % of br
 	  $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
-# A busy machine sometimes ends a browser or its driver: a failure counts the second time.
-test-all: ## everything: coverage, the oldest supported Node, faults of the machine, a real browser
+# A busy machine sometimes kills a browser or its driver: only a second failure counts.
+test-all: ## everything: coverage, Node 24, without each feature, machine faults, a real browser
 	@$(MAKE) coverage
 	@$(MAKE) test NODE="$$(.toolchain/node 24.21.0)"
 	@$(MAKE) test-removal
 	@$(MAKE) test-faults
 	@$(MAKE) test-browser || $(MAKE) test-browser
 
-test-removal: types ## the tests of everyone else in copies without each feature (some minutes)
+test-removal: types ## the other features' tests in copies without each feature (a few minutes)
 	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
 
-test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); strace and root
+test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); needs strace and root
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
-test-browser: types ## the tests in a real browser; they need chromium and chromium-driver
+test-browser: types ## the portal in a real browser; needs chromium and chromium-driver
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
 
-fuzz: ## hostile requests for FUZZ_SECONDS (180), made from FUZZ_SEED or a seed that it prints
+fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts
 
-bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
+bench: ## compare with a plain node:http server, grow to a million products (a few minutes)
 	@$(NODE) test/bench/main.ts
 
-limits: ## the table of limits, src/LIMITS.md, from their constants
+limits: ## write the table of limits, src/LIMITS.md, from the constants
 	@$(NODE) test/limits/main.ts
 
-audit: ## what an auditor wants to see first: lines, exports, network, files, SQL, secrets, code
+audit: ## list the core, exports, and every use of network, files, SQL, secrets, processes, markup
 	@$(NODE) test/audit/main.ts
 
-sbom: ## what runs, as a CycloneDX document: no package
+sbom: ## print a CycloneDX document of what runs: no package
 	@$(SBOM) --omit dev
 
-sbom-dev: ## the same with the packages that only development needs
+sbom-dev: ## the same with the development packages
 	@$(SBOM)
 
-pack: ## the sources as a .tgz: always the same bytes, whatever the modes and times of the files
+pack: ## pack the source as a .tgz: always the same bytes, whatever the files' modes and times
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  tar -cf - package.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
 	  chmod -R u=rwX,go=rX "$$folder" && npm pack --silent --pack-destination . "$$folder"
 
-print-node: ## the path of the Node that every target uses
+print-node: ## print the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"
 
-clean: ## remove what was installed and measured; the database in data/ stays
+clean: ## remove installed and generated files, but not the database in data/
 	rm -rf node_modules coverage screenshots .node
 
 node_modules: package.json package-lock.json
