@@ -1,4 +1,4 @@
-# Every target runs on the Node that .toolchain/node finds or downloads. Serving installs no package.
+# Every target runs on the Node that .toolchain/node finds or fetches. Serving installs no package.
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS ?= 'test/**/*.test.ts'
@@ -36,7 +36,7 @@ types: node_modules ## check types only, those of scripts against the browser's 
 	@$(BIN)/typescript/bin/tsc --project src/features/portal
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
-test: types ## types, source rules and all behaviour (a few minutes); TESTS='test/api/*.test.ts' for a part
+test: types ## types, source rules and all behaviour (minutes); TESTS='test/api/*.test.ts' for a part
 	@$(CACHED) $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
@@ -57,7 +57,7 @@ test-all: ## everything: coverage, Node 24, without each feature, machine faults
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
 	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
 
-test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); needs strace and root
+test-faults: types ## crashes, power cuts, failing disks (6 minutes); needs strace and root
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
 test-browser: types ## the portal in a real browser; needs chromium and chromium-driver
