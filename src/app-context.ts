@@ -1,6 +1,6 @@
 /**
- * The composition of one app: makes everything that its requests use, once, from its options, and
- * connects the features. Decides nothing about a request; `app.ts` does.
+ * Composes one app: creates the objects that its requests share and connects the features. Makes no
+ * decision about a request; `app.ts` does.
  */
 import { Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
@@ -33,36 +33,36 @@ import type { Store } from './store/store.ts';
 export interface CoreOptions {
   /** Belongs to the caller: close it after the app. */
   readonly store: Store;
-  /** Where clients find this server. Its path, if any, precedes every path of the API. */
+  /** Where clients find this server. Its path, if any, is a prefix of every API path. */
   readonly baseUrl?: string;
   /** Requests per minute and key; 0 for no limit. Default 6,000. */
   readonly rateLimitPerMinute?: number;
   /**
-   * Requests per minute and seller, with all of its keys; 0 for no limit. Default: 10 times the
-   * limit of a key, so no limit if keys have none.
+   * Requests per minute and seller, across its keys; 0 for no limit. Default: 10 times the limit
+   * per key.
    */
   readonly sellerRateLimitPerMinute?: number;
-  /** Default: those that `make limits` lists. */
+  /** Defaults are in `src/LIMITS.md`. */
   readonly streamLimits?: Partial<StreamLimits>;
-  /** Whether a web page may send a key. Default false. */
+  /** Whether a web page may send an API key. Default false. */
   readonly allowBrowsers?: boolean;
   /**
-   * Addresses and ranges of proxies whose `Forwarded` or `X-Forwarded-For` is believed, and `unix`
-   * for clients of a Unix socket. Default: none.
+   * Addresses and ranges of proxies whose `Forwarded` or `X-Forwarded-For` the server trusts, and
+   * `unix` for clients of a Unix socket. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Called with every error that no client caused. Default: a line on standard error. */
+  /** Called with every error that no client caused. Default: logs a line to stderr. */
   readonly report?: (entry: ErrorReport) => void;
   /**
-   * Called once per request, when its response is complete or its client is gone. Read for each
-   * request, so a getter can switch it on and off.
+   * Called once per request, when its response is complete or its client has disconnected. Read
+   * for each request, so a getter can switch it on and off.
    */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
 }
 
-/** What the pipeline of an app uses. */
+/** What the request pipeline uses. */
 export type AppContext = ReturnType<typeof createAppContext>;
 
 const STREAM_LIMITS: StreamLimits = {
@@ -101,7 +101,7 @@ export function createAppContext<FeatureOptions extends object>(
   };
   return {
     ...services,
-    /** The pages of the features that have any. */
+    /** The pages of features that serve pages. */
     featurePages: features.flatMap((feature) => feature.connect?.(services, options) ?? []),
     router: new Router(description.routes),
     rates: new RequestRates({ perKey, perSeller }, clock),

@@ -1,7 +1,7 @@
 /**
- * The pipeline of a request, from its first line to its response. `respond` follows it from outside
- * and `dispatch` from inside; start reading there. The app adds no listener, no signal handler and
- * no global variable to the process: that is up to the program that embeds it.
+ * The request pipeline, from first line to response. `respond` is the outer part and `dispatch` the
+ * inner one; start reading there. The app adds no listener, signal handler or global variable to
+ * the process: that is up to the program that embeds it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize } from './api/authenticate.ts';
@@ -23,23 +23,23 @@ import type { Feature, Pages } from './feature.ts';
 
 export interface App {
   /**
-   * Responds to a request. If its path is not below that of the base URL, `next` gets it instead.
-   * A server of your own needs a `requestTimeout` of 0, since imports take long, and a `setTimeout`
-   * against clients that stall; `listen` sets both.
+   * Responds to a request. If its path is outside the base URL's path, calls `next` instead.
+   * A server of your own needs `requestTimeout` 0, since imports take long, and a `setTimeout`
+   * against stalled clients; `listen` sets both.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** The methods of a request target, for `listen`; empty if the path does not exist. */
+  /** The methods allowed for a request target, for `listen`; empty if the path does not exist. */
   findMethods(target: string): readonly string[];
   /** Requests without a complete response. */
   inFlightCount(): number;
   /**
-   * Rejects new requests with 503. Resolves once those in flight are complete or their connections
-   * are closed, and the usage of keys is written.
+   * Rejects new requests with 503. Resolves when all in-flight requests are complete or
+   * disconnected and key usage is written.
    */
   close(): Promise<void>;
 }
 
-/** The core with these features; `features.ts` composes it with all of them. */
+/** The core with the given features; `features.ts` composes it with all of them. */
 export function composeApp<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
 ): App {
@@ -156,7 +156,7 @@ interface FollowedTarget extends Target {
   readonly record: RequestRecord;
 }
 
-/** Rejects what nobody may send. Returns the client's address. Call it before anything waits. */
+/** Rejects what no client may send. Returns the client's address. Call it before any `await`. */
 function admit(
   { strict, proxies, inFlight }: AppContext, request: IncomingMessage,
   { path, record }: FollowedTarget,
@@ -172,7 +172,7 @@ function findPages({ featurePages }: AppContext, path: string): Pages | undefine
   return featurePages.find((pages) => pages.isFor(path));
 }
 
-/** @throws AppError `invalid_query`, `not_acceptable` for what the route does not have */
+/** @throws AppError `invalid_query`, `not_acceptable` for what the route does not support */
 function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, route: Route) {
   return {
     headers,
@@ -181,5 +181,5 @@ function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, ro
   };
 }
 
-/** Of a request that failed before it had a response. */
+/** For a request that failed before it had a response. */
 const UNANSWERED: Reply = { status: 500, headers: {} };

@@ -1,8 +1,7 @@
 /**
- * What a feature gives to the composition (`features.ts`), as one object: routes of the API, pages
- * beside it, settings of `serve`, workers and metrics. This is all that the core knows about
- * features: no file of the core imports one. A feature may import the core but no other feature;
- * only the portal, which shows the others, may do that.
+ * What a feature contributes to the composition (`features.ts`): API routes, pages, settings of
+ * `serve`, workers and metrics. The core knows nothing else about features and imports none. A
+ * feature may import the core but no other feature; only the portal, which shows the others, may.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiDescription, PathParameter } from './api/description/operation.ts';
@@ -20,27 +19,27 @@ import type { Store } from './store/store.ts';
 
 /** `Options` are the members of `AppOptions` that belong to the feature. */
 export interface Feature<Options = object> {
-  /** They exist even if the feature is switched off: their handlers then answer 404. */
+  /** They exist even if the feature is switched off: their handlers then respond with 404. */
   readonly routes?: readonly Route[];
   /** The JSON Schemas that its routes refer to, by name. */
   readonly schemas?: ApiDescription<Route>['schemas'];
   /** The path parameters of its routes, unless the core describes them. */
   readonly pathParameters?: readonly PathParameter[];
-  /** Connects the feature to one app, with the options that `createApp` was given. */
+  /** Connects the feature to one app, with the options passed to `createApp`. */
   connect?(services: Services, options: Options): Pages | undefined;
-  /** Its part of `serve`; undefined if there is nothing to set, start or measure. */
+  /** Its part of `serve`; undefined if it has no settings, workers or metrics. */
   readonly server?: ServerPart<Options>;
 }
 
-/** Pages beside the API. They need no key, and each decides who may see it. */
+/** Pages beside the API. They need no API key; each decides who may see it. */
 export interface Pages {
-  /** Whether a path belongs to these pages, even if there is no page at it. */
+  /** Whether a path belongs to these pages, even if no page exists there. */
   isFor(path: string): boolean;
   /** Sorted; empty if the path does not exist. */
   findMethods(path: string): readonly string[];
-  /** @throws AppError, which is answered with a problem document */
+  /** @throws AppError, which the app answers with a problem document */
   answer(request: PagesRequest, services: Services): Promise<Reply>;
-  /** Ends what continues without a request. */
+  /** Stops background work. */
   close?(): Promise<void>;
 }
 
@@ -50,7 +49,7 @@ export interface PagesRequest extends Target {
   readonly response: ServerResponse;
   /** The client's address. */
   readonly address: string;
-  /** Collects what becomes known about the request. */
+  /** Collects facts about the request for the access log. */
   readonly record: RequestRecord;
   /** Like `disconnectSignal` of an API request. */
   disconnectSignal(): AbortSignal;
@@ -60,21 +59,21 @@ export interface PagesRequest extends Target {
 interface ServerPart<Options> {
   readonly settings: Readonly<Record<string, Setting>>;
   /**
-   * Reads the settings, and loads the code of the feature unless it is switched off.
-   * @throws AppError `invalid_data` for a setting with a value that it cannot have
+   * Reads the settings, and loads the feature's code unless it is switched off.
+   * @throws AppError `invalid_data` for an invalid setting
    */
   load(settings: Settings, operator: Operator): Promise<LoadedFeature<Options> | undefined>;
 }
 
-/** A setting of `serve`: a flag of the command line, or a variable `SELLER_API_...`. */
+/** A setting of `serve`: a command-line flag or an environment variable `SELLER_API_...`. */
 interface Setting {
-  /** Names the value in the help; a setting without one is a switch. */
+  /** Placeholder of the value in the help; a setting without one is a switch. */
   readonly value?: string;
   readonly help: string;
   readonly isSetting: true;
 }
 
-/** The settings that were given, by their names. Each method throws for an invalid value. */
+/** The given settings, by name. Each method throws for an invalid value. */
 export interface Settings {
   readonly dataFolder: string;
   /** Undefined if clients find the server at the address of each request. */
@@ -87,21 +86,21 @@ export interface Settings {
   readFile(name: string): string | undefined;
 }
 
-/** What the server tells its operator. */
+/** Reports from the server to its operator. */
 export interface Operator {
   note(text: string): void;
-  /** For what the operator may have to act on. */
+  /** For problems that the operator may have to act on. */
   warn(text: string): void;
-  /** For errors that are not a client's doing. */
+  /** For errors that no client caused. */
   report(entry: ErrorReport): void;
-  /** For each completed request; undefined while nobody reads it. */
+  /** Called for each completed request; undefined while nobody reads the access log. */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
   /** Called last. */
   close?(): Promise<void>;
 }
 
 export interface LoadedFeature<Options> {
-  /** Replaces the operator of the server. */
+  /** Replaces the server's operator. */
   readonly operator?: Operator;
   /** Called once the store is open, before the app exists. */
   start?(store: Store, operator: Operator): RunningFeature<Options>;
@@ -113,20 +112,20 @@ interface RunningFeature<Options> {
   listMetrics?(): readonly MetricFamily[];
   /** Called once the server accepts connections. */
   observe?(server: RunningServer): Promise<void>;
-  /** Called at once when the server stops, and when it could not start. */
+  /** Called as soon as the server stops, or after it failed to start. */
   stop?(): Promise<void>;
 }
 
-/** What can be measured of a server. */
+/** What a feature can measure of a server. */
 export interface RunningServer {
   readonly store: Store;
   inFlightCount(): number;
   readConnections(): ConnectionMetrics;
-  /** The metrics of features, and of what the server does by itself. */
+  /** Metrics of the features and of the server's own jobs. */
   listMetrics(): readonly MetricFamily[];
 }
 
-/** All routes of the core and of these features, and what they refer to. */
+/** All routes of the core and of these features, with the schemas and parameters they refer to. */
 export function describeRoutes<Options>(
   features: readonly Feature<Options>[],
 ): ApiDescription<Route> {

@@ -1,8 +1,7 @@
 /**
- * The composition: every feature of this server, with one import and one entry each. To remove a
- * feature, delete its folder in `features/`, its pages in `features/portal/` and its lines here, in
+ * The composition: one import and one entry for each feature of this server. To remove a feature,
+ * delete its folder in `features/`, its pages in `features/portal/` and its lines here, in
  * `index.ts` and in `features/portal/routes.ts`; `test/features/removal.test.ts` does so for each.
- * `feature.ts` defines what a feature is.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';

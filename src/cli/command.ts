@@ -1,7 +1,7 @@
 /**
- * The shape of a command, and how its arguments, help and result are read and written. A command
- * declares its operands and flags; `--json`, `--help` and `--data` come with every one. A flag that
- * is a setting can also be given as an environment variable; the flag wins.
+ * The shape of a command, and how its arguments, help and result are parsed and printed. Every
+ * command has `--json`, `--help` and `--data`. A flag marked as a setting can also be set by an
+ * environment variable; the flag wins.
  */
 import { parseArgs } from 'node:util';
 import { DEFAULT_DATA_FOLDER } from './limits.ts';
@@ -11,7 +11,7 @@ interface Flag {
   /** Placeholder of the value in the help, such as `FILE`. */
   readonly value?: string;
   readonly help: string;
-  /** Whether the variable `SELLER_API_...` can set it too. */
+  /** Whether the environment variable `SELLER_API_...` can set it too. */
   readonly isSetting?: boolean;
   /** A former name, still accepted so that scripts keep working. */
   readonly formerName?: string;
@@ -24,14 +24,14 @@ export function setting(value: string, help: string): Flag {
   return { value, help, isSetting: true };
 }
 
-/** What a command runs with. */
+/** What a command receives. */
 export interface Input {
-  /** Flags, and settings from the environment; a switch that is on has the value `true`. */
+  /** Flags, and settings from the environment; a switch that is on is `'true'`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly operands: readonly string[];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly isJson: boolean;
-  /** Folder of the database. */
+  /** The folder that contains the database. */
   readonly dataFolder: string;
   /** Writes a line to standard output. */
   readonly out: (text: string) => void;
@@ -39,9 +39,9 @@ export interface Input {
   readonly note: (text: string) => void;
 }
 
-/** What a command prints when it is done. */
+/** What a command prints at its end. */
 export interface Result {
-  /** The JSON document that `--json` prints in place of the texts. */
+  /** The JSON document that `--json` prints instead of the texts. */
   readonly document: object;
   /** For standard error. */
   readonly note?: string;
@@ -51,13 +51,13 @@ export interface Result {
 
 export interface Command {
   readonly summary: string;
-  /** Names of its operands; a name in brackets, such as `[FILE]`, is optional and the last. */
+  /** Names of its operands; the last may be optional, in brackets: `[FILE]`. */
   readonly operands?: readonly string[];
-  /** Flags besides those of every command. */
+  /** Its own flags, besides those that every command has. */
   readonly flags?: Flags;
-  /** Whether it uses no database of its own, and so has no `--data`. */
+  /** Whether it uses no local database, and so has no `--data`. */
   readonly isRemote?: boolean;
-  /** Returns its result, unless it prints as it goes. */
+  /** Returns its result, unless it prints while it runs. */
   run(input: Input): Promise<Result | void>;
 }
 
@@ -78,7 +78,7 @@ const COMMON_FLAGS: Flags = {
   json: { help: 'print one JSON document to standard output, even on failure' },
   help: { help: 'print this help (also -h)' },
 };
-/** Shorter words are within two edits of too many others. */
+/** A shorter word is within two edits of too many others. */
 const SHORT_WORD_CHARACTERS = 4;
 
 /** Runs a command and prints its result. */
@@ -91,7 +91,7 @@ export async function runCommand(command: Command, input: Input): Promise<void> 
 }
 
 /**
- * Parses the arguments after the command's name. Undefined if `--help` is among them.
+ * Parses the arguments after the command's name; undefined if they include `--help`.
  * @throws UsageError
  */
 export function parseInput(
@@ -102,7 +102,7 @@ export function parseInput(
   if (values['help']) return undefined;
   assertOperands(command.operands ?? [], positionals);
   const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
-    // An empty variable counts as unset: many tools can only leave a setting out that way.
+    // An empty variable counts as unset: many tools can only omit a setting that way.
     const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
     const value = values[name] ?? values[flag.formerName ?? ''];
     return [name, value === undefined ? setting : String(value)];
@@ -124,7 +124,7 @@ export function parseInput(
  */
 export function assertNoKey(args: readonly string[]): void {
   if (!args.some((text) => /spk_[0-9A-Za-z]{20}/.test(text))) return;
-  throw new UsageError('One of the arguments is an API key. It is now in the history of your shell,'
+  throw new UsageError('One of the arguments is an API key. It is now in your shell history,'
     + ' and other users could see it: revoke it with "key revoke". Pass its replacement in the'
     + ' variable SELLER_API_KEY, or in a file with --key-file.');
 }
@@ -139,7 +139,7 @@ export function formatHelp(name: string, command: Command): string {
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
 }
 
-/** Suggests the known name nearest to a mistyped one, by edit distance; undefined if none is. */
+/** Suggests the known name nearest to a mistyped one, by edit distance. */
 export function findNearest(word: string, names: Iterable<string>): string | undefined {
   const known = [...names];
   const limits = word.length < SHORT_WORD_CHARACTERS ? [1] : [1, 2];
@@ -177,21 +177,21 @@ function parse(flags: Flags, args: readonly string[]) {
     if (!(error instanceof TypeError)) throw error;
     const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
     if (flag !== undefined) {
-      throw new UsageError(`${flag} needs a value. One that starts with a dash: ${flag}=-VALUE.`);
+      throw new UsageError(`${flag} needs a value. If it starts with a dash: ${flag}=-VALUE.`);
     }
     const [, unknown] = /^Unknown option '--?([^']*)'/.exec(error.message) ?? [];
     const nearest = findNearest(unknown ?? '', Object.keys(flags));
     if (nearest !== undefined) {
       throw new UsageError(`There is no flag --${unknown}. Did you mean --${nearest}?`);
     }
-    // The first sentence of Node's message names the flag and says what is wrong with it.
+    // The first sentence of Node's message names the flag and the problem.
     throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
   }
 }
 
 /**
- * Whether so many edits turn one text into the other: insertions, deletions, replacements and swaps
- * of adjacent characters (optimal string alignment distance).
+ * Whether at most this many edits turn one text into the other: insertions, deletions, replacements
+ * and swaps of adjacent characters (optimal string alignment distance).
  */
 function isWithin(edits: number, from: string, to: string): boolean {
   if (from === to) return true;

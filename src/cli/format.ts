@@ -1,12 +1,12 @@
-/** Formats what commands print for people: counts, sizes, tables and the progress of a transfer. */
+/** Formats what commands print for people: counts, sizes, tables and progress. */
 import type { Result } from './command.ts';
 
-/** How far a transfer is. */
+/** How far a transfer has come. */
 export interface TransferState {
-  /** Undefined if it has no rows to count. */
+  /** Undefined if the transfer has no rows. */
   readonly rows?: number | undefined;
   readonly bytes: number;
-  /** Size of the whole; undefined if unknown. */
+  /** Total size; undefined if unknown. */
   readonly sizeBytes?: number | undefined;
   /** Undefined if rows cannot be rejected. */
   readonly rejected?: number | undefined;
@@ -19,7 +19,7 @@ interface ProgressState extends TransferState {
 const BAR_MIN_COLUMNS = 10;
 const BAR_LIMIT_COLUMNS = 40;
 
-/** A progress line that is narrower than the terminal, so that it never wraps. */
+/** A progress line narrower than the terminal, so that it never wraps. */
 export function formatBar(state: ProgressState, columns: number): string {
   const limit = columns - 1;
   const parts = formatParts(state);
@@ -32,7 +32,7 @@ export function formatBar(state: ProgressState, columns: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(room - filled)}]  ${text}`;
 }
 
-/** The parts of a progress line, the most important first. */
+/** The parts of a progress line, most important first. */
 export function formatParts(state: ProgressState): string[] {
   const { rows, bytes, rejected, elapsedMs } = state;
   const share = readShare(state);
@@ -66,7 +66,7 @@ function perSecond(count: number, elapsedMs: number): number {
   return elapsedMs > 0 ? (count / elapsedMs) * 1000 : 0;
 }
 
-/** The share that is done, from 0 to 1; undefined if the size is unknown. */
+/** The completed share, from 0 to 1; undefined if the size is unknown. */
 function readShare({ bytes, sizeBytes }: TransferState): number | undefined {
   if (sizeBytes === undefined) return undefined;
   return sizeBytes === 0 ? 1 : Math.min(bytes / sizeBytes, 1);
@@ -82,7 +82,7 @@ function formatDuration(durationMs: number): string {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The result of a command that lists rows with the same members; `hint` is for an empty list. */
+/** The result of a command that lists rows with equal members; an empty list prints `hint`. */
 export function listResult(name: string, rows: readonly Row[], hint: string): Result {
   const document = { [name]: rows };
   return rows.length === 0 ? { document, note: hint } : { document, text: formatTable(rows) };

@@ -1,65 +1,56 @@
 /** Defaults and limits of the command line and of the settings of `serve`. */
 
-/** Default host and port; other machines reach the server only when the operator says so. */
+/** Default host and port; other machines reach the server only if the operator allows it. */
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
-/** Default data folder; it is beside the sources. */
+/** Default data folder, beside the sources. */
 export const DEFAULT_DATA_FOLDER = 'data';
-/** Sockets that systemd passes; a service has one or two. */
+/** Sockets passed by systemd; a service has one or two. */
 export const INHERITED_SOCKETS_LIMIT = 8;
-/** Days before its expiry from which a certificate is warned about; ACME clients renew earlier. */
+/** Days before expiry at which a certificate gets a warning; ACME clients renew earlier. */
 export const CERTIFICATE_EXPIRY_WARNING_DAYS = 14;
 /**
- * Time after which a stopping server exits whatever it waits for; whatever was acknowledged is on
- * disk, and service managers kill after 10 s.
+ * Time after which a stopping server exits in any case; acknowledged writes are on disk, and
+ * service managers kill after 10 s.
  */
 export const STOP_DEADLINE_MS = 9_500;
 
-/**
- * Days of history that are kept, by default and at most (0 is forever); more than a year, to
- * compare with the last one.
- */
+/** Days of history kept, by default and at most (0 is forever); a year and a comparison margin. */
 export const DEFAULT_HISTORY_DAYS = 400;
 export const HISTORY_DAYS_LIMIT = 36_500;
-/** How often old history is looked for; a day's worth must not wait long. */
+/** Interval of the job that prunes old history; a day's worth must not wait long. */
 export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
-/**
- * How far the clock may be ahead of the newest change at the start; a wrong clock must not remove
- * history.
- */
+/** How far the clock may be ahead of the newest change at start; a wrong clock must not prune. */
 export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
-/** Time without a byte after which a client counts a server as gone; servers wait up to 45 s. */
+/** Silence after which a client gives up on a server; servers wait up to 45 s. */
 export const RESPONSE_TIMEOUT_MS = 60_000;
-/** How often an import or export is retried, and after which delays; a restart passes. */
+/** Retries of an import or export and their delays; enough for a server restart. */
 export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
-/** Error response, or line of an import report, that a client reads; real ones are far shorter. */
+/** Error response or import report line that a client reads; real ones are far shorter. */
 export const ERROR_BODY_LIMIT_BYTES = 64 * 1024;
-/** Rejected rows of an import that are printed; all are in the file of rejected rows. */
+/** Rejected rows that an import prints; the file of rejected rows has all of them. */
 export const REJECTED_ROWS_SHOWN = 5;
-/** Files of rejected rows beside one catalogue; none is overwritten, they are numbered. */
+/** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */
 export const REJECTED_ROWS_FILES_LIMIT = 100;
-/** How often progress is printed, on a terminal and elsewhere; a log must stay readable. */
+/** Interval of progress lines, on a terminal and elsewhere; a log must stay readable. */
 export const TERMINAL_PROGRESS_INTERVAL_MS = 100;
 export const PROGRESS_INTERVAL_MS = 5_000;
 
-/**
- * Default and shortest interval between backups, and how many are kept by default and at most; two
- * weeks of days.
- */
+/** Default and minimum backup interval, default and maximum number of backups kept; two weeks. */
 export const DEFAULT_BACKUP_EVERY = '24h';
 export const BACKUP_INTERVAL_MIN_MS = 1_000;
 export const DEFAULT_BACKUPS_KEPT = 14;
 export const BACKUPS_KEPT_LIMIT = 10_000;
-/** Delay after a failed backup, or one of another process; a disk may have room by then. */
+/** Delay after a failed backup, or while another process makes one; a full disk may have room. */
 export const BACKUP_RETRY_MS = 10 * 60 * 1000;
-/** Longest wait for a backup before its time is computed again; clocks may step. */
+/** Longest wait before the next backup time is computed again; the clock may step. */
 export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
-/** Time for which a stopping server waits for a backup to remove its temporary file. */
+/** Time that a stopping server gives a backup to remove its temporary file. */
 export const BACKUP_STOP_TIMEOUT_MS = 2_000;
 
-/** Life of an invitation code, and of the one that an empty server prints; a person is near. */
+/** Lifetime of an invitation code, and of the one an empty server prints; a person is near. */
 export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
-/** Secret that a command reads from stdin; a wrong file must not fill memory. */
+/** Secret read from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;

@@ -1,19 +1,18 @@
 /**
- * The Node that runs this program: the options that a server should run with, and which releases
- * have all security fixes. A server runs for months, so it should hold no memory that only its
- * start needs. Node's type stripping keeps some 20 MiB per thread; with the compile cache it runs
- * only once. A smaller semi-space and a single malloc arena save some 50 MiB during a long import.
- * All of this must be set before a process starts.
+ * The Node options that a server should run with, and the Node releases that have all security
+ * fixes. Node's type stripping keeps some 20 MiB per thread; with the compile cache it runs only
+ * once. A smaller semi-space and a single malloc arena save some 50 MiB during a long import. All
+ * of this must be set before the process starts.
  */
 import { fileURLToPath } from 'node:url';
 import type { Finding } from '../store/sqlite/check/finding.ts';
 
-/** Beside the source, so that only users who can write to the source can write to it. */
+/** Beside the source, so that only users who can write to the source can write to the cache. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.node/compile-cache', import.meta.url));
 const OPTIONS = ['--max-semi-space-size=4']; // MiB, for each thread
 const MALLOC_ARENAS = '1';
 
-/** The newest releases that are known. Update these together with the pinned releases. */
+/** The newest known releases. Update these together with the pinned releases. */
 const LINES = [
   { newest: '24.21.0', endOfLife: '2028-04-30' },
   { newest: '25.9.0', endOfLife: '2026-06-01' },
@@ -22,9 +21,9 @@ const LINES = [
 const UPDATE = 'Update Node: only the newest release of a maintained line has all security fixes.';
 
 /**
- * Replaces the process by one with these options, which keeps its process id; does not return then.
- * Does nothing if that is not possible, if Node was started with options, by a parent with an IPC
- * channel or with coverage, or if systemd passed sockets, which `execve` would close.
+ * Replaces this process by one with these options and the same process id, and does not return.
+ * Does nothing if that is impossible, if Node was started with options, with an IPC channel or with
+ * coverage, or if systemd passed sockets, which `execve` would close.
  */
 export function reexecWithNodeOptions(): void {
   const { env, execve, execPath, execArgv, argv } = process;
@@ -50,7 +49,7 @@ export function* checkNodeRelease(version: string, now: number): Generator<Findi
   if (!line) return; // newer than this server; older lines cannot run it
   const { newest, endOfLife } = line;
   if (now >= Date.parse(endOfLife)) {
-    yield warn(`Node ${version} belongs to a line without security fixes since ${endOfLife}.`);
+    yield warn(`Node ${version} has had no security fixes since ${endOfLife}.`);
   } else if (release.localeCompare(newest, 'en', { numeric: true }) < 0) {
     yield warn(`Node ${version} is older than ${newest}.`);
   }

@@ -1,6 +1,6 @@
 /**
- * Long-running commands: their progress on stderr, and how a signal interrupts them. On a terminal
- * progress is one line that is overwritten; elsewhere, a line every few seconds and one at the end.
+ * Progress of long-running commands on stderr, and interruption by signals. On a terminal, progress
+ * is one line that is overwritten; elsewhere, a line every few seconds and one at the end.
  */
 import { constants } from 'node:os';
 import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from './limits.ts';
@@ -15,11 +15,11 @@ interface ProgressStream {
 
 const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** To the start of the line, and erase from the cursor to its end (ECMA-48). */
+/** Move to the start of the line; erase from the cursor to its end (ECMA-48). */
 const START_LINE = '\r';
 const CLEAR_REST = '\x1b[K';
 
-/** Shows how far a transfer is. */
+/** Shows the progress of a transfer. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #clock: () => number;
@@ -34,7 +34,7 @@ export class Progress {
     this.#startedAt = this.#writtenAt = clock();
   }
 
-  /** Writes the state, unless it was written only just now. */
+  /** Writes the state, unless the last write was too recent. */
   show(state: TransferState): void {
     const interval = this.#stream.isTTY ? TERMINAL_PROGRESS_INTERVAL_MS : PROGRESS_INTERVAL_MS;
     if (this.#clock() - this.#writtenAt >= interval) this.#write(state);
@@ -64,8 +64,8 @@ export class Progress {
 }
 
 /**
- * Runs the work and returns its result. SIGINT and SIGTERM end the process with status 128 plus the
- * signal's number, after `clean` has removed partial results and its text was written.
+ * Runs the work and returns its result. SIGINT and SIGTERM run `clean`, which removes partial
+ * results, print its text and exit with status 128 plus the signal's number.
  */
 export async function withInterrupt<Result>(
   work: () => Promise<Result>, clean: () => string,

@@ -1,11 +1,11 @@
-/** Reads the values of flags and settings: numbers, switches, addresses and the files they name. */
+/** Reads the values of flags and settings: numbers, switches, addresses and files. */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isSystemError } from '../runtime/system-error.ts';
 import { CommandFailure, type Input, UsageError } from './command.ts';
 
 type Values = Input['flags'];
 
-/** Read, write and execute, for users that are neither the owner nor in the file's group. */
+/** Access for users that are neither the owner nor in the file's group. */
 const OTHERS_MODE = 0o007;
 
 /** A whole number from 0 to `limit`. @throws UsageError */

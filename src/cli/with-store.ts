@@ -1,4 +1,4 @@
-/** How a command uses the store of the data folder: opened for one operation, always closed. */
+/** Opens the store of the data folder for one operation of a command and always closes it. */
 import { PAGE_SIZE_LIMIT } from '../api/limits.ts';
 import { assertCatalogueExists } from '../store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
@@ -25,7 +25,7 @@ export async function withNewStore<Result>(
   }
 }
 
-/** Reads a list of the store to its end, page by page. */
+/** Reads a whole list of the store, page by page. */
 export async function readAllPages<Id, Item extends { readonly id: Id }>(
   read: (query: PageQuery<Id>) => Promise<readonly Item[]>,
 ): Promise<Item[]> {

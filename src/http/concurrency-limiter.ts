@@ -45,8 +45,8 @@ export class ConcurrencyLimiter<Owner> {
   }
 
   /**
-   * As `acquire`; undefined when there is no slot left.
-   * @param perOwner The limit of this owner, if it is not that of every owner.
+   * Like `acquire`, but undefined when no slot is left.
+   * @param perOwner The limit of this owner, if it differs from the default.
    */
   tryAcquire(owner: Owner, perOwner = this.#limits.perOwner): Release | undefined {
     const count = this.#counts.get(owner) ?? 0;

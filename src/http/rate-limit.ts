@@ -1,18 +1,18 @@
 /**
  * Token buckets, one per name (a key, an address). A burst may use a whole window's requests (by
- * default a minute's); tokens return at a constant rate. The table is bounded: the least recently
- * used bucket is dropped first, which refills it. The remaining tokens are sent in the fields of
+ * default a minute's); tokens refill at a constant rate. The table is bounded: dropping the least
+ * recently used bucket refills it. Responses report the remaining tokens as in
  * draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 
-/** The result of taking a token. `resetSeconds`: until the bucket is full again, rounded up. */
+/** Result of taking a token. `resetSeconds`: until the bucket is full, rounded up. */
 export interface RateDecision {
   readonly isAllowed: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
-  /** Whole seconds until the next request would be allowed. */
+  /** Whole seconds until the next request is allowed. */
   readonly retryAfterSeconds: number;
 }
 
@@ -34,7 +34,7 @@ export class RateLimiter<Name> {
   readonly #windowMs: number;
   readonly #buckets = new Map<Name, Bucket>();
 
-  /** @param limit The size of a bucket, and the tokens that return within a window. */
+  /** @param limit Bucket size, and tokens refilled per window. */
   constructor(limit: number, entriesLimit: number, clock: () => number, windowMs = MINUTE_MS) {
     this.#limit = limit;
     this.#entriesLimit = entriesLimit;
@@ -42,7 +42,7 @@ export class RateLimiter<Name> {
     this.#windowMs = windowMs;
   }
 
-  /** Takes one token, if there is one. */
+  /** Takes one token, if one is left. */
   take(name: Name): RateDecision {
     const bucket = this.#touch(name);
     const isAllowed = bucket.tokens >= 1;
@@ -56,13 +56,13 @@ export class RateLimiter<Name> {
     };
   }
 
-  /** Returns a token that was taken for a request that does not count after all. */
+  /** Returns the token of a request that does not count after all. */
   refund(name: Name): void {
     const bucket = this.#touch(name);
     bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
   }
 
-  /** The `RateLimit` header fields: the limit, named `policy`, and what remains of it. */
+  /** The `RateLimit` header fields: the limit, named `policy`, and the remaining tokens. */
   formatFields({ remaining, resetSeconds }: RateDecision, policy: string): Record<string, string> {
     return {
       'ratelimit-policy': `"${policy}";q=${this.#limit};w=${this.#windowMs / 1000}`,
@@ -74,15 +74,15 @@ export class RateLimiter<Name> {
     return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
   }
 
-  /** The refilled bucket; drops the least recently used one if there are too many. */
+  /** The refilled bucket; drops the least recently used one beyond the limit. */
   #touch(name: Name): Bucket {
     const at = this.#clock();
     const bucket = this.#buckets.get(name) ?? { tokens: this.#limit, at };
-    const elapsedMs = Math.max(0, at - bucket.at); // a clock may step backwards
+    const elapsedMs = Math.max(0, at - bucket.at); // the clock may step backwards
     const refill = (elapsedMs * this.#limit) / this.#windowMs;
     bucket.tokens = Math.min(this.#limit, bucket.tokens + refill);
     bucket.at = at;
-    this.#buckets.delete(name); // and set again: a Map keeps the order of setting
+    this.#buckets.delete(name); // and set again: a Map keeps insertion order
     this.#buckets.set(name, bucket);
     if (this.#buckets.size > this.#entriesLimit) {
       const [oldest] = this.#buckets.keys();

@@ -1,7 +1,6 @@
 /**
- * The outcome of a request, for logs and metrics. It holds no text from the client (no path, query
- * or body, and from the headers only parsed addresses and trace ids), so no secret can get into a
- * log.
+ * The outcome of a request, for logs and metrics. It holds no client text (no path, query or body,
+ * and only parsed addresses and trace ids from headers), so no secret can get into a log.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../domain/error.ts';
@@ -9,19 +8,19 @@ import type { KeyId, SellerId } from '../domain/id.ts';
 import type { Reply } from './response/reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
-/** What becomes known about a request while it is processed. */
+/** Facts about a request, collected while it is processed. */
 export interface RequestRecord {
-  /** The path pattern of the route, such as `/api/v1/products/{id}`; or `unknown`. */
+  /** The route's path pattern, such as `/api/v1/products/{id}`, or `unknown`. */
   route: string;
-  /** The address of the client; until that is known, of the socket. */
+  /** The client's address; until it is known, the socket's. */
   address: string;
   /** Undefined if the request was not authenticated. */
   sellerId: SellerId | undefined;
   /** Undefined for portal users, who have no key. */
   keyId: KeyId | undefined;
-  /** The code of a problem; undefined if there was none. */
+  /** The problem code; undefined if there was none. */
   code: ErrorCode | undefined;
-  /** Bytes of the body that were written to the connection. */
+  /** Body bytes written to the connection. */
   sentBytes: number;
 }
 
@@ -29,9 +28,9 @@ export interface AccessLogEntry extends Readonly<RequestRecord>, Span {
   /** One of seven, or `OTHER`, so that metrics have few labels. */
   readonly method: string;
   readonly status: number;
-  /** False if the connection closed before the whole response was written to it. */
+  /** False if the connection closed before the whole response was written. */
   readonly isComplete: boolean;
-  /** Until the whole response was written to the connection. */
+  /** Time until the whole response was written. */
   readonly durationMs: number;
 }
 
@@ -48,7 +47,7 @@ export function startRequestRecord(address: string): RequestRecord {
   };
 }
 
-/** Call it when a request arrives, and the function that it returns when it is answered. */
+/** Call it when a request arrives, and the returned function when its response is complete. */
 export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
 ): (record: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {

@@ -1,13 +1,13 @@
 /**
- * Finds the route for a request target and a method. A segment in braces (`/products/{id}`) matches
- * one segment of the path, percent-decoded. HEAD is answered wherever GET is.
+ * Finds the route for a request target and method. A segment in braces (`/products/{id}`) matches
+ * one percent-decoded path segment. HEAD works wherever GET does.
  */
 import { AppError } from '../domain/error.ts';
 
-/** A request target (RFC 9112 section 3.2.1), below the path of the base URL. */
+/** A request target (RFC 9112 section 3.2.1), relative to the base URL's path. */
 export interface Target {
   readonly path: string;
-  /** What follows the `?`. */
+  /** The text after the `?`. */
   readonly query: string;
 }
 
@@ -70,7 +70,7 @@ export class Router<Route extends RoutePattern> {
   }
 }
 
-/** Splits a URL into path and query; undefined if it is not below `prefix`. */
+/** Splits a URL into path and query; undefined outside `prefix`. */
 export function parseTarget(url: string, prefix: string): Target | undefined {
   if (!url.startsWith(`${prefix}/`)) return undefined;
   const mark = url.indexOf('?');
@@ -78,12 +78,12 @@ export function parseTarget(url: string, prefix: string): Target | undefined {
   return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
 }
 
-/** @param methods As in the header `Allow`. */
+/** @param methods As in the `Allow` header. */
 export function methodNotAllowedDetail(methods: string): string {
   return `This path answers ${methods}.`;
 }
 
-/** Each parameter becomes a group of its name. */
+/** Each parameter becomes a named group. */
 function compile(path: string): RegExp {
   const segments = path.split('/').map((segment) =>
     segment.startsWith('{') ? `(?<${segment.slice(1, -1)}>[^/]+)` : RegExp.escape(segment));

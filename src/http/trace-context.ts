@@ -1,7 +1,7 @@
 /**
- * The trace of a request, from its header `traceparent` (W3C Trace Context Level 1, sections 3.2
- * and 4.3). A malformed header does not fail a request: a new trace starts. `tracestate` and flags
- * are ignored, because this server does not propagate traces.
+ * The trace of a request, from its `traceparent` header (W3C Trace Context Level 1, sections 3.2
+ * and 4.3). A malformed header starts a new trace instead of failing the request. `tracestate` and
+ * flags are ignored, because this server does not propagate traces.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -20,17 +20,17 @@ const NOTHING = /^0+$/;
 const POOL_BYTES = 4_096;
 
 export class Spans {
-  /** Random bytes are cheap by the thousand and expensive by eight. */
+  /** Generating random bytes is cheap by the thousand and expensive by eight. */
   readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES);
   #used = POOL_BYTES;
 
-  /** Continues the trace of this header, or starts one. */
+  /** Continues the trace of this header, or starts a new one. */
   start(traceparent: string | readonly string[] | undefined): Span {
     const { traceId, parentSpanId } = parseTraceparent(traceparent) ?? {};
     return { traceId: traceId ?? this.#take(16), spanId: this.#take(8), parentSpanId };
   }
 
-  /** All zeros, which are not a valid id, have a chance of 2^-64. */
+  /** The chance of all zeros, an invalid id, is 2^-64. */
   #take(bytes: number): string {
     if (this.#used + bytes > POOL_BYTES) {
       randomFillSync(this.#pool);

@@ -1,13 +1,12 @@
 /**
- * How long to wait before an operation that failed is retried: exponential backoff with a cap.
- * Pure: the caller counts the failures, waits, and decides when to give up.
+ * How long to wait before retrying a failed operation: exponential backoff with a cap. The caller
+ * counts the failures, waits, and decides when to give up.
  */
 
-/** The delays of one kind of retry. */
 export interface Backoff {
   /** The delay after the first failure, in milliseconds. It doubles with each further failure. */
   readonly firstMs: number;
-  /** The longest delay, in milliseconds. It also caps what a server asks for. */
+  /** The longest delay, in milliseconds. It also caps `Retry-After`. */
   readonly limitMs: number;
 }
 
@@ -15,15 +14,15 @@ interface RetryHints {
   /** `Retry-After` of the response, in milliseconds: the delay is at least this. Default 0. */
   readonly retryAfterMs?: number;
   /**
-   * From 0, below 1: shortens the delay by up to a half, so that clients which failed together do
-   * not return together. Default: no jitter.
+   * From 0, below 1: shortens the delay by up to half, so that clients that failed together do not
+   * retry together. Default: no jitter.
    */
   readonly random?: number;
 }
 
 /**
  * The delay before the next attempt, in whole milliseconds.
- * @param failures Earlier attempts in a row that failed, without the one that failed now.
+ * @param failures Consecutive failed attempts before the one that just failed.
  */
 export function retryDelayMs(
   { firstMs, limitMs }: Backoff, failures: number, hints: RetryHints = {},

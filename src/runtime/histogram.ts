@@ -1,4 +1,4 @@
-/** A histogram: counts how many values were at most each of its bounds. */
+/** A histogram: counts the values at or below each of its bounds. */
 
 export interface HistogramSnapshot {
   /** Cumulative counts by bound, in ascending order. */
@@ -10,7 +10,7 @@ export interface HistogramSnapshot {
 
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** Per bucket, not cumulative; the last one is above all bounds. */
+  /** Per bucket, not cumulative; the last bucket is above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 

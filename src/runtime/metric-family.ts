@@ -3,13 +3,12 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
-  /** What follows the name of its family: `_bucket`, `_sum`, `_count`. */
+  /** Suffix to the family's name: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
   readonly labels?: Labels;
   readonly value: number;
 }
 
-/** All samples of one name. */
 export interface MetricFamily {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -20,7 +19,7 @@ export interface MetricFamily {
 type CreateFamily =
   (name: string, help: string, samples: number | readonly Sample[]) => MetricFamily;
 
-/** A number is the value of a family with one sample. */
+/** `samples` may be a number: the value of a family with one sample. */
 export const counter: CreateFamily = (name, help, samples) =>
   ({ name, type: 'counter', help, samples: listSamples(samples) });
 

@@ -1,23 +1,23 @@
 /**
- * Writes a stream of rows in batches, one mutation each, while the stream is still read. The batch
- * boundaries depend on the rows alone, so a file repeated under its Idempotency-Key has the same
- * batches, and the store does not write again what it has written.
+ * Writes a stream of rows in batches, one mutation each, while reading continues. Batch boundaries
+ * depend on the rows alone, so a retry with the same Idempotency-Key has the same batches, and the
+ * store writes none of them twice.
  */
 import { IMPORT_BATCH_LIMIT_CHARACTERS, IMPORT_BATCH_ROWS } from './limits.ts';
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { GuardedStream } from '../http/response/guarded-stream.ts';
 
-/** Where the batches of a stream go, in order. */
+/** Writes the batches of a stream, in order. */
 export interface BatchTarget<Row, Written> {
   /**
-   * Writes a batch, of which `part` is the number, from 0. The last one, at the end of the stream,
-   * has no rows. Undefined if there is nothing to write.
+   * Writes batch number `part`, from 0. The last batch, at the end of the stream, has no rows.
+   * Undefined if there is nothing to write.
    */
   write(rows: readonly Row[], part: number): Promise<Written> | undefined;
   close(): Promise<void>;
 }
 
-/** The rows of a batch and the result of writing it, if there was anything to write. */
+/** The rows of a batch and the result of writing them, if there was anything to write. */
 export interface WrittenBatch<Row, Written> {
   readonly rows: readonly Row[];
   readonly written: Written | undefined;
@@ -31,7 +31,7 @@ export interface RowStream<Row, Written> {
   readonly guard?: Pick<GuardedStream, 'check' | 'race'>;
 }
 
-/** Writes the batches. While one is written the next one is read, but no more than that. */
+/** Writes the batches. While one is written, reads the next one but no more. */
 export async function* writeBatches<Row extends { readonly characters: number }, Written>(
   { slices, target, guard }: RowStream<Row, Written>,
 ): AsyncGenerator<WrittenBatch<Row, Written>, void, void> {
@@ -48,7 +48,7 @@ export async function* writeBatches<Row extends { readonly characters: number },
         return;
       }
       reading = batches.next();
-      reading.catch(() => {}); // awaited above, unless nobody reads on
+      reading.catch(() => {}); // awaited above, unless the caller stops iterating
       yield { rows, written: await writing };
     }
   } finally {
@@ -64,7 +64,7 @@ async function* gatherBatches<Row extends { readonly characters: number }>(
   let batch: Row[] = [];
   let characters = 0;
   for await (const rows of slices) {
-    await yieldToEventLoop(); // a body that arrived at once must not block other requests
+    await yieldToEventLoop(); // a large chunk must not block other requests
     for (const row of rows) {
       batch.push(row);
       characters += row.characters;

@@ -1,10 +1,10 @@
 /**
- * Finds the columns of a CSV file for the members of a product, in any case and order: those of our
- * own export, of the product exports of shops, or those that `map` names. In Shopify's exports each
- * variant has a row, of which only the first has Title and Type; rows that only add an image have
- * neither SKU nor price. WooCommerce writes prices with the shop's decimal mark, escapes a comma in
- * a category by a backslash, and has `variable` and `grouped` rows for products with variants.
- * Magento 2 has `configurable` and `grouped` rows, and rows that translate the one above.
+ * Finds the CSV columns of product members, in any case and order: of our own export, of shop
+ * exports, or as named by `map`. In Shopify's exports each variant has a row, and only the first
+ * has Title and Type; rows that only add an image have neither SKU nor price. WooCommerce writes
+ * prices with the shop's decimal mark, escapes a comma in a category with a backslash, and has
+ * `variable` and `grouped` rows for products with variants. Magento 2 has `configurable` and
+ * `grouped` rows, and rows that translate the row above.
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError } from '../domain/error.ts';
@@ -16,31 +16,31 @@ import { invalidQuery } from '../http/request/query.ts';
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
 
-/** Fields that may have a default; a SKU or a currency could not be shared by all rows. */
+/** Fields that may have a default; rows cannot share a SKU or a currency. */
 export type Defaultable = Exclude<SentFieldName, 'sku'>;
 export type DefaultableField = SentField & { readonly name: Defaultable };
 export const DEFAULTABLE_FIELDS =
   SENT_FIELDS.filter((field): field is DefaultableField => field.name !== 'sku');
 export const DEFAULTABLE = DEFAULTABLE_FIELDS.map(({ name }) => name);
 
-/** Other columns of our own export, which are not reported as ignored. */
+/** Columns of our own export that an import ignores without reporting them. */
 const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
   new Set<string>(PRODUCT_FIELD_NAMES).difference(new Set<string>(MEMBERS));
 
-/** The column to read each member from, if the client names it. */
+/** The column that the client names for each member. */
 export type ColumnMap = ReadonlyMap<Member, string>;
 
-/** Values of new products for blank cells and missing columns. */
+/** Values for blank cells and missing columns of new products. */
 export type Defaults = ReadonlyMap<Member, string>;
 
 /**
- * Columns that relate rows to each other: equal in the rows of one product (`group`), the kind of a
- * row, its id and that of the parent it inherits from, and the store view that it translates for.
+ * Columns that relate rows: the key shared by rows of one product (`group`), the kind of a row, its
+ * id, the parent it inherits from, and the store view it translates for.
  */
 const STRUCTURE = ['group', 'kind', 'id', 'parent', 'storeView'] as const;
 type Structure<Value> = Readonly<Record<(typeof STRUCTURE)[number], Value>>;
 
-/** How the export of a shop is recognised and read. Names are in lower case. */
+/** How to recognize and read a shop's export. Names are in lower case. */
 interface Layout extends Partial<Structure<string>> {
   /** A file with all of these columns has this layout. */
   readonly identifying: readonly string[];
@@ -66,7 +66,7 @@ const LAYOUTS: readonly Layout[] = [
 /** The columns of a file, by their index from 0. */
 export interface Columns extends Structure<number | undefined> {
   readonly count: number;
-  /** The columns of each member; the first of them whose cell is not blank is read. */
+  /** The columns of each member; the first one with a non-blank cell is read. */
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
   /** All columns that are read. */
   readonly used: ReadonlySet<number>;
@@ -75,17 +75,17 @@ export interface Columns extends Structure<number | undefined> {
   /** Whether a cell lists several categories, separated by commas. */
   readonly hasCategoryLists: boolean;
   readonly hasLocalDecimals: boolean;
-  /** The first columns that are not read. */
+  /** The first ignored columns. */
   readonly ignored: readonly string[];
-  /** Members without a column or a default: a new product needs all of them. */
+  /** Members without a column or default, which a new product needs. */
   readonly missing: readonly Member[];
   /** Whether rows can be imported, even if members are missing. */
   readonly isUsable: boolean;
 }
 
 /**
- * Parses `name:Title,sku:Code`. A comma ends the name of a column only before a lower-case word and
- * a colon, so names may contain commas.
+ * Parses `name:Title,sku:Code`. A comma ends a column name only before a lower-case word and a
+ * colon, so names may contain commas.
  * @throws AppError `invalid_query`
  */
 export function parseColumnMap(text: string): ColumnMap {
@@ -119,8 +119,8 @@ function parsePairs(
 
 /**
  * With `isPartial`, columns may be missing: only new products need all members.
- * @throws AppError `invalid_data` for a duplicate column and if nothing could be imported,
- *   `invalid_query` for `map`
+ * @throws AppError `invalid_data` for a duplicate column or a file from which nothing could be
+ *   imported, `invalid_query` for `map`
  */
 export function findColumns(
   header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(), isPartial = false,
@@ -136,7 +136,7 @@ export function findColumns(
 }
 
 /**
- * How a header is understood, even if an import needs more columns.
+ * Matches a header to members, even if an import would need more columns.
  * @throws AppError `invalid_query` if `map` names a missing column
  */
 export function matchColumns(

@@ -1,14 +1,14 @@
 /**
- * Cells and lines of CSV (RFC 4180): writing them with commas, CRLF and the quotes they need, and
- * parsing their numbers. A text that a spreadsheet would run as a formula gets an apostrophe before
- * it, as OWASP ("CSV Injection") and WooCommerce have it; a text that begins with an apostrophe
- * gets another one, so that every text is restored exactly.
+ * Writes cells and lines of CSV (RFC 4180), with commas, CRLF and quotes where needed, and parses
+ * numbers. A text that a spreadsheet would run as a formula gets a leading apostrophe, as OWASP
+ * ("CSV Injection") and WooCommerce do; a text that begins with an apostrophe gets another one, so
+ * that every text can be restored exactly.
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../domain/number-text.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 
-/** Besides delimiters and line breaks, outer white space, which some readers would trim. */
+/** Delimiters, line breaks, and outer white space, which some readers would trim. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 const NEEDS_APOSTROPHE = /^[=+\-@\t\r'＝＋－＠]/;
 const HAS_APOSTROPHE = /^'[=+\-@\t\r'＝＋－＠]/;
@@ -29,7 +29,7 @@ export function formatCsvRow(values: readonly (string | number | null | undefine
 }
 
 function formatCell(value: string | number): string {
-  // No number of a product is so large or so small that it would be written with an exponent.
+  // No number of a product is large or small enough for an exponent.
   if (typeof value === 'number') return String(value);
   const cell = NEEDS_APOSTROPHE.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
@@ -41,8 +41,8 @@ export function unescapeFormula(cell: string): string {
 }
 
 /**
- * The decimal marks of a file: a point; a point or a comma; or, if a point or comma could also be a
- * thousands separator, either of them, but three digits after it are rejected as ambiguous.
+ * The decimal marks of a file: a point; a point or a comma; or, if either could also be a thousands
+ * separator, both, but three digits after one are rejected as ambiguous.
  */
 export type DecimalMarks = 'point' | 'either' | 'unclear';
 
@@ -70,7 +70,7 @@ export function parseDecimal(
   }
   if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
     const hint = kind === 'whole' ? 'write a whole number, such as 1234'
-      : 'write 1234, or 1.2340 with a 0 more';
+      : 'write 1234, or 1.2340 with an extra 0';
     return invalid('format', `Could mean thousands or decimals: ${hint}.`);
   }
   const number = text.replace(',', '.');

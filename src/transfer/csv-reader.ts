@@ -1,9 +1,9 @@
 /**
  * Reads CSV (RFC 4180) of any length, in UTF-8 with or without a byte order mark. Lines end in
- * CRLF, LF or CR; blank ones are ignored, and so is a first line `sep=;` for Excel. The delimiter
- * is the comma, semicolon or tab that the header has most of. A quote is special only at the start
- * of a cell. Text after a closing quote, or a quote that is never closed, rejects the file, since
- * the rest is ambiguous. Lines without quotes, nearly all, are split by the engine.
+ * CRLF, LF or CR; blank lines are ignored, and so is a first line `sep=;` for Excel. The delimiter
+ * is the most frequent one in the header: comma, semicolon or tab. A quote is special only at the
+ * start of a cell. Text after a closing quote, or an unclosed quote, rejects the file, since the
+ * rest is ambiguous. Lines without quotes, nearly all, are split by the engine.
  */
 import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
@@ -13,14 +13,14 @@ import { tooManyBlankLines } from './import-row.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 export interface CsvRecord {
-  /** The line on which it begins, from 1, as an editor counts lines. */
+  /** The line on which it begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** As it was sent, without the line break that ends it. */
+  /** As sent, without its final line break. */
   readonly text: string;
 }
 
-/** Text is scanned in portions of this size, so that short chunks cost no more. */
+/** Text is scanned in portions of at least this size, so that short chunks cost no more. */
 const SCAN_CHARACTERS = 32 * 1024;
 /** A first line that names the delimiter for Excel. The line has no other delimiter. */
 const DELIMITER_LINE = /^sep=[,;\t]$/i;
@@ -36,11 +36,11 @@ export class CsvReader {
   #delimiter: string | undefined;
   #line = 1;
   #blankLines = 0;
-  /** Text that is not part of a record yet, and how much of it is not scanned. */
+  /** Text that is not part of a record yet, and how much of it is unscanned. */
   #text = '';
   #unscannedCharacters = 0;
 
-  /** Separates the cells; known after the header. */
+  /** The delimiter of cells; known after the header. */
   get delimiter(): string {
     return this.#delimiter ?? ',';
   }
@@ -60,7 +60,7 @@ export class CsvReader {
     yield* this.#take(true);
   }
 
-  /** The error for the bytes after the remaining text. */
+  /** The error for invalid bytes after the remaining text. */
   #notUtf8(): AppError {
     const line = this.#lineAt(this.#text, 0, this.#text.length);
     if (line === 1 && this.#text === GZIP_START) {
@@ -70,7 +70,7 @@ export class CsvReader {
     return invalidFile(`${what}. Save the file as "CSV UTF-8".`);
   }
 
-  /** The complete records. Those before an error are yielded before it is thrown. */
+  /** Yields the complete records; those before an error are yielded before it is thrown. */
   *#take(isLast: boolean): Generator<readonly CsvRecord[], void, void> {
     const records: CsvRecord[] = [];
     try {
@@ -107,13 +107,13 @@ export class CsvReader {
     if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
       const line = this.#lineAt(text, start, openQuote);
       const what = `The quote that opens a cell on line ${line} is never closed`;
-      const hint = 'Correct the file and import it again: rows that were imported stay unchanged';
+      const hint = 'Correct the file and import it again: imported rows stay unchanged';
       throw invalidFile(`${what}. ${hint}.`);
     }
     if (this.#isTooLong(this.#text)) throw this.#tooLong();
   }
 
-  /** A record with this text; `cells` are undefined if it has no quotes. */
+  /** Makes a record of this text; `cells` is undefined if it has no quotes. */
   #record(text: string, cells: string[] | undefined): CsvRecord {
     if (this.#isTooLong(text)) throw this.#tooLong();
     const record = { line: this.#line, cells: cells ?? text.split(this.delimiter), text };
@@ -124,7 +124,7 @@ export class CsvReader {
     return record;
   }
 
-  /** The cells of a record with quotes, up to `openQuote` if one is not closed. */
+  /** Splits a record with quotes into cells, up to `openQuote` if one is not closed. */
   #split(text: string, start: number, marks: Marks) {
     const cells: string[] = [];
     for (let at = start; ; at += 1) {
@@ -164,7 +164,7 @@ export class CsvReader {
   }
 }
 
-/** Find the next marks in a text that is read from left to right; its end if there is none. */
+/** Find the next mark in a text that is read from left to right; its end if there is none. */
 type Marks = Readonly<Record<'delimiter' | 'quote' | 'lineBreak', (at: number) => number>>;
 
 function findMarks(text: string, delimiter: string): Marks {
@@ -175,7 +175,7 @@ function findMarks(text: string, delimiter: string): Marks {
   };
 }
 
-/** Remembers the mark that it found, so that no part of the text is searched twice. */
+/** Remembers the last mark found, so that no part of the text is searched twice. */
 function finder(text: string, mark: string): (at: number) => number {
   let next = -1;
   return (at) => {
@@ -186,7 +186,7 @@ function finder(text: string, mark: string): (at: number) => number {
   };
 }
 
-/** The delimiter of the first line that is not blank; undefined until that line has ended. */
+/** The delimiter of the first non-blank line; undefined until that line has ended. */
 function findDelimiter(text: string, isLast: boolean): string | undefined {
   const line = text.replace(/^[\r\n]+/, '');
   // Quoted cells match first, so that delimiters inside them do not count.
@@ -201,7 +201,7 @@ function findDelimiter(text: string, isLast: boolean): string | undefined {
   return [';', '\t'].reduce((best, other) => count(other) > count(best) ? other : best, ',');
 }
 
-/** The quote that closes the cell which opens at `open`; -1 if the text ends before. */
+/** The quote that closes the cell opened at `open`; -1 if the text ends before. */
 function findClosingQuote(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
   while (close >= 0 && text.charCodeAt(close + 1) === QUOTE) close = text.indexOf('"', close + 2);

@@ -1,8 +1,8 @@
 /**
- * The rows of a CSV file. Texts are taken exactly as they are, except for the apostrophe that
- * escapes a formula; in the export of a shop they are trimmed. A blank cell, or a missing column,
- * leaves its member out: an existing product keeps its value, and a new one gets the client's
- * default. The category of a shop's product has a default here, since shops often leave it blank.
+ * The rows of a CSV file. Texts are read exactly, except for the apostrophe that escapes a formula;
+ * shop exports are trimmed. A blank cell or missing column leaves its member out: an existing
+ * product keeps its value, a new one gets the client's default. The category of a shop's product
+ * has a built-in default, since shops often leave it blank.
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
@@ -24,11 +24,11 @@ const NO_CATEGORY = 'Uncategorized';
 interface CsvSettings {
   readonly map: ColumnMap;
   readonly defaults: Defaults;
-  /** Whether rows may leave members out, since they may change existing products. */
+  /** Whether rows may leave members out, because they may change existing products. */
   readonly isPartial: boolean;
 }
 
-/** The value that new products get, or the errors in it. */
+/** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
 /** Reads the products of one CSV file. */
@@ -132,7 +132,6 @@ export class CsvRows implements RowReader {
     return parseContent(members, issues, this.#currency, leftOut);
   }
 
-  /** Parses the text of a member. */
   #parseMember(
     members: Record<string, unknown>, issues: Issue[], { name, kind }: DefaultableField,
     text: string,
@@ -143,7 +142,7 @@ export class CsvRows implements RowReader {
     else issues.push({ pointer: `/${name}`, ...parsed.error });
   }
 
-  /** The values that new products get for the members that a row leaves out. */
+  /** The values of new products for members that a row leaves out. */
   #fill(absent: readonly Defaultable[], { indexes }: Columns): LeftOut {
     const missing: Issue[] = [];
     let defaults: ProductPatch = {};
@@ -158,7 +157,7 @@ export class CsvRows implements RowReader {
   }
 }
 
-/** The cell of a member: the first of its columns that is not blank. */
+/** The cell of a member: the first non-blank cell of its columns. */
 function pick(cells: readonly string[], { indexes }: Columns, member: Member): string {
   for (const index of indexes[member]) {
     const cell = cells[index];

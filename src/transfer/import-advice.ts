@@ -1,18 +1,18 @@
 /**
- * Advice on the rejected rows of an import if most of them have one cause: one remedy, in the words
- * of the interface that shows it. It never suggests a name or a price, which cannot be guessed.
+ * Advice for the rejected rows of an import if most of them have one cause: one remedy, in the
+ * words of the interface that shows it. Never suggests a name or a price, which cannot be guessed.
  */
 import type { Issue } from '../domain/error.ts';
 import { DEFAULTABLE, type Defaultable } from './columns.ts';
 import type { RowReader } from './import-row.ts';
 
-/** The sentences in which an interface says what to do. */
+/** The sentences with which an interface says what to do. */
 export interface AdviceWords {
   /** Give new products these values, such as `stock:0`. */
   giveDefaults(values: readonly string[]): string;
   /** Say which columns have these members. */
   nameColumns(members: readonly string[]): string;
-  /** Change the products that exist. */
+  /** Change the existing products. */
   readonly upsert: string;
 }
 
@@ -23,19 +23,18 @@ type AdvisedFile = Pick<RowReader, 'format' | 'ignoredColumns'>;
 const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
   ['category', 'Uncategorized'], ['stock', '0'],
 ]);
-/** Limits on the causes that are counted; a file with more causes has no common one. */
+/** Limits on counted causes; a file with more causes has no common one. */
 const CAUSES_LIMIT = 50;
 const CAUSE_LIMIT_CHARACTERS = 200;
 
-/** Why a row was rejected; a client can also read it from a report. */
+/** An error of a rejected row; a client can also read it from a report. */
 export type RowError = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
 
-/** Counts the causes of the rows that were rejected. */
+/** Counts the causes of rejected rows. */
 export class RejectionCauses {
   readonly #causes = new Map<string, { readonly errors: readonly RowError[]; rows: number }>();
   #rows = 0;
 
-  /** Counts a row that was rejected for these errors. */
   add(errors: readonly RowError[]): void {
     this.#rows += 1;
     const key = errors.map(({ pointer, code }) => `${pointer} ${code}`).join();
@@ -45,7 +44,7 @@ export class RejectionCauses {
     else if (isKept) this.#causes.set(key, { errors, rows: 1 });
   }
 
-  /** The cause of most rows and its remedy; undefined if there is none to add. */
+  /** The most common cause and its remedy; undefined if there is nothing to add. */
   advise(words: AdviceWords, file: AdvisedFile): string | undefined {
     const common = [...this.#causes.values()].find(({ rows }) => rows * 2 > this.#rows);
     if (!common) return undefined;
@@ -60,14 +59,14 @@ export class RejectionCauses {
     if (errors.some(({ code }) => code === 'taken')) {
       return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.upsert}`;
     }
-    if (rows === 1) return undefined; // its own error says as much
+    if (rows === 1) return undefined; // its own error says the same
     const details = errors.map(({ pointer = '', detail }) =>
       pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
     return `${count(rows, 'has', 'have')} the same error: ${details.join(' ')}`;
   }
 }
 
-/** What to do about new products that lack these members. */
+/** The remedy for new products without these members. */
 function adviseLack(
   lacking: readonly Defaultable[], errors: readonly RowError[], words: AdviceWords,
   { format, ignoredColumns }: AdvisedFile,
@@ -83,7 +82,7 @@ function adviseLack(
   return `If the SKUs are right, ${what} in the file to create these products.`;
 }
 
-/** The rows, with the words of one and of several. */
+/** A number of rejected rows with its verb. */
 function count(rows: number, one: string, several: string): string {
   const noun = rows === 1 ? `rejected row ${one}` : `rejected rows ${several}`;
   return `${rows.toLocaleString('en')} ${noun}`;

@@ -1,4 +1,4 @@
-/** A row of an imported file, whatever the file's format. */
+/** A row of an imported file of any format. */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_SLICE_ROWS } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
@@ -7,20 +7,20 @@ import {
 } from '../domain/catalogue/product.ts';
 
 export interface ImportRow {
-  /** The line of the file that it begins on, from 1. */
+  /** The line of the file on which it begins, from 1. */
   readonly line: number;
-  /** As it was sent; null if there is none. */
+  /** As sent; null if there is none. */
   readonly sku: string | null;
   /** Length of its text. */
   readonly characters: number;
   readonly content: RowContent;
 }
 
-/** A product, or why there is none; undefined for a row that is not meant to contain one. */
+/** A product, or why there is none; undefined for a row that is not a product. */
 export type RowContent =
   | {
     readonly product: ProductRow;
-    /** Why the row is rejected if no product has its SKU and a member has no default. */
+    /** Why the row is rejected if its SKU is new and a member has no default. */
     readonly missing?: readonly Issue[];
     readonly issues?: undefined;
   }
@@ -31,10 +31,10 @@ export type RowContent =
   }
   | undefined;
 
-/** Reads the rows of one file in slices. No row is parsed before its slice is requested. */
+/** Reads the rows of one file in slices. Parses a row only when its slice is requested. */
 export interface RowReader {
   readonly format: 'csv' | 'ndjson';
-  /** Columns that are not read; known after the first rows. */
+  /** Ignored columns; known after the first rows. */
   readonly ignoredColumns: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
@@ -59,14 +59,14 @@ export function* sliceRows<Row>(
   if (slice.length > 0) yield slice;
 }
 
-/** The members that a row leaves out, which only a new product needs. */
+/** What a row leaves out, which only a new product needs. */
 export interface LeftOut {
   readonly defaults: ProductPatch;
-  /** The errors of a new product, for the members without a default. */
+  /** Errors of a new product, for members without a default. */
   readonly missing: readonly Issue[];
 }
 
-/** The product with these members; `issues` are the errors in members that could not be read. */
+/** Parses a product; `issues` are the errors of members that could not be read. */
 export function parseContent(
   members: Readonly<Record<string, unknown>>, issues: readonly Issue[], currency: Currency,
   leftOut?: LeftOut,
@@ -85,13 +85,13 @@ export function parseContent(
   }
 }
 
-/** The error of a new product without a member: its cell is blank, or it has none. */
+/** The error of a new product whose cell for a member is blank or absent. */
 export function missingMember(member: string, code: 'blank' | 'required'): Issue {
   const what = code === 'blank' ? 'Must not be blank' : 'Is required';
   return { pointer: `/${member}`, code, detail: `${what} for a new product.` };
 }
 
-/** Blank lines cost time, and no real file has this many in a row. */
+/** Blank lines cost time, and no real file has this many consecutive ones. */
 export function tooManyBlankLines(line: number): AppError {
   const detail = `Line ${line} follows ${IMPORT_BLANK_LINES_LIMIT} blank lines. Remove them.`;
   return new AppError('invalid_data', detail);

@@ -1,8 +1,8 @@
 /**
- * Reads NDJSON: one JSON value per line, in UTF-8 with or without a byte order mark, lines ended by
- * LF or CRLF. Blank lines are ignored. An invalid line is rejected alone, since the next line
- * starts after it in any case. A line of an import may leave out members of an existing product,
- * but not set them to null or blank; members that only our own export has are ignored.
+ * Reads NDJSON: one JSON value per line, in UTF-8 with or without a byte order mark, with lines
+ * ended by LF or CRLF. Blank lines are ignored. An invalid line is rejected alone, since the next
+ * one is unaffected. A line may leave out members of an existing product, but not set them to null
+ * or blank; members that occur only in our own export are ignored.
  */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES, LINE_LIMIT_BYTES } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
@@ -65,7 +65,7 @@ function parseMembers(
 }
 
 /**
- * Reads the lines of one NDJSON file, and yields what `map` makes of each, in slices of a few rows.
+ * Reads the lines of one NDJSON file and yields what `map` returns for each, in slices.
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readJsonLines<Row>(
@@ -117,7 +117,7 @@ function isBlank(bytes: Buffer): boolean {
 }
 
 /**
- * Splits bytes into lines, without their line feeds and without parsing them.
+ * Splits bytes into lines without their line feeds.
  * @throws AppError `body_too_large`
  */
 export async function* readLines(
@@ -137,7 +137,7 @@ class LineSplitter {
   #pending: Buffer[] = [];
   pendingBytes = 0;
 
-  /** The lines that end in a chunk. */
+  /** Returns the lines that end in a chunk. */
   split(chunk: Uint8Array): Buffer[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const lines: Buffer[] = [];

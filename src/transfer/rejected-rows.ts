@@ -1,9 +1,9 @@
 /**
- * Collects the rows that an import rejects into a file that a person can correct and import again.
- * A row is copied as it was written; CSV gets the header and one more column, `error`, which an
- * import ignores. A row that inherits values from the first row of its group is preceded by that
- * row, which changes nothing. Rows are found by reading the source a second time, in step with the
- * report on it, so memory use is independent of its size.
+ * Collects the rejected rows of an import in a file that a person can correct and import again.
+ * Rows are copied unchanged; CSV gets the header and an extra column, `error`, which imports
+ * ignore. A row that inherits values from the first row of its group is preceded by that row, which
+ * changes nothing. The source is read a second time, in step with the report, so memory use is
+ * independent of its size.
  */
 import { AppError } from '../domain/error.ts';
 import { matchColumns } from './columns.ts';
@@ -14,11 +14,11 @@ import { readLines } from './ndjson.ts';
 /** A file of products that can be read more than once. */
 interface RowSource {
   readonly format: 'csv' | 'ndjson';
-  /** Reads its text from the beginning, decompressed. */
+  /** Reads its decompressed text from the start. */
   open(): AsyncIterable<Buffer>;
 }
 
-/** The file that the rejected rows are written to. */
+/** The file of rejected rows. */
 interface RejectedRowsFile {
   append(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
@@ -26,9 +26,9 @@ interface RejectedRowsFile {
 
 interface Options<File> {
   readonly source: RowSource;
-  /** Creates the file for the first row; undefined if it cannot, in which case rows are dropped. */
+  /** Creates the file for the first row; undefined if it cannot, and rows are then dropped. */
   readonly create: () => Promise<File | undefined>;
-  /** Rows are dropped once the file has this size; no limit by default. */
+  /** Rows are dropped once the file has this size. Default: no limit. */
   readonly limitBytes?: number;
 }
 
@@ -40,7 +40,7 @@ interface SourceRow {
   copy(reason: string): Buffer;
 }
 
-/** If a file has a column `error` of its own, ours is `import error`: column names are unique. */
+/** If a file already has a column `error`, ours is `import error`: column names are unique. */
 const ERROR_COLUMNS = /^(?:import )*error$/;
 /** Rows are written in chunks of at least this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
   readonly #options: Options<File>;
   #file: File | undefined;
   #rows: AsyncGenerator<SourceRow, void, void> | undefined;
-  /** First row of the group that was copied last. */
+  /** First row of the group copied last. */
   #first: SourceRow | undefined;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -61,12 +61,12 @@ export class RejectedRows<File extends RejectedRowsFile> {
     this.#options = options;
   }
 
-  /** Undefined if nothing was written, because no row was rejected or the file has no room. */
+  /** Undefined if nothing was written: no row was rejected, or the disk is full. */
   get file(): File | undefined {
     return this.#writtenBytes > 0 ? this.#file : undefined;
   }
 
-  /** Whether the file has all rejected rows: false after the limit or a full disk ended it. */
+  /** False if the size limit or a full disk cut the file short. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -78,13 +78,13 @@ export class RejectedRows<File extends RejectedRowsFile> {
     if (this.#isComplete) await this.#untilDiskFull(() => this.#copy(line, reason));
   }
 
-  /** Writes what is pending; no row is added after it. */
+  /** Writes pending rows; add none after it. */
   async end(): Promise<void> {
     await this.#rows?.return();
     await this.#untilDiskFull(() => this.#flush());
   }
 
-  /** Closes the file, without writing what is pending. */
+  /** Closes the file without writing pending rows. */
   async close(): Promise<void> {
     await this.#rows?.return();
     await this.#file?.close();
@@ -101,7 +101,7 @@ export class RejectedRows<File extends RejectedRowsFile> {
     }
   }
 
-  /** Creates the file and begins to read the source. */
+  /** Creates the file and starts reading the source. */
   async #begin(): Promise<AsyncGenerator<SourceRow, void, void> | undefined> {
     const { source, create } = this.#options;
     this.#file = await create();
@@ -144,7 +144,7 @@ export function formatRowErrors(errors: readonly RowError[]): string {
     pointer === '' || code === 'taken' ? detail : `${pointer.slice(1)}: ${detail}`).join(' ');
 }
 
-/** The header of a CSV file, and its rows. */
+/** Yields the header of a CSV file, then its rows. */
 async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
   const reader = new CsvReader();
   let header: readonly string[] | undefined;
@@ -182,7 +182,7 @@ function nameErrorColumn(header: readonly string[]): string {
   return name;
 }
 
-/** The line of a record with the reason in one more cell, or in place of an earlier reason. */
+/** The line of a record with the reason in an extra cell, or in place of an earlier reason. */
 function appendCell(
   { cells, text }: CsvRecord, header: readonly string[], delimiter: string, reason: string,
 ): string {

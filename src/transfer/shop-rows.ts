@@ -1,7 +1,7 @@
 /**
- * What distinguishes the exports of Shopify, WooCommerce and Magento from a plain table: rows that
- * are no products of their own, lists of categories, and rows that inherit a name or a category
- * from an earlier row. The number of categories remembered is limited, and so is their length.
+ * Special rules for exports of Shopify, WooCommerce and Magento: rows that are not products, lists
+ * of categories, and rows that inherit a name or category from an earlier row. The number and
+ * length of remembered categories are limited.
  */
 import { IMPORT_PARENTS_LIMIT } from './limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
@@ -9,31 +9,30 @@ import { copyText } from '../domain/text.ts';
 import type { Columns } from './columns.ts';
 import { unescapeFormula } from './csv-cells.ts';
 
-/** The kind of a row that variations name as their parent. */
+/** The kind of a row that variations name as parent. */
 const PARENT = 'variable';
 /** Products that are sold only as one of their variants. */
 const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
 const ID_PREFIX = 'id:';
-/** Enough of a text to show that it is too long. */
+/** Long enough to fail the length check. */
 const CATEGORY_LIMIT_CHARACTERS = 2 * CATEGORY_LIMIT_CODE_POINTS + 1;
 const KEY_LIMIT_CHARACTERS = 2 * SKU_LIMIT_CODE_POINTS;
 
 type Cells = readonly string[];
 
-/** Texts of a row that others may inherit. */
+/** Texts of a row that other rows may inherit. */
 interface RowTexts {
   readonly sku: string;
   readonly name: string;
   readonly category: string;
 }
 
-/** Fills in what the rows of one file inherit. Rows come in the order of the file. */
+/** Fills in inherited texts for the rows of one file, in file order. */
 export class Inheritance {
   #group = { key: '', name: '', category: '' };
   /** The categories of products with variants, by SKU and by id. */
   readonly #parents = { sku: new Map<string, string>(), id: new Map<string, string>() };
 
-  /** The name and category of a row, its own or inherited. */
   apply(
     cells: Cells, columns: Columns, { sku, name, category }: RowTexts,
   ): Omit<RowTexts, 'sku'> {
@@ -57,7 +56,7 @@ export class Inheritance {
     return { name, category };
   }
 
-  /** The category of a parent, given as its SKU or as `id:` and its id; blank if it is unknown. */
+  /** The category of a parent, given by its SKU or as `id:` and its id; blank if unknown. */
   #findCategory(parent: string): string {
     const id = parent.startsWith(ID_PREFIX) ? parent.slice(ID_PREFIX.length).trim() : '';
     return this.#parents.id.get(id) ?? this.#parents.sku.get(parent) ?? '';
@@ -71,7 +70,7 @@ export function isNoProduct(cells: Cells, columns: Columns): boolean {
   return isTranslation || CONTAINERS.has(kindOf(cells, columns));
 }
 
-/** The first category of a list, in which a comma within a category is escaped by a backslash. */
+/** The first category of a list. A backslash escapes a comma within a category. */
 export function firstCategory(categories: string, { hasCategoryLists }: Columns): string {
   if (!hasCategoryLists) return categories;
   const [category = ''] = /^(?:\\,|[^,])*/.exec(categories) ?? [];

@@ -1,10 +1,10 @@
 /**
- * Decodes UTF-8 in chunks, and drops a byte order mark. Unlike a TextDecoder it returns the text
- * before an invalid byte too, so that an error can name its line.
+ * Decodes UTF-8 in chunks and drops a byte order mark. Unlike TextDecoder it also returns the text
+ * before an invalid byte, so that an error can name its line.
  */
 import { isUtf8 } from 'node:buffer';
 
-/** Yields the text of each chunk; and undefined, as the last, where a byte is invalid. */
+/** Yields the text of each chunk; at an invalid byte it yields undefined and ends. */
 export async function* decodeUtf8(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string | undefined, void, void> {
@@ -38,7 +38,7 @@ function validPart(bytes: Buffer): Buffer {
   return completePart(bytes.subarray(0, valid));
 }
 
-/** All bytes but those of an incomplete last character. */
+/** All bytes except an incomplete last character. */
 function completePart(bytes: Buffer): Buffer {
   const start = bytes.findLastIndex((byte) => byte < 0x80 || byte >= 0xc0); // no continuation byte
   const first = bytes[start] ?? 0;

@@ -49,7 +49,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
     while (readdirSync(folder).length === 1) await wait(5);
     child.kill(signal);
     assert.deepEqual((await once(child, 'close'))[0], status);
-    const says = 'Rows that were imported stay. Run the command again to import the rest.';
+    const says = 'Imported rows stay. Run the command again to import the rest.';
     assert.equal(await notes, `Interrupted. ${says}\n`);
     assert.deepEqual(readdirSync(folder), ['products.csv']);
   });

@@ -1,6 +1,6 @@
 /**
- * `doctor`: checks the data folder, or one database file, and says what to do. It changes nothing
- * and can run beside a server. Exit status 1 if anything is damaged or at risk.
+ * `doctor`: checks the data folder, or one database file, and prints findings with advice. It
+ * changes nothing and can run beside a server. Exit status 1 if anything is damaged or at risk.
  */
 import { checkDatabaseFile, checkDataFolder } from '../../store/sqlite/check/data-folder.ts';
 import type { Check, Finding } from '../../store/sqlite/check/finding.ts';
@@ -16,7 +16,7 @@ interface CheckResult extends Pick<Check, 'name' | 'subject'> {
 export const doctor: Command = {
   summary: 'Checks the data folder for damage and risks, even while a server runs.',
   flags: {
-    file: { value: 'FILE', help: 'check only this database, which no process may be writing to' },
+    file: { value: 'FILE', help: 'check only this database, to which no process may be writing' },
   },
   async run(input) {
     const { flags, dataFolder, isJson, out } = input;
@@ -36,7 +36,7 @@ export const doctor: Command = {
   },
 };
 
-/** Runs each check and prints its findings at once. */
+/** Runs the checks and prints the findings of each as soon as it is done. */
 function* runChecks(
   { isJson, out }: Input, checks: Iterable<Check>,
 ): Generator<CheckResult, void, void> {
@@ -64,7 +64,7 @@ function format({ name, subject, status, findings }: CheckResult): string {
   return [`${status.padEnd(8)} ${name.padEnd(13)} ${subject}`, ...lines].join('\n');
 }
 
-/** Shows on a terminal what is being checked, until the returned function is called. */
+/** Shows the current check on a terminal, until the returned function is called. */
 function announce(subject: string): () => void {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};

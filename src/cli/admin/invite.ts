@@ -1,4 +1,4 @@
-/** `seller invite`: prints an invitation code, with which one person creates a portal account. */
+/** `seller invite`: prints an invitation code that lets one person create a portal account. */
 import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
 import { generateCode, hashCode } from '../../domain/access/human-code.ts';
 import type { SellerId } from '../../domain/id.ts';
@@ -12,7 +12,7 @@ import { readSellerId } from './seller.ts';
 const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
 export const inviteSeller: Command = {
-  summary: 'Prints an invitation code, with which one person can open a shop in the portal.',
+  summary: 'Prints an invitation code that lets one person open a shop in the portal.',
   flags: {
     seller: { value: 'ID', help: 'invite the owner of this existing seller, who has no account' },
     'replace-account': {
@@ -44,7 +44,7 @@ export const inviteSeller: Command = {
   },
 };
 
-/** Creates an invitation and returns its code, of which only a hash is stored. */
+/** Creates an invitation and returns its code. Only a hash of the code is stored. */
 export async function makeInvitation(store: AccountStore, invitation: Invitation): Promise<string> {
   const code = generateCode();
   await store.createInvitation(hashCode(code) ?? '', invitation);

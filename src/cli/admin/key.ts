@@ -60,7 +60,7 @@ export const listKeys: Command = {
 };
 
 export const rotateKey: Command = {
-  summary: 'Replaces a key by a new one with the same permissions; both work during an overlap.',
+  summary: 'Replaces a key with a new one with equal permissions; both work during an overlap.',
   operands: ['KEY_ID'],
   flags: {
     overlap: {
@@ -80,7 +80,7 @@ export const rotateKey: Command = {
 };
 
 export const revokeKey: Command = {
-  summary: 'Revokes a key at once: its next request is rejected.',
+  summary: 'Revokes a key immediately: its next request is rejected.',
   operands: ['KEY_ID'],
   async run({ operands, dataFolder }) {
     const key = await withStore(dataFolder, (store) => store.revokeKey(readKeyId(operands[0])));
@@ -97,7 +97,7 @@ function newKeyResult(key: ApiKey, secret: string, sentence: string): Result {
   };
 }
 
-/** The given seller, or the only one. */
+/** The given seller; without an id, the only one. */
 async function findSeller(store: AccessStore, id: string | undefined): Promise<SellerId> {
   if (id !== undefined) {
     const sellerId = readSellerId(id);

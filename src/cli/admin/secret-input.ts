@@ -1,6 +1,6 @@
 /**
  * Reads a secret from standard input, typed at a terminal or piped in. An argument would stay in
- * the history of the shell and be visible to other users.
+ * the shell history and be visible to other users.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -32,7 +32,7 @@ async function readLine(source: Source): Promise<string> {
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
-/** Readline writes its echo to a stream that discards it. */
+/** Prompts for each value. Readline echoes to a stream that discards everything. */
 async function ask(
   input: Source, labels: readonly string[], note: (text: string) => void,
 ): Promise<string[]> {

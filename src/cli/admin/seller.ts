@@ -1,6 +1,6 @@
 /**
- * `seller create`, `list`, `disable` and `enable`; and, for an owner who cannot sign in any more,
- * `reset-password` and `reset-totp`, which end every session and are recorded in the activity.
+ * `seller create`, `list`, `disable` and `enable`; and, for an owner who cannot sign in,
+ * `reset-password` and `reset-totp`, which end all sessions and appear in the activity log.
  */
 import { parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
@@ -45,7 +45,7 @@ export const listSellers: Command = {
 };
 
 export const disableSeller: Command = {
-  summary: 'Disables the keys, sign-in and webhooks of a seller at once; keeps all data.',
+  summary: 'Disables the keys, sign-in and webhooks of a seller immediately; keeps all data.',
   operands: ['SELLER_ID'],
   run: (input) => setDisabled(input, true),
 };

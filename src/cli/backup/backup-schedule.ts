@@ -16,21 +16,21 @@ export interface BackupRun {
 interface BackupMetrics {
   made: number;
   failed: number;
-  /** When the latest backup was made, by any process, in milliseconds since 1970. */
+  /** When any process made the latest backup, in milliseconds since 1970. */
   newestAt: number | undefined;
 }
 
 export interface BackupSchedule {
   readMetrics(): Readonly<BackupMetrics>;
-  /** Also ends a backup in progress. */
+  /** Also stops a backup in progress. */
   stop(): Promise<void>;
 }
 
 interface ScheduleOptions {
   readonly intervalMs: number;
-  /** Rejects with the reason of a failure; ends early if it is aborted. */
+  /** Rejects with the reason of a failure; ends early when aborted. */
   readonly run: (stop: AbortSignal) => Promise<BackupRun>;
-  /** Resolves after this time, or when it is aborted. */
+  /** Resolves after this time, or when aborted. */
   readonly wait: (waitMs: number, stop: AbortSignal) => Promise<void>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -38,7 +38,7 @@ interface ScheduleOptions {
   readonly warn: (text: string) => void;
 }
 
-/** Starts at once. */
+/** Starts immediately. */
 export function scheduleBackups(
   { intervalMs, run, wait, clock, note, warn }: ScheduleOptions,
 ): BackupSchedule {

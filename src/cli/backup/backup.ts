@@ -1,7 +1,7 @@
 /**
- * `backup` and `restore`. A backup copies the database of the data folder to a file or a folder of
- * backups, with or without a running server; the file appears after it was checked, and is
- * FILE.ID.part until then. A restore replaces the catalogue while no server runs.
+ * `backup` and `restore`. A backup copies the database to a file or a folder of backups, even while
+ * a server runs; the file is named FILE.ID.part until the copy has been checked. A restore replaces
+ * the catalogue while no server runs.
  */
 import { join } from 'node:path';
 import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../limits.ts';
@@ -23,9 +23,9 @@ export const backupCatalogue: Command = {
   summary: 'Copies the database to a file and checks the copy, even while a server runs.',
   operands: ['[FILE]'],
   flags: {
-    folder: { value: 'DIR', help: 'instead of FILE: a file named by the time, in this folder' },
+    folder: { value: 'DIR', help: 'instead of FILE: a file in this folder, named by the time' },
     every: {
-      value: 'DURATION', help: 'with --folder: skip if there is a more recent one, such as 24h',
+      value: 'DURATION', help: 'with --folder: skip if the latest is more recent, such as 24h',
     },
     keep: {
       value: 'N', help: `with --folder: how many to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
@@ -46,7 +46,7 @@ export const backupCatalogue: Command = {
 };
 
 export const restoreCatalogue: Command = {
-  summary: 'Replaces the catalogue by a backup, while no server runs.',
+  summary: 'Replaces the catalogue with a backup, while no server runs.',
   operands: ['FILE'],
   flags: {
     replace: { help: 'replace an existing catalogue, which is kept under another name' },
@@ -63,7 +63,7 @@ export const restoreCatalogue: Command = {
   },
 };
 
-/** Runs a copy with progress, and times it; if it is interrupted, removes the partial file. */
+/** Runs a copy with progress and times it; an interruption removes the partial file. */
 async function runCopy<Done>(
   note: Input['note'], interrupted: string,
   copy: (
@@ -90,7 +90,7 @@ async function runCopy<Done>(
 }
 
 async function backUpIntoFile(input: Input, path: string): Promise<void> {
-  // SQLite would treat it as part of another database; and a copy is not a stream.
+  // SQLite would treat it as part of another database; `-` is no file.
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
@@ -136,8 +136,8 @@ function describeConsequences({ kept, secrets: { sealed, opened } }: Restored): 
   const names = kept.join(', ');
   return [
     ...(kept.length === 0 ? [] : [`The previous catalogue is kept as ${names}.`]),
-    'Changes since the backup are gone. Keys that were revoked since then are valid again: revoke'
-      + ' them again. Clients that remember a later position must resync from a new export.'
+    'Changes since the backup are gone. Keys revoked since then are valid again: revoke them'
+      + ' again. Clients that remember a later position must resync from a new export.'
       + ' Everyone must sign in to the portal again.',
     ...(opened === sealed ? [] : [
       `${formatCount(sealed - opened)} of ${formatCount(sealed)} webhook and two-factor secrets`
@@ -148,7 +148,7 @@ function describeConsequences({ kept, secrets: { sealed, opened } }: Restored): 
   ];
 }
 
-/** What was copied, for people. */
+/** Summarizes a copy for people. */
 function describeCopy(
   { sellers, products, changes, bytes, seconds }: ReturnType<typeof summarize>, to: string,
 ): string {

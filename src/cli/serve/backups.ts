@@ -1,6 +1,6 @@
 /**
- * Scheduled backups of a server: their settings, and the process that makes each of them, so that
- * neither a slow disk nor the check of a copy delays requests.
+ * Scheduled backups of a server: their settings, and the separate process that makes each, so that
+ * neither a slow disk nor checking a copy delays requests.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
@@ -30,7 +30,7 @@ export const backupFlags: Flags = {
 };
 
 /**
- * Returns what starts the schedule; it does nothing unless a folder is given.
+ * Returns a function that starts the schedule; without a backup folder it does nothing.
  * @throws UsageError, AppError `invalid_data`
  */
 export function readBackups(
@@ -51,7 +51,7 @@ export function readBackups(
   });
 }
 
-/** None without a schedule. */
+/** Empty without a schedule. */
 export function listBackupMetrics(schedule: BackupSchedule | undefined): readonly MetricFamily[] {
   if (!schedule) return [];
   const { made, failed, newestAt } = schedule.readMetrics();
@@ -72,7 +72,7 @@ async function wait(waitMs: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Runs `backup` in a process of its own; rejects with the last line of its stderr if it fails. */
+/** Runs `backup` in its own process; rejects with the last line of its stderr if it fails. */
 async function runBackup(args: readonly string[], stop: AbortSignal): Promise<BackupRun> {
   const command = process.execArgv.concat(MAIN, 'backup', ...args, '--json');
   const running = promisify(execFile)(process.execPath, command);
@@ -98,7 +98,7 @@ function lowerPriority(id: number | undefined): void {
   }
 }
 
-/** On SIGTERM it removes its partial file; while it checks a copy, it may react too late. */
+/** On SIGTERM it removes its partial file; during the check of a copy it may react too late. */
 function endInTime(child: ChildProcess): void {
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), BACKUP_STOP_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 /**
- * Reads the files of `--tls-cert` and `--tls-key`, and checks them before they are used: an error
- * is explained, and does not affect a running server. Rejects a key that every user can access.
+ * Reads the files of `--tls-cert` and `--tls-key` and checks them before use, so that an error is
+ * explained and does not affect a running server. Rejects a key that every user can access.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -19,12 +19,12 @@ export interface CertificateFiles {
 export interface ReadCertificate extends Certificate {
   /** Its subject and expiry. */
   readonly description: string;
-  /** Problems that do not prevent its use. */
+  /** Problems that do not prevent using it. */
   readonly warnings: readonly string[];
 }
 
 /**
- * @param host The host that clients connect to, if it is known.
+ * @param host The host that clients connect to, if known.
  * @param now Milliseconds since 1970.
  * @throws CommandFailure
  */

@@ -28,7 +28,7 @@ export const demo: Command = {
   isRemote: true,
   async run(input) {
     const dataFolder = mkdtempSync(join(tmpdir(), 'seller-api-demo-'));
-    // Also runs on errors and handled signals.
+    // `exit` also fires on errors and handled signals.
     process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }));
     const access = await createSeller(dataFolder);
     let presentation: Promise<void> | undefined;
@@ -44,7 +44,7 @@ export const demo: Command = {
   },
 };
 
-/** Creates the seller, with an API key and an invitation code for an account in the portal. */
+/** Creates the seller, an API key and an invitation code for a portal account. */
 async function createSeller(folder: string) {
   const key = generateApiKey();
   const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
@@ -57,7 +57,7 @@ async function createSeller(folder: string) {
   return { key, code };
 }
 
-/** Imports the sample, and prints what to try. */
+/** Imports the sample catalogue and prints commands to try. */
 async function present(
   { isJson, out }: Input, url: string, { key, code }: Awaited<ReturnType<typeof createSeller>>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** What `serve` prints on an empty database: how to open a shop, in the portal or without it. */
+/** What `serve` prints for an empty database: how to open a shop, with or without the portal. */
 import { relative } from 'node:path';
 import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
 import type { AccessStore } from '../../store/access-store.ts';
@@ -12,7 +12,7 @@ interface Start {
   readonly hasPortal: boolean;
 }
 
-/** Undefined if there is a seller already. Creates an invitation if there is a portal. */
+/** Undefined if a seller exists. Creates an invitation if there is a portal. */
 export async function describeFirstSteps(
   { store, url, dataFolder, hasPortal }: Start,
 ): Promise<string | undefined> {

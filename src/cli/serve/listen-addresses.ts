@@ -1,6 +1,6 @@
 /**
- * Where `serve` listens: on ports, on a Unix socket, or on sockets that systemd opened for it
- * (sd_listen_fds(3)); and which proxies it trusts to name the addresses of their clients.
+ * Where `serve` listens: on ports, on a Unix socket, or on sockets passed by systemd
+ * (sd_listen_fds(3)); and which proxies it trusts to report client addresses.
  */
 import { DEFAULT_HOST, DEFAULT_PORT, INHERITED_SOCKETS_LIMIT } from '../limits.ts';
 import { AppError } from '../../domain/error.ts';
@@ -11,7 +11,7 @@ import { readNumber, splitList } from '../settings.ts';
 
 const PORT_LIMIT = 65_535;
 const FIRST_DESCRIPTOR = 3;
-/** The name of a systemd socket that redirects, as `--redirect-port` does. */
+/** Name of a systemd socket that redirects, like `--redirect-port`. */
 const REDIRECT_NAME = 'redirect';
 
 export interface HostAndPort {
@@ -31,11 +31,11 @@ interface ListenAddresses {
 export function readListenAddresses({ flags, environment }: Input): ListenAddresses {
   const inherited = listInheritedSockets(environment);
   if (inherited.length > 0) {
-    rejectFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'sockets of systemd');
+    rejectFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'systemd sockets');
     const redirecting = inherited.filter(({ name }) => name === REDIRECT_NAME);
     const serving = inherited.filter(({ name }) => name !== REDIRECT_NAME);
     if (serving.length > 0) return { own: undefined, serving, redirecting };
-    throw new UsageError(`One socket of systemd needs another name than ${REDIRECT_NAME}.`);
+    throw new UsageError(`At least one systemd socket must not be named ${REDIRECT_NAME}.`);
   }
   const { socket: socketPath } = flags;
   if (socketPath !== undefined) {
@@ -49,7 +49,7 @@ export function readListenAddresses({ flags, environment }: Input): ListenAddres
   return { own, serving: [own], redirecting };
 }
 
-/** As `createApp` takes them. @throws UsageError */
+/** In the form that `createApp` takes. @throws UsageError */
 export function readTrustedProxies({ flags }: Input): readonly string[] {
   const proxies = splitList(flags['trusted-proxies'] ?? '');
   try {
@@ -63,8 +63,8 @@ export function readTrustedProxies({ flags }: Input): readonly string[] {
 }
 
 /**
- * The sockets of systemd, with the `FileDescriptorName=` of their units. The variables are
- * inherited too, so sockets that are meant for another process are ignored.
+ * The sockets passed by systemd, with the `FileDescriptorName=` of their units. Child processes
+ * inherit the variables, so sockets meant for another process id are ignored.
  */
 function listInheritedSockets(environment: Input['environment']) {
   const count = environment['LISTEN_FDS'];

@@ -1,4 +1,4 @@
-/** Opens the listeners of `serve`, with or without TLS, and knows the URL that clients use. */
+/** Opens the listeners of `serve`, with or without TLS, and determines the URL for clients. */
 import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
@@ -37,7 +37,7 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
   const { own, serving, redirecting } = readListenAddresses(input);
   const files = readFiles(flags);
   const scheme = files ? 'https' : 'http';
-  // Clients can connect to this address, and it is known before the server listens.
+    // True if clients can connect to this address and it is known before the server listens.
   const isKnown = own && own.port > 0 && !WILDCARDS.includes(own.host);
   const baseUrl = readUrl(flags, 'base-url')
     ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
@@ -54,7 +54,7 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
   const read = files && (() => readCertificate(files, hostname, Date.now()));
   const certificate = read?.();
   return {
-    /** Undefined if only the address of each request says it. */
+    /** Undefined if clients find the server at the address of each request. */
     baseUrl,
     /** @throws CommandFailure if a port is taken or not permitted */
     async open({ handle, findMethods }: Served, operator: Operator) {
@@ -68,7 +68,7 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
       return {
         /** The URL of the server. */
         url: baseUrl ?? formatUrl(scheme, { host: own?.host ?? '', port }),
-        /** Problems with the settings that the operator should know. */
+        /** Problems with the settings, for the operator. */
         warnings: certificate?.warnings ?? warnOfPlainHttp(listeners),
         async stop(): Promise<void> {
           stopReloading?.();
@@ -116,8 +116,8 @@ async function openAll(
 }
 
 /**
- * Reloads the certificate on SIGHUP. If the new one cannot be used, the current one stays in use.
- * Returns a function that stops this.
+ * Reloads the certificate on SIGHUP; an unusable one is not taken. Returns a function that stops
+ * reloading.
  */
 function reloadOnSignal(
   listeners: readonly Listener[], read: () => ReadCertificate, { note, warn }: Operator,

@@ -1,13 +1,13 @@
 /**
- * The retention job of a server: prunes old history, by its setting, and idempotency records. A
- * clock may be wrong by years, for example if the battery of the machine is empty, so history is
- * not pruned by a clock that is far ahead of the newest change.
+ * The retention job of a server: prunes old history, as configured, and idempotency records. A
+ * clock may be wrong by years, for example after a flat battery, so a clock that is far ahead of
+ * the newest change does not prune history.
  */
 import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
-/** Starts at once and repeats every hour; 0 days keep all history. Returns what stops it. */
+/** Starts immediately and repeats hourly; 0 days keep all history. Returns a stop function. */
 export function startRetentionJob(
   store: Omit<MaintenanceStore, 'readMetrics' | 'close'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
@@ -39,7 +39,7 @@ export function startRetentionJob(
   };
 }
 
-/** A clock that is never far ahead of the newest change at the start plus the time since then. */
+/** A clock that never runs far ahead of the newest change at start plus the time since then. */
 function makeCarefulClock(
   newest: number | undefined, clock: () => number, note: (text: string) => void,
 ): () => number {

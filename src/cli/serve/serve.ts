@@ -29,7 +29,7 @@ export const serve: Command = {
     ...listeningFlags,
     'rate-limit': setting('N',
       `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`),
-    'seller-rate-limit': setting('N', 'requests per minute with all keys of a seller; 0 is off '
+    'seller-rate-limit': setting('N', 'requests per minute across all keys of a seller; 0 is off '
       + `(default: ${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`),
     'history-days': setting('N',
       `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`),
@@ -91,7 +91,7 @@ export const serve: Command = {
   },
 };
 
-/** Loads the features that are switched on. @throws UsageError, AppError, CommandFailure */
+/** Loads the enabled features. @throws UsageError, AppError, CommandFailure */
 async function loadFeatures(
   input: Input, baseUrl: string | undefined,
 ): Promise<LoadedFeature<Partial<AppOptions>>[]> {
@@ -128,7 +128,7 @@ function startFeatures(
   };
 }
 
-/** Prints notices in plain words, and each error as a line of JSON. */
+/** Prints notices as text, and each error as a JSON line. */
 function plainOperator({ note }: Input): Operator {
   return { note, warn: note, report: safeErrorReporter(undefined) };
 }

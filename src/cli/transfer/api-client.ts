@@ -1,7 +1,7 @@
 /**
  * The HTTP client of `import` and `export`. The API key comes from the environment or a file and is
- * sent in a header; it never appears in an argument, a message or an error. Responses are not
- * trusted: they are limited, and control characters in them are never printed.
+ * sent in a header, never printed. Responses are not trusted: their size is limited, and control
+ * characters in them are never printed.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { readUrl } from '../settings.ts';
 import { readErrorResponse, TemporaryFailure } from './api-error.ts';
 
 export interface ApiServer {
-  /** Without a trailing slash; its path, if any, precedes `/api`. */
+  /** Without a trailing slash; its path, if any, is a prefix of `/api`. */
   readonly url: string;
   readonly key: ApiKeySecret;
 }
@@ -28,7 +28,7 @@ interface ApiRequest {
   /** Relative to the server's URL, with the query. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Sent while the response is already being read. */
+  /** Sent while the response is already read. */
   readonly body?: AsyncIterable<Uint8Array>;
 }
 
@@ -51,13 +51,13 @@ const TEMPORARY: readonly string[] = [
   'ENETUNREACH', 'EAI_AGAIN', 'ERR_STREAM_PREMATURE_CLOSE', 'Z_BUF_ERROR',
 ];
 
-/** Reads the server and the key from the flags and the environment. @throws UsageError */
+/** @throws UsageError */
 export function readServer({ flags, environment }: Input): ApiServer {
   return { url: readUrl(flags, 'url') ?? DEFAULT_URL, key: readKey(flags, environment) };
 }
 
 /**
- * Resolves with a response of status 200 when it starts, while the body may still be being sent.
+ * Resolves with a status 200 response when it starts, possibly while the body is still being sent.
  * @throws CommandFailure, TemporaryFailure; UsageError if the server rejects the value of a flag
  */
 export async function sendRequest(
@@ -66,7 +66,7 @@ export async function sendRequest(
   const outgoing = open(server, request);
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve);
-    outgoing.on('error', reject); // after the response has started, reading it reports the error
+    outgoing.on('error', reject); // once the response has started, its reader gets the error
   });
   let wasReached = false;
   outgoing.on('socket', (socket) => {
@@ -116,7 +116,7 @@ function open(
   return outgoing;
 }
 
-/** An error of the body's source ends the request, and is thrown where its response is read. */
+/** An error of the body's source ends the request; reading the response throws it. */
 async function sendBody(
   outgoing: ClientRequest, body: AsyncIterable<Uint8Array>,
   responded: Promise<IncomingMessage>,
@@ -130,14 +130,14 @@ async function sendBody(
     }
     outgoing.end();
   } catch (error) {
-    if (outgoing.destroyed) return; // its own error, or the response, says why
+    if (outgoing.destroyed) return; // its own error, or the response, explains why
     // The cast: the file system, zlib and our own code throw only errors.
     outgoing.destroy(error as Error);
     responded.then((response) => response.destroy(error as Error), () => {});
   }
 }
 
-/** A connection error as a failure of the command. Failures are returned unchanged. */
+/** Turns a connection error into a command failure. Returns other failures unchanged. */
 function explainError({ url }: ApiServer, error: unknown, wasReached: boolean): unknown {
   const isExplained = error instanceof CommandFailure || error instanceof UsageError;
   if (isExplained || !(error instanceof Error)) return error;

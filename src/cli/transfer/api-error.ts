@@ -1,7 +1,7 @@
 /**
- * Errors of a server (RFC 9457 problem details) as failures of a command: in one line, and retried
- * if they are temporary. It may be any server, so its response is not trusted: it is limited in
- * size, its members are checked, and control characters are replaced.
+ * Turns a server's errors (RFC 9457 problem details) into one-line command failures, and retries
+ * temporary ones. The server is not trusted: response size is limited, members are checked, and
+ * control characters are replaced.
  */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -32,7 +32,7 @@ export class TemporaryFailure extends CommandFailure {
   }
 }
 
-/** The failure for a response with another status than 200. */
+/** The failure for a response with a status other than 200. */
 export async function readErrorResponse(
   url: string, response: IncomingMessage, body: AsyncIterable<Buffer>,
 ): Promise<CommandFailure | UsageError> {
@@ -47,7 +47,7 @@ export async function readErrorResponse(
   return new CommandFailure(`${text} Is --url right?`);
 }
 
-/** The failure for a problem document, with an optional sentence after it. */
+/** The failure for a problem document; `ending` is appended as a last sentence. */
 export function explainProblem(
   problem: Members, { retryAfterMs = 0, ending = '' } = {},
 ): CommandFailure | UsageError {
@@ -59,8 +59,8 @@ export function explainProblem(
 }
 
 /**
- * Runs an attempt and repeats it after a temporary failure, as often as the policy allows. A
- * server that was never reached is not waited for; one that went away may be restarting.
+ * Runs an attempt and retries it after temporary failures, as often as the policy allows. A server
+ * that was never reached is not retried; one that disconnected may be restarting.
  * @throws CommandFailure; TemporaryFailure when no retry is left
  */
 export async function withRetries<Result>(
@@ -84,7 +84,7 @@ export async function withRetries<Result>(
   }
 }
 
-/** The errors of a problem, each after the name of its member or flag. */
+/** The errors of a problem, each with the name of its member or flag. */
 function formatIssues(issues: unknown): string {
   if (!Array.isArray(issues)) return '';
   return issues.map((issue: unknown) => {
@@ -96,7 +96,7 @@ function formatIssues(issues: unknown): string {
   }).join(' ');
 }
 
-/** Parses a JSON object; has no members if the text is anything else. */
+/** Parses a JSON object; returns no members for any other text. */
 export function parseObject(text: string): Members {
   try {
     return asMembers(JSON.parse(text));

@@ -1,7 +1,7 @@
 /**
  * `export`: writes the catalogue of a running server, at one position, to a file or to standard
- * output. The file appears only when it is complete; until then it is FILE.ID.part. Anything but a
- * file, such as a device or a folder, is rejected, since renaming would replace it.
+ * output. The file is named FILE.ID.part until it is complete. An existing path that is not a
+ * regular file, such as a device, is rejected, since renaming would replace it.
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -23,7 +23,7 @@ interface ExportTask {
   readonly server: ApiServer;
   readonly query: URLSearchParams;
   readonly format: FileFormat['format'];
-  /** Whether to show progress, which must not be mixed with rows on the same terminal. */
+  /** Whether to show progress. It must not mix with rows on the same terminal. */
   readonly isShown: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Outcome {
 
 type Write = (body: AsyncIterable<Buffer>) => Promise<void>;
 
-/** Flags that are sent to the server as query parameters of the list. */
+/** Flags sent to the server as query parameters. */
 const FILTERS = {
   q: { value: 'TEXT', help: 'only products with this text in name, SKU or category' },
   category: { value: 'NAME', help: 'only products in this category' },
@@ -78,7 +78,7 @@ export const exportProducts: Command = {
       file?.discard();
       return file ? `Interrupted: ${path} was not written.` : `Interrupted. ${INCOMPLETE}`;
     });
-    const text = `${formatCount(rows)} products as they were at position ${position}`;
+    const text = `${formatCount(rows)} products at position ${position}`;
     if (path === undefined) note(`Exported ${text}.`);
     else if (isJson) out(JSON.stringify({ rows, position, file: path }));
     else out(`Exported ${text} to ${path}.`);
@@ -94,7 +94,7 @@ function readQuery(flags: Input['flags'], format: string): URLSearchParams {
   return query;
 }
 
-/** Passes the rows to `write`, and shows the progress. */
+/** Passes the rows to `write` and shows progress. */
 async function runExport(
   { server, query, format, isShown }: ExportTask, write: Write,
 ): Promise<Outcome> {
@@ -104,7 +104,7 @@ async function runExport(
   const position = Number(response.headers['seller-position']);
   if (!Number.isSafeInteger(position)) {
     response.destroy();
-    throw new CommandFailure(`The response of ${server.url} has no position. Is --url right?`);
+    throw new CommandFailure(`The response from ${server.url} has no position. Is --url right?`);
   }
   const counter = new RowCounter(format);
   await write(watch(readBody(server, response), counter, isShown));
@@ -137,11 +137,11 @@ async function writeOut(body: AsyncIterable<Buffer>): Promise<void> {
       throw new CommandFailure(`${error.message} ${INCOMPLETE}`);
     }
     if (!isSystemError(error, 'EPIPE')) throw error;
-    throw new CommandFailure('The reader of the output closed it before the end.');
+    throw new CommandFailure('The reader of the output closed it early.');
   }
 }
 
-/** Each attempt writes the file from its start, since an export is of one position. */
+/** Each attempt writes the file from its start, since an export has one position. */
 async function writeFile(
   task: ExportTask, target: AtomicFile, isCompressed: boolean,
 ): Promise<Outcome> {
@@ -161,7 +161,7 @@ async function writeFile(
   }
 }
 
-/** The file that a path names; the target of a symbolic link, so that the link stays. */
+/** The file to write; for a symbolic link its target, so that the link stays. */
 function resolveFile(path: string, isForced: boolean): string {
   const found = statSync(path, { throwIfNoEntry: false });
   const isBroken = !found && lstatSync(path, { throwIfNoEntry: false }) !== undefined;

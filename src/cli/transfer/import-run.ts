@@ -1,6 +1,6 @@
 /**
- * Sends a file to the import of a server, once, and reads the report while sending: NDJSON with a
- * line for each rejected row, and at the end a summary or the problem that ended the import.
+ * Sends a file to a server's import endpoint once, and reads the report while sending: NDJSON with
+ * a line per rejected row, then a summary or the problem that ended the import.
  */
 import type { RowError } from '../../transfer/import-advice.ts';
 import { readLines } from '../../transfer/ndjson.ts';
@@ -35,7 +35,7 @@ export interface RejectedRow {
   readonly errors: readonly RowError[];
 }
 
-/** The counts of a summary, in the order in which they are shown, and what people call them. */
+/** The counts of a summary in display order, with their labels. */
 const COUNTS = {
   created: 'created', updated: 'updated', unchanged: 'unchanged', failed: 'rejected',
   skipped: 'skipped',
@@ -43,13 +43,13 @@ const COUNTS = {
 
 export interface ImportSummary extends Readonly<Record<keyof typeof COUNTS, number>> {
   readonly position: number;
-  /** Columns that the import did not read. */
+  /** Columns that the import ignored. */
   readonly ignoredColumns: readonly string[];
 }
 
 const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** @throws CommandFailure, UsageError; TemporaryFailure if it may be sent again */
+/** @throws CommandFailure, UsageError; TemporaryFailure if a retry may succeed */
 export async function sendImport(run: ImportRun): Promise<ImportSummary> {
   const { server, source, query, idempotencyKey } = run;
   const response = await sendRequest(server, {
@@ -72,7 +72,7 @@ export async function sendImport(run: ImportRun): Promise<ImportSummary> {
     }
     if (row['status'] === 'failed') await run.onRejected(readRejectedRow(row));
   }
-  throw new TemporaryFailure('The report of the server ended early.');
+  throw new TemporaryFailure('The report from the server ended early.');
 }
 
 /** The counts of a summary: `3 created, 1 updated, ...`. */
@@ -87,7 +87,7 @@ function readSummary(value: unknown): ImportSummary {
   const members = asMembers(value);
   const counts = [...Object.keys(COUNTS), 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
-    throw new CommandFailure(`The summary of the server has no "${name}". Is --url right?`);
+    throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
   });
   const ignored = members['ignored_columns'];
   const ignoredColumns = Array.isArray(ignored) ? ignored.map(printable) : [];

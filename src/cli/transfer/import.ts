@@ -1,6 +1,6 @@
 /**
  * `import`: sends a file to a running server, and again if the connection breaks. All attempts
- * share one Idempotency-Key, so the report covers the whole file, and no row is written twice.
+ * share one Idempotency-Key, so the report covers the whole file and no row is written twice.
  */
 import { randomUUID } from 'node:crypto';
 import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
@@ -18,12 +18,12 @@ import { RejectedRowsFile } from './rejected-rows-file.ts';
 
 interface Outcome {
   readonly summary: ImportSummary;
-  /** The first of the rejected rows. */
+  /** The first rejected rows. */
   readonly shown: readonly RejectedRow[];
   readonly causes: RejectionCauses;
 }
 
-/** Advice in the flags of this command. */
+/** Advice in terms of this command's flags. */
 const WORDS: AdviceWords = {
   giveDefaults: (values) => `Run the command again with --default ${values.join(',')}.`,
   nameColumns: (members) => 'Run the command again with --map '
@@ -31,7 +31,7 @@ const WORDS: AdviceWords = {
   upsert: 'To change these products, run the command again with --mode upsert.',
 };
 
-const RESUME = 'Rows that were imported stay. Run the command again to import the rest.';
+const RESUME = 'Imported rows stay. Run the command again to import the rest.';
 
 export const importProducts: Command = {
   summary: 'Imports a CSV or NDJSON file into a running server. If it stops early, run it again.',
@@ -43,9 +43,9 @@ export const importProducts: Command = {
       value: 'upsert|create', help: 'update existing products (default), or reject them',
     },
     'dry-run': { help: 'change nothing, but report what the import would do' },
-    map: { value: 'name:Title,...', help: 'columns of members that are not recognised by name' },
+    map: { value: 'name:Title,...', help: 'columns of members that are not recognized by name' },
     default: {
-      value: 'MEMBER:VALUE,...', help: 'values of new products for blank cells, such as stock:0',
+      value: 'MEMBER:VALUE,...', help: 'values for blank cells of new products, such as stock:0',
     },
     rejected: {
       value: 'FILE', formerName: 'failures',
@@ -75,7 +75,7 @@ export const importProducts: Command = {
         throw new CommandFailure(`${error.message} ${RESUME}`);
       })
       .finally(() => {
-        if (path === '-') process.stdin.destroy(); // or its writer would keep this process alive
+        if (path === '-') process.stdin.destroy(); // an open pipe would keep this process alive
       });
     report(input, outcome, source.format, await rejected.end());
   },
@@ -90,7 +90,7 @@ function readQuery(flags: Input['flags']): URLSearchParams {
   return query;
 }
 
-/** Sends the file once. Rejected rows of an earlier attempt are discarded. */
+/** Sends the file once. Discards the rejected rows of earlier attempts. */
 async function attempt(
   task: Omit<ImportRun, 'onSent' | 'onRejected'>, rejected: RejectedRowsFile,
 ): Promise<Outcome> {

@@ -1,6 +1,6 @@
 /**
- * Files of products: their format, recognised by the file extension or given by `--format`, how an
- * import reads them, and how their rows are counted. A file can be read twice, a pipe cannot.
+ * Product files: their format, given by `--format` or the file extension, how an import reads them,
+ * and how their rows are counted.
  */
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
@@ -61,7 +61,7 @@ export function openSource(path: string, formatFlag: string | undefined): Import
 }
 
 /**
- * Reads the bytes as they are, compressed or not, and reports the rows and bytes read so far.
+ * Reads the bytes without decompressing them, and reports the rows and bytes read so far.
  * @throws CommandFailure
  */
 export async function* readSource(
@@ -84,7 +84,7 @@ export async function* readSource(
   }
 }
 
-/** Reads the text of a file, decompressed. */
+/** Reads the decompressed text of a file. */
 export function openText(source: ImportSource): AsyncIterable<Buffer> {
   const bytes = openBytes(source);
   // Errors of the file are forwarded to the decoder, and thrown to its reader.
@@ -95,7 +95,7 @@ function openBytes({ path }: ImportSource): NodeJS.ReadableStream & AsyncIterabl
   return path === '-' ? process.stdin : createReadStream(path);
 }
 
-/** Decompresses chunks only to count their rows; resolves when a chunk has been counted. */
+/** Decompresses chunks only to count their rows; resolves when a chunk is counted. */
 function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
   const inflate = createGunzip();
   inflate.on('data', (chunk: Buffer) => counter.add(chunk));
@@ -109,8 +109,8 @@ function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
 }
 
 /**
- * Counts the rows of a text in chunks by its line feeds. In CSV, line feeds inside quotes do not
- * count (a doubled quote closes and reopens), nor does the header.
+ * Counts rows by line feeds. In CSV, the header and line feeds inside quotes do not count (a
+ * doubled quote closes and reopens).
  */
 export class RowCounter {
   readonly #isCsv: boolean;

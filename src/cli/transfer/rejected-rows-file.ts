@@ -1,6 +1,6 @@
 /**
- * The file that `import` writes rejected rows to, beside the imported file unless another path is
- * given. It never overwrites an existing file.
+ * The file to which `import` writes rejected rows; by default it is beside the imported file. Never
+ * overwrites an existing file.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export class RejectedRowsFile {
   /** Path of the file that was created, if any. */
   #path: string | undefined;
 
-  /** @throws UsageError if rows cannot be written to `chosenPath`, or the source not read twice */
+  /** @throws UsageError if `chosenPath` exists, or the source cannot be read twice */
   constructor(source: ImportSource, chosenPath: string | undefined) {
     if (chosenPath !== undefined && source.sizeBytes === undefined) {
       throw new UsageError('--rejected needs an import from a FILE: a pipe cannot be read twice.');
@@ -46,14 +46,14 @@ export class RejectedRowsFile {
     await this.#rows.add(line, reason);
   }
 
-  /** Returns the path of the file with all rows that were added; undefined if there is none. */
+  /** Returns the path of the complete file; undefined if there is none. */
   async end(): Promise<string | undefined> {
     await this.#rows?.end();
     await this.#rows?.close();
     return this.#rows?.file?.path;
   }
 
-  /** Removes the rows that were added. */
+  /** Removes the rows added so far. */
   async discard(): Promise<void> {
     await this.#rows?.close();
     this.remove();
@@ -66,7 +66,7 @@ export class RejectedRowsFile {
     this.#path = undefined;
   }
 
-  /** Undefined if no file can be created, which is no reason to stop the import. */
+  /** Undefined if no file can be created; the import continues without it. */
   async #create(): Promise<OpenFile | undefined> {
     for (const path of this.#listPaths()) {
       try {

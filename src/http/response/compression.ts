@@ -1,9 +1,8 @@
 /**
- * Compresses responses for clients that accept it, on the threads of `node:zlib`, never on the
- * event loop. The length of a compressed secret can reveal it to a web page that sends many
- * requests (BREACH). Here no page can send a request with a key (`browser_refused`, unless the
- * operator allows it), and the only secret in a response is that of a webhook, to the request that
- * created it.
+ * Compresses responses for clients that accept it, on `node:zlib` threads, never on the event loop.
+ * The length of a compressed secret can reveal it to a web page that sends many requests (BREACH).
+ * Here no page can send a request with a key (`browser_refused`, unless the operator allows it),
+ * and a response contains a secret only when a webhook is created.
  */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
@@ -14,10 +13,10 @@ import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_MAX_RATIO } from '..
 import { type ContentCoding, negotiateCoding } from '../request/negotiate.ts';
 import { type Chunks, isStream, type Reply, withFields } from './reply.ts';
 
-/** Without live streams, whose events would each need a flush. */
+/** Excludes live streams, whose events would each need a flush. */
 const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?json|application\/x-ndjson|image\/svg)/;
-/** By preference. Streams are compressed while they are produced; Brotli is too slow for that. */
+/** In order of preference. Streams are compressed on the fly; Brotli is too slow for that. */
 const CODINGS: readonly ContentCoding[] = ['br', 'gzip'];
 const STREAM_CODINGS: readonly ContentCoding[] = ['gzip'];
 
@@ -30,10 +29,10 @@ const VARY = { vary: 'accept-encoding' };
 type Compressed = Promise<Uint8Array | undefined>;
 
 export class Compressor {
-  /** The compressed forms of cached bodies, for as long as those live. */
+  /** Compressed forms of cached bodies; each lives as long as its body. */
   readonly #cache = new WeakMap<Uint8Array, Map<ContentCoding, Compressed>>();
 
-  /** The response in a form that the request accepts, compressed if that is worth it. */
+  /** The response in an accepted coding, compressed if that is worth it. */
   compress(
     reply: Reply<Chunks>, { method, headers }: Request,
   ): Reply<Chunks> | Promise<Reply<Chunks>> {

@@ -1,7 +1,7 @@
 /**
- * Entity tags and conditional requests (RFC 9110 sections 8.8.3 and 13). The tag of a resource is
- * its position. The tag of its compressed form adds the coding (`"12-gzip"`) and means the same
- * position wherever a client sends it.
+ * Entity tags and conditional requests (RFC 9110 sections 8.8.3 and 13). A resource's tag is its
+ * position. The tag of a compressed form adds the coding (`"12-gzip"`) and always means the same
+ * position.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../domain/error.ts';
@@ -23,7 +23,7 @@ export function formatEntityTag(position: number): string {
   return `"${position}"`;
 }
 
-/** The tag of the same resource in this coding. */
+/** The resource's tag in this coding. */
 export function formatCodedTag(tag: string, coding: ContentCoding): string {
   return tag.replace(/"$/, `-${coding}"`);
 }
@@ -51,12 +51,12 @@ export function assertMatch(header: string | undefined, tag: string): void {
   assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
 }
 
-/** Whether `If-None-Match` contains this tag, by weak comparison: then the response is 304. */
+/** Whether `If-None-Match` contains this tag, by weak comparison: the response is then 304. */
 export function isNoneMatch(header: string | undefined, tag: string): boolean {
   return findNoneMatch(header, tag) !== undefined;
 }
 
-/** The form of this tag in `If-None-Match`, which the 304 must name. */
+/** The form of this tag in `If-None-Match`, which the 304 must repeat. */
 export function findNoneMatch(header: string | undefined, tag: string): string | undefined {
   if (header === undefined) return undefined;
   if (header === tag || header.trim() === '*') return tag;

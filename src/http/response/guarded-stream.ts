@@ -1,8 +1,8 @@
 /**
- * The only kind of stream that a reply may have as its body. It holds a concurrency slot, calls
- * `reauthorize` at an interval, and ends after a maximum duration; the timers run whether or not
- * the client reads. However it ends (read to its end, cut, client disconnected, never started), it
- * returns its source and then releases its slot.
+ * The only kind of stream that a reply may have as its body. It holds a concurrency slot,
+ * reauthorizes at an interval, and ends after a maximum duration, whether or not the client reads.
+ * However it ends (completely, cut, client disconnected, never started), it returns its source and
+ * then releases its slot.
  */
 import { addAbortListener } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -19,13 +19,13 @@ interface GuardOptions {
   /** Undefined for no maximum. */
   readonly durationLimitMs: number | undefined;
   /**
-   * What happens to the response when the stream is cut: `destroy` the connection, so that the
-   * client sees that it is incomplete; `end` it, if the client can resume; or let the source
-   * `report` in its last chunks why it ended.
+   * How to end the response when the stream is cut: `destroy` the connection, so that the client
+   * sees that it is incomplete; `end` it, if the client can resume; or let the source `report` the
+   * reason in its last chunks.
    */
   readonly whenCut: 'destroy' | 'end' | 'report';
   readonly response: Pick<ServerResponse, 'destroy' | 'writableNeedDrain' | 'once' | 'off'>;
-  /** Called with the reason when the stream is cut before its end. */
+  /** Called with the reason when the stream is cut. */
   readonly onCut: (reason: AppError) => void;
 }
 
@@ -40,7 +40,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   #source: AsyncIterator<Chunk, unknown, void> | undefined;
   #closeSource: (() => Promise<unknown>) | undefined;
   #isDisconnected = false;
-  /** Settles once the source is returned and the slot released. */
+  /** Settles when the source is returned and the slot released. */
   #ending: Promise<void> | undefined;
 
   constructor(options: GuardOptions) {
@@ -56,13 +56,13 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     response.once('close', this.#disconnect);
   }
 
-  /** Aborted, with an AppError as its reason, once nothing more may be read or written. */
+  /** Aborted, with an AppError as reason, when reading and writing must stop. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
   /**
-   * Call it before each step: reauthorizes if that is due.
+   * Call it before each step: reauthorizes if due.
    * @throws AppError the reason of `signal`
    */
   async check(): Promise<void> {
@@ -70,7 +70,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     this.signal.throwIfAborted();
   }
 
-  /** Waits for an operation that may take long. @throws AppError the reason of `signal` */
+  /** Waits for a long operation. @throws AppError the reason of `signal` */
   async race<T>(pending: Promise<T>): Promise<T> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     using _listener = addAbortListener(this.signal, () => reject(this.signal.reason));
@@ -78,8 +78,8 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   }
 
   /**
-   * Sets the source, once. `close` releases what the source holds: a generator that has not started
-   * does not do so when it is returned.
+   * Sets the source, once. `close` releases what the source holds: returning a generator that has
+   * not started does not.
    * @throws AppError the reason of `signal`, while the response can still be a problem
    */
   from(source: AsyncIterable<Chunk>, close?: () => Promise<unknown>): this {
@@ -140,7 +140,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     }
   }
 
-  /** Records that the client disconnected. The opener still has to end the stream. */
+  /** Records that the client disconnected. The opener must still end the stream. */
   readonly #disconnect = (): void => {
     this.#isDisconnected = true;
     if (this.#source) this.end().catch(() => {}); // the reader of the stream gets the error too
@@ -168,17 +168,14 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     onCut(reason);
     this.#abort.abort(reason);
     if (!this.#source) return; // not opened yet: `from` throws, and the response is a problem
-    // A client that does not read keeps the response from ending.
+    // While a client does not read, the response cannot end.
     if (whenCut !== 'destroy' && !response.writableNeedDrain) return;
     response.destroy();
     this.#disconnect();
   }
 }
 
-/**
- * Checks at an interval whether a client still has the access with which a long request started:
- * its key or session may have been revoked since.
- */
+/** Checks at an interval whether a client still has its access: key or session may be revoked. */
 export class Reauthorization {
   readonly #reauthorize: () => Promise<void>;
   readonly #intervalMs: number;
@@ -186,7 +183,7 @@ export class Reauthorization {
   #dueAt: number;
   #pending: Promise<void> | undefined;
 
-  /** `reauthorize` rejects once the client has lost its access; `now` counts milliseconds. */
+  /** `reauthorize` rejects when the client has lost its access; `now` is in milliseconds. */
   constructor(
     reauthorize: () => Promise<void>, intervalMs: number, now = () => performance.now(),
   ) {
@@ -196,7 +193,7 @@ export class Reauthorization {
     this.#dueAt = now() + intervalMs;
   }
 
-  /** Whether the interval has passed since the last time. */
+  /** Whether the interval has passed since the last check. */
   get isDue(): boolean {
     return this.#now() >= this.#dueAt;
   }

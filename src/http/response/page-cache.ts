@@ -1,7 +1,6 @@
 /**
- * Caches rendered pages in memory. An entry is valid while its seller's catalogue is at the
- * position at which it was read, and every request learns that position with its key, so nothing
- * needs invalidation.
+ * Caches rendered pages in memory. An entry is valid while its seller's catalogue is at the same
+ * position. Every request learns that position with its key, so no invalidation is needed.
  */
 import { isStream, type Reply } from './reply.ts';
 

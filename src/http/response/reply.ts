@@ -1,6 +1,6 @@
 /**
- * Responses as plain data, and the one place that writes them to a Node response. Only
- * `LingeringConnections` writes responses elsewhere: to connections without a response object.
+ * Responses as plain data, and the only place that writes them to a Node response. Only
+ * `LingeringConnections` writes others: to connections without a response object.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
@@ -9,20 +9,20 @@ import type { GuardedStream } from './guarded-stream.ts';
 
 type Chunk = string | Uint8Array;
 
-/** A body that is produced while it is sent: read once, with backpressure. */
+/** A body produced while it is sent: read once, with backpressure. */
 export type Chunks = AsyncIterable<Chunk>;
 
-/** The response of a handler. If its body is a stream, it is a guarded one. */
+/** A handler's response. A stream body is always guarded. */
 export interface Reply<Stream extends Chunks = GuardedStream> {
   readonly status: number;
   /** Names in lower case; without Content-Length, which `sendReply` adds. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Values of Set-Cookie, the one field that may occur several times. */
+  /** Values of Set-Cookie, the only field that may be repeated. */
   readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array | Stream;
 }
 
-/** Fields that are lists: added values are appended. */
+/** List fields: added values are appended. */
 const LISTS: readonly string[] = ['link', 'vary'];
 
 /** Fields that proxies add. */
@@ -46,8 +46,8 @@ export function isStream<Stream extends Chunks>(body: Reply<Stream>['body']): bo
 }
 
 /**
- * The Content-Disposition that makes a browser save a response as a file (RFC 6266), with the name
- * in ASCII and its exact form (RFC 8187). `name` is not a path.
+ * The Content-Disposition that makes a browser save a response as a file (RFC 6266), with an ASCII
+ * name and the exact one (RFC 8187). `name` is not a path.
  */
 export function formatAttachment(name: string): string {
   const ascii = name.replace(/[^\w. -]/g, '_');
@@ -57,16 +57,16 @@ export function formatAttachment(name: string): string {
 }
 
 /**
- * Writes the response, and counts the bytes of its body; for HEAD without it (RFC 9110 section
- * 9.3.2). For a stream, resolves once its end is written or the client has disconnected. A stream
- * that fails destroys the connection, so that the client sees that it is incomplete, and rejects.
+ * Writes the response and counts its body bytes; HEAD gets no body (RFC 9110 section 9.3.2). For a
+ * stream, resolves when its end is written or the client has disconnected. A failing stream
+ * destroys the connection, so that the client sees that it is incomplete, and rejects.
  */
 export function sendReply(
   response: ServerResponse, reply: Reply<Chunks>, counted = { sentBytes: 0 },
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
   const isHead = response.req.method === 'HEAD';
-  // Alternating names and values: the form that Node writes without processing it again.
+  // Alternating names and values: Node writes this form without further processing.
   const fields = ['x-content-type-options', 'nosniff'];
   for (const name in headers) fields.push(name, headers[name] ?? '');
   for (const cookie of cookies) fields.push('set-cookie', cookie);
@@ -87,8 +87,8 @@ export function sendReply(
 }
 
 /**
- * Leaving the loop returns the iterable. The loop starts in any case, for HEAD too: a generator
- * that never started would not release what it holds.
+ * Leaving the loop returns the iterable. The loop starts for HEAD too: a generator that never
+ * started would not release what it holds.
  */
 async function stream(
   response: ServerResponse, chunks: Chunks, isHead: boolean, counted: { sentBytes: number },
@@ -102,14 +102,14 @@ async function stream(
     }
     response.end();
   } catch (error) {
-    // An error that follows from the client's disconnecting is not the server's.
+    // An error caused by the client's disconnect is not a server error.
     if (response.destroyed && error instanceof AppError) return;
     response.destroy();
     throw error;
   }
 }
 
-/** Resolves once the client has read what was written, or has disconnected. */
+/** Resolves when the client has read what was written, or has disconnected. */
 function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -123,10 +123,9 @@ function waitForDrain(response: ServerResponse): Promise<void> {
 }
 
 /**
- * Responses may start while their request is still arriving. Proxies mostly cannot handle that:
- * nginx stops forwarding the request once the response starts, and if the server is slower, both
- * wait forever. So a response to a proxy, or to HTTP/1.0, is buffered until its request has
- * arrived, up to a limit.
+ * A response may start while its request is still arriving, which most proxies cannot handle: nginx
+ * then stops forwarding the request, and if the server is slower, both wait forever. So a response
+ * to a proxy, or to HTTP/1.0, is buffered until its request has arrived, up to a limit.
  */
 function bufferUntilRequestEnd(chunks: Chunks, request: IncomingMessage): Chunks {
   if (request.complete) return chunks;

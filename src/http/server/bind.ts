@@ -1,7 +1,7 @@
 /**
- * Makes a server listen on a port, an inherited socket or a Unix socket (unix(7)). A Unix socket
- * is for the user and group of this process only, and appears under its name once it listens. The
- * socket of a killed server is taken over; a socket in use or any other file never is.
+ * Makes a server listen on a port, an inherited socket or a Unix socket (unix(7)). A Unix socket is
+ * accessible to this process's user and group only, and gets its name once it listens. It replaces
+ * the socket of a killed server, but never a socket in use or any other file.
  */
 import { once } from 'node:events';
 import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
@@ -22,7 +22,7 @@ const SOCKET_MODE = 0o660;
 const SOCKET_PATH_LIMIT_BYTES = 103;
 
 /**
- * Resolves once the server listens, with a function that releases the address.
+ * Resolves when the server listens, with a function that releases the address.
  * @throws Error the system's error, or one of the same form
  */
 export async function bind(server: Server, address: BindAddress): Promise<() => void> {
@@ -44,9 +44,9 @@ async function listen(
   await once(server, 'listening');
 }
 
-/** Resolves with a function that removes the socket, unless another one has taken its path. */
+/** Resolves with a function that removes the socket, unless another one has replaced it. */
 async function bindUnixSocket(server: Server, path: string): Promise<() => void> {
-  // When it stops, Node removes whatever is at the path that it listened on.
+  // On close, Node removes whatever is at the path on which it listened.
   const draft = `${path}.${process.pid}`;
   if (Buffer.byteLength(draft) > SOCKET_PATH_LIMIT_BYTES) {
     throw listenError('ENAMETOOLONG', `${path} is too long for a socket: choose a shorter path.`);

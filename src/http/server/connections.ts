@@ -1,7 +1,7 @@
 /**
- * Limits the connections of a server, in total and per client address, and disconnects slow
- * readers. An excess connection gets 503 where that can be said, and is closed. Addresses that
- * speak for many clients (loopback and trusted proxies) count towards the total only.
+ * Limits a server's connections, in total and per client address, and disconnects slow readers. An
+ * excess connection gets 503 where possible, and is closed. Addresses shared by many clients
+ * (loopback and trusted proxies) count towards the total only.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ import type { LingeringConnections } from './lingering-close.ts';
 interface ConnectionLimits {
   readonly total: number;
   readonly perAddress: number;
-  /** Whether an address speaks for many clients. Default: loopback. */
+  /** Whether many clients share an address. Default: loopback. */
   isProxy(address: string): boolean;
 }
 
@@ -30,18 +30,18 @@ export interface ConnectionMetrics {
   readonly unreadable: number;
 }
 
-/** What a client has yet to read, and by when. */
+/** What a client still has to read, and by when. */
 interface Backlog {
   readonly dueBytes: number;
   readonly dueAt: number;
 }
 
-/** A TLS connection is two of these: the TCP connection, and itself. */
+/** A TLS connection is two of these: the TCP connection and itself. */
 type OpenSockets = Map<Socket, Backlog | undefined>;
 
 interface Connections {
   readMetrics(): Omit<ConnectionMetrics, 'unreadable'>;
-  /** Closes connections that never sent anything: Node does not count them as idle. */
+  /** Closes connections that never sent anything: Node does not count these as idle. */
   closeSilent(): void;
 }
 
@@ -100,7 +100,7 @@ export function limitConnections(
   };
 }
 
-/** A client that speaks TLS would not understand a response. */
+/** A TLS client would not understand a plain response. */
 function reject(socket: Socket, isTls: boolean, lingering: LingeringConnections): void {
   socket.on('error', () => socket.destroy());
   if (isTls) socket.destroy();
@@ -111,8 +111,8 @@ function reject(socket: Socket, isTls: boolean, lingering: LingeringConnections)
 }
 
 /**
- * The server's timeout ends connections on which nothing moves at all. This is for the client that
- * reads a byte now and then while the rest of its response stays in memory.
+ * The server's own timeout ends completely stalled connections. This is for a client that reads a
+ * byte now and then while the rest of its response stays in memory.
  */
 function disconnectSlowReaders(sockets: OpenSockets): void {
   const now = performance.now();

@@ -1,14 +1,14 @@
-/** Counts in-flight requests (accepted, not finished), so that a stop can drain them. */
+/** Counts in-flight requests (accepted, not finished), so that a stopping server can drain them. */
 import type { ServerResponse } from 'node:http';
 
 export class InFlightRequests {
   #count = 0;
   readonly #drained = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
-  /** Aborted by `close`: new requests are rejected, and those that wait should finish. */
+  /** Aborted by `close`: new requests are rejected, and waiting ones should finish. */
   readonly closing = this.#closing.signal;
 
-  /** For a request that waits: aborted once its client disconnects, or the server stops. */
+  /** For a waiting request: aborted when its client disconnects or the server stops. */
   disconnectSignal(response: ServerResponse): AbortSignal {
     const disconnected = new AbortController();
     if (response.destroyed) disconnected.abort();
@@ -29,7 +29,7 @@ export class InFlightRequests {
     if (this.closing.aborted && this.#count === 0) this.#drained.resolve();
   }
 
-  /** Resolves once no request is in flight. */
+  /** Resolves when no request is in flight. */
   close(): Promise<void> {
     this.#closing.abort();
     if (this.#count === 0) this.#drained.resolve();

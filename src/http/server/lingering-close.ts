@@ -1,9 +1,9 @@
 /**
- * Lingering close (RFC 9112 section 9.6): what a response leaves unread of its request is read and
- * discarded, because the kernel resets a connection that is closed while its client still sends,
- * and the reset may destroy the response. After a short body the connection stays open. Otherwise
- * this side is closed (FIN), and the connection is destroyed once its client closes it or stops
- * sending. The number, time and read rate of lingering connections are limited.
+ * Lingering close (RFC 9112 section 9.6): reads and discards what a response leaves unread of its
+ * request. The kernel resets a connection that is closed while its client still sends, and the
+ * reset may destroy the response. After a short body the connection stays open. Otherwise the
+ * server sends FIN, and destroys the connection once its client closes it or stops sending. The
+ * number, time and read rate of lingering connections are limited.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
@@ -29,7 +29,7 @@ export class LingeringConnections {
   readonly #limits: typeof LIMITS;
   /** Oldest first. */
   readonly #sockets = new Set<Duplex>();
-  /** Runs from the first bytes that are read until a second later. */
+  /** Runs for a second from the first bytes read. */
   #second: NodeJS.Timeout | undefined;
   #secondBytes = 0;
   #isStopped = false;
@@ -44,7 +44,7 @@ export class LingeringConnections {
     if (isRead(request)) return;
     // A client that reads `connection: close` may stop sending (RFC 9112 section 9.5).
     if (isLong(request) && !isStream(body)) response.shouldKeepAlive = false;
-    // First of the listeners: Node's own would destroy the connection after its last response.
+    // Must run first: Node's own listener would destroy the connection after its last response.
     response.prependOnceListener('finish', () => {
       if (isRead(request)) return;
       const isLast = !response.shouldKeepAlive || headers['connection'] === 'close';
@@ -55,7 +55,7 @@ export class LingeringConnections {
 
   /**
    * Writes a problem (RFC 9457) to a connection for which Node has no response object, and closes
-   * it: for bytes that are not a request, and for excess connections.
+   * it: for unparsable bytes and excess connections.
    */
   writeRawResponse(
     socket: Duplex, status: number, detail: string, fields: readonly string[] = [],
@@ -74,13 +74,13 @@ export class LingeringConnections {
     ].join('\r\n'));
   }
 
-  /** Closes this side of a connection after writing `last`, and discards what still arrives. */
+  /** Writes `last`, closes this side of the connection, and discards what still arrives. */
   close(socket: Duplex, last = ''): void {
     if (this.#sockets.has(socket)) return;
     // An in-process request has no connection.
     if (!(socket instanceof Socket)) return;
     if (!socket.writable || this.#isStopped) {
-      socket.destroySoon(); // after what was written
+      socket.destroySoon(); // after pending writes
       return;
     }
     // Detaches Node's parser: what follows is not a request.
@@ -100,17 +100,17 @@ export class LingeringConnections {
     else socket.resume();
     const [oldest] = this.#sockets;
     if (!oldest || this.#sockets.size <= this.#limits.connections) return;
-    this.#sockets.delete(oldest); // `close` comes later, and the next one too many may not
+    this.#sockets.delete(oldest); // now, since its `close` comes later
     oldest.destroy();
   }
 
-  /** Destroys all lingering connections; from now on nothing lingers. */
+  /** Destroys all lingering connections; from then on none lingers. */
   stop(): void {
     this.#isStopped = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Discards the rest of a body, after which the connection takes the next request. */
+  /** Discards the rest of a body; the connection then takes the next request. */
   #discard(request: IncomingMessage): void {
     const { socket } = request;
     const stop = (): void => {
@@ -122,7 +122,7 @@ export class LingeringConnections {
       this.close(socket);
     }, this.#limits.discardTimeoutMs).unref();
     for (const event of ['end', 'close']) request.once(event, stop);
-    socket.once('close', stop); // after its response, a request does not emit `close` for that
+    socket.once('close', stop); // after its response, a request emits no `close` for that
     // A `data` listener also restarts a body whose reader gave up; `resume` alone does not.
     request.on('data', () => {}).resume();
   }
@@ -131,7 +131,7 @@ export class LingeringConnections {
     return this.#secondBytes >= this.#limits.bytesPerSecond;
   }
 
-  /** Pauses all lingering connections for the rest of a second whose bytes are used up. */
+  /** Pauses all lingering connections for the rest of a second whose byte budget is spent. */
   #count(bytes: number): void {
     this.#second ??= setTimeout(() => {
       this.#second = undefined;
@@ -148,7 +148,7 @@ function isRead({ complete, readableEnded }: IncomingMessage): boolean {
   return complete || readableEnded;
 }
 
-/** Whether a body may be longer than what is discarded to keep its connection open. */
+/** Whether a body may be too long to discard while keeping its connection open. */
 function isLong({ headers }: IncomingMessage): boolean {
   const length = headers['transfer-encoding'] === undefined ? headers['content-length'] : Infinity;
   return Number(length ?? 0) > DISCARD_LIMIT_BYTES;

@@ -1,6 +1,6 @@
 /**
- * The HTTP server around a handler: sets every protocol limit explicitly, answers requests that
- * cannot be parsed, and drains in-flight requests when it stops.
+ * The HTTP server around a handler: sets every protocol limit explicitly, answers unparsable
+ * requests, and drains in-flight requests when it stops.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { isLoopback } from '../../domain/network-address.ts';
@@ -16,32 +16,32 @@ import { type FindMethods, handleRequests } from './request-rejections.ts';
 import { type Certificate, createTlsServer, renewCertificate, withStrictTransport } from './tls.ts';
 
 export interface ListenOptions {
-  /** The app's `findMethods`. Without it, methods that Node does not know get 501. */
+  /** The app's `findMethods`. Without it, methods unknown to Node get 501. */
   readonly findMethods?: FindMethods;
-  /** As for the app: these addresses may have any number of connections. Default: none. */
+  /** As for the app; these addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
-  /** Makes the server speak TLS, and nothing else. */
+  /** Makes the server speak TLS only. */
   readonly certificate?: Certificate;
 }
 
 export interface Listener {
-  /** The address that it listens on; empty for a Unix socket. */
+  /** The address on which it listens; empty for a Unix socket. */
   readonly host: string;
-  /** The port that it listens on; 0 for a Unix socket. */
+  /** The port on which it listens; 0 for a Unix socket. */
   readonly port: number;
-  /** Accepts no more connections, drains in-flight requests, and ends the rest after 8 s. */
+  /** Stops accepting, drains in-flight requests, and closes remaining connections after 8 s. */
   stop(): Promise<void>;
   /** Uses another certificate for new connections; existing ones continue. */
   renew(certificate: Certificate): void;
   readMetrics(): ConnectionMetrics;
 }
 
-/** How often a stopping server looks for connections that have become idle. */
+/** How often a stopping server checks for connections that became idle. */
 const STOP_CHECK_INTERVAL_MS = 20;
 
 const UNIX_SOCKET = { address: '', port: 0 };
 
-/** Resolves once the server listens; rejects with the system's error where it cannot. */
+/** Resolves when the server listens; rejects with the system's error if it cannot. */
 export async function listen(
   handle: RequestListener, address: BindAddress,
   { trustedProxies = [], certificate, findMethods }: ListenOptions = {},

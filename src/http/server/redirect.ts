@@ -1,15 +1,14 @@
 /**
- * What a plain HTTP port beside a TLS port answers: a redirect. It redirects to the host that the
- * operator configured, never to the one that a request names, and processes nothing: whatever
- * arrives here crossed the network in the clear, and a client that is only redirected would not
- * notice.
+ * What a plain HTTP port beside a TLS port responds: a redirect to the operator's configured host,
+ * never to one that a request names. It processes nothing: whatever arrives here crossed the
+ * network unencrypted, and a client that was merely redirected would not notice.
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { LingeringConnections } from './lingering-close.ts';
 import { replyWithProblem } from '../response/problem.ts';
 import { type Reply, sendReply } from '../response/reply.ts';
 
-/** The beginning of a key, anywhere in a text. */
+/** The start of an API key, anywhere in a text. */
 const KEY = /spk_[0-9A-Za-z]{20}/;
 
 /** Redirects to the same target at `origin`, such as `https://shop.example`. */

@@ -1,8 +1,8 @@
 /**
  * Routes every request event of a Node server to one handler, and answers what is not a request.
- * `100 Continue` (RFC 9110 section 10.1.1) is sent only when the body is read, so that no client
- * sends the body of a request that is rejected. CONNECT, and methods that the parser does not know,
- * get 405 (RFC 9110 section 15.5.6).
+ * `100 Continue` (RFC 9110 section 10.1.1) is sent only when the body is read, so no client sends
+ * the body of a rejected request. CONNECT and methods unknown to the parser get 405 (section
+ * 15.5.6).
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,7 +12,7 @@ import type { LingeringConnections } from './lingering-close.ts';
 
 interface ParserError extends Error {
   readonly code?: string;
-  /** The bytes in which the error is, and how many of them were parsed. */
+  /** The bytes that contain the error, and how many of them were parsed. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
@@ -23,12 +23,12 @@ export type FindMethods = (target: string) => readonly string[];
 interface RequestOptions {
   readonly lingering: LingeringConnections;
   readonly findMethods?: FindMethods | undefined;
-  /** Called once for each connection that brings something unparsable. */
+  /** Called once for each connection that sends something unparsable. */
   readonly onUnreadable?: () => void;
 }
 
 interface Connection {
-  /** The latest response, finished or not. */
+  /** The latest response, complete or not. */
   latest?: ServerResponse;
   unanswered: number;
   isUnreadable: boolean;
@@ -67,7 +67,7 @@ export function handleRequests(
     dispatch(request, response);
   });
   server.on('connect', ({ socket }) => {
-    socket.on('error', () => socket.destroy()); // Node leaves that to this listener
+    socket.on('error', () => socket.destroy()); // Node leaves this to the listener
     lingering.writeRawResponse(socket, 405, 'This server is not a proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
@@ -83,7 +83,7 @@ export function handleRequests(
   });
 }
 
-/** If the body was never asked for, what the client sends next may be a new request: closes. */
+/** Closes: if the body was never requested, what the client sends next may be a new request. */
 function sendContinueOnFirstRead(request: IncomingMessage, response: ServerResponse): void {
   const { shouldKeepAlive } = response;
   const { _read: read } = request;
@@ -106,17 +106,17 @@ function respondAfter(
   if (!latest || socket.destroyed) {
     respond();
   } else if (latest.writableFinished) {
-    // The error may be in the body of a request that was answered: a second response would be
-    // taken for that of the next request.
+    // The error may be in the body of an answered request: the client would take a second response
+    // for that of its next request.
     if (latest.req.complete) respond();
     else lingering.close(socket);
   } else if (latest.req.complete) {
     latest.once('close', respond);
   } else if (!latest.socket) {
-    // The error is in the body of the latest request, and an earlier one is not answered yet.
+    // The error is in the body of the latest request, and an earlier one has no response yet.
     latest.once('socket', () => respondAfter(lingering, latest, socket, respond));
   } else if (latest.headersSent) {
-    socket.destroy(); // in the middle of a response, which the client then sees is incomplete
+    socket.destroy(); // mid-response: the client sees that it is incomplete
   } else {
     respond();
   }
@@ -140,10 +140,7 @@ function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unpa
     : [405, methodNotAllowedDetail(methods), `Allow: ${methods}`];
 }
 
-/**
- * The target of a request line that would be valid if Node knew its method. A method may be any
- * token.
- */
+/** The target of a request line that is valid except for its unknown method, which is any token. */
 function findTarget({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = text.lastIndexOf('\n', Math.max(0, bytesParsed - 1)) + 1;

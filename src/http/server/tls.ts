@@ -1,14 +1,14 @@
 /**
  * The server's own TLS: 1.3, and 1.2 only with forward secrecy and authenticated encryption (RFC
- * 8996, RFC 9325 section 4.2), with Strict-Transport-Security (RFC 6797). It reads no files: the
- * caller has the certificate and may replace it later.
+ * 8996, RFC 9325 section 4.2), with Strict-Transport-Security (RFC 6797). Reads no files: the
+ * caller passes the certificate and may replace it later.
  */
 import { constants } from 'node:crypto';
 import type { RequestListener, Server as PlainServer, ServerOptions } from 'node:http';
 import { createServer, Server } from 'node:https';
 import { HANDSHAKE_TIMEOUT_MS } from '../limits.ts';
 
-/** A certificate followed by its intermediates, and its private key; both PEM. */
+/** A certificate followed by its intermediates, and its private key, both in PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -28,7 +28,7 @@ const LOOPBACK_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 export function createTlsServer(certificate: Certificate, options: ServerOptions): Server {
   const context = toSecureContext(certificate);
   const server = createServer({ ...options, ...context, handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
-  // There is no way to answer without TLS, and Node would report an unparsable request.
+  // There is no way to respond without TLS, and Node would report an unparsable request.
   return server.prependListener('tlsClientError', (_, socket) => socket.destroy());
 }
 
@@ -41,14 +41,14 @@ export function withStrictTransport(handle: RequestListener): RequestListener {
 }
 
 /**
- * The header field that keeps browsers to TLS for a year. None for a loopback host: browsers would
- * demand TLS from everything else that runs on their machine.
+ * The header field that keeps browsers on TLS for a year. Omitted for a loopback host: browsers
+ * would demand TLS from everything else on their machine.
  */
 export function formatStrictTransport(host: string): Readonly<Record<string, string>> {
   return isLoopbackHost(host) ? {} : { 'strict-transport-security': 'max-age=31536000' };
 }
 
-/** Whether a `Host` value names the machine that its client runs on. */
+/** Whether a `Host` value names the client's own machine. */
 export function isLoopbackHost(host: string): boolean {
   return LOOPBACK_HOST.test(host);
 }
@@ -58,7 +58,7 @@ export function renewCertificate(server: PlainServer, certificate: Certificate):
   if (server instanceof Server) server.setSecureContext(toSecureContext(certificate));
 }
 
-/** Complete each time: a new context inherits nothing from the previous one. */
+/** Always complete: a new context inherits nothing from the previous one. */
 function toSecureContext({ cert, key }: Certificate) {
   return {
     cert, key, minVersion: 'TLSv1.2', ciphers: CIPHERS, honorCipherOrder: true, ecdhCurve: 'auto',

@@ -25,7 +25,7 @@ test('says what it has restored, and what to do next', async (t) => {
   assert.match(done.out,
     /^Restored 1 seller with 0 products after 0 changes to .*: \S+ MiB in \S+ s, checked\.\n$/);
   assert.match(done.notes, /The previous catalogue is kept as catalogue\.db\.replaced-\d{8}T/);
-  assert.match(done.notes, /Keys that were revoked since then are valid again/);
+  assert.match(done.notes, /Keys revoked since then are valid again/);
   assert.doesNotMatch(done.notes, /webhook and two-factor secrets/, 'there are none');
   const judged = await run(['doctor', '--data', folder]);
   assert.equal(judged.status, 0, judged.out + judged.notes);

@@ -92,7 +92,7 @@ async function activate(
   return watchServing(t, child);
 }
 
-test('serves on the sockets of systemd, and redirects from the one named "redirect"', async (t) => {
+test('serves on systemd sockets, and redirects from the one named "redirect"', async (t) => {
   const folder = makeFolder(t);
   const { cert, key } = makeCertificate();
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
@@ -149,7 +149,7 @@ for (const [says, flags] of misunderstood) {
 for (const [count, flags, says] of [
   ['x', [], /^LISTEN_FDS must be a whole number up to 8\./],
   ['9', [], /^LISTEN_FDS must be a whole number up to 8\./],
-  ['1', ['--port', '0'], /^--port cannot be combined with sockets of systemd\./],
+  ['1', ['--port', '0'], /^--port cannot be combined with systemd sockets\./],
   ['1', [], /^Without a port of its own, the server needs --base-url/],
 ] as const) {
   test(`rejects LISTEN_FDS=${count} ${flags.join(' ')} with exit status 2`, async (t) => {

@@ -28,7 +28,7 @@ describe('export', { concurrency: 2 }, () => {
     const [csv, ndjson] = [join(shop.folder, 'all.csv'), join(shop.folder, 'all.ndjson')];
     const first = await shop.run('export', csv);
     assert.equal(first.status, 0, first.notes);
-    assert.equal(first.out, `Exported 100 products as they were at position 100 to ${csv}.\n`);
+    assert.equal(first.out, `Exported 100 products at position 100 to ${csv}.\n`);
     assert.match(first.notes, /^0\.0 MiB, 100 rows, [\d,]+ rows\/s\n$/);
     assert.equal(statSync(csv).mode & 0o777, 0o600);
     const again = await shop.run('import', csv, '--json');
@@ -51,7 +51,7 @@ describe('export', { concurrency: 2 }, () => {
     const lines = out.split('\r\n');
     assert.deepEqual(lines.slice(0, 3), ['sku,stock', 'CAR-BEARD-30,0', 'CAR-BRUSH-4,210']);
     assert.equal(lines.length, 102);
-    assert.match(notes, /\nExported 100 products as they were at position 100\.\n$/);
+    assert.match(notes, /\nExported 100 products at position 100\.\n$/);
   });
 
   test('writes to standard output if FILE is -, and creates no file of that name', async (t) => {
@@ -213,7 +213,7 @@ test('ends in one line if nobody reads its output', async (t) => {
     execFile('sh', ['-c', script], { env }, (_, ...texts) => resolve(texts));
   });
   assert.equal(out, 'A,A,A,A,A,');
-  assert.equal(notes, 'The reader of the output closed it before the end.\n');
+  assert.equal(notes, 'The reader of the output closed it early.\n');
 });
 
 const misunderstood: readonly [args: readonly string[], says: RegExp][] = [

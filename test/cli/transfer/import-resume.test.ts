@@ -109,7 +109,7 @@ test('does not send a pipe twice, and says what to do', async (t) => {
   const args = ['import', '-', '--format', 'csv'];
   const { status, out, notes } = await runWithInput(args, environment, 'sku\nX\n');
   assert.deepEqual([status, out], [1, '']);
-  assert.match(notes, /broke \(ECONNRESET\)\. Rows that were imported stay\. Run the command/);
+  assert.match(notes, /broke \(ECONNRESET\)\. Imported rows stay\. Run the command/);
 });
 
 type Respond = (response: ServerResponse) => void;
