@@ -1,6 +1,6 @@
 /**
- * Checks that `make audit` is complete. The audit matches text; this test asks the compiler, which
- * reports every name and module of the environment, with its line, when it is given none.
+ * Checks that `make audit` is complete. The audit matches text. This test runs the compiler without
+ * type libraries: its errors then name every global and module of the environment, with the line.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { findModules, findPlaces, KINDS, loadSources, ROOT } from './places.ts';
 
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Global names that reach nothing outside of the process, or of the page. */
+/** Global names that reach nothing outside the process or the page. */
 const HARMLESS_NAMES = new Set([
   'AbortController', 'AbortSignal', 'Blob', 'Buffer', 'CSS', 'FormData', 'Headers', 'Node',
   'ReadableStream', 'Response', 'TextDecoder', 'TextEncoder', 'URL', 'URLSearchParams',
@@ -29,7 +29,7 @@ const DATABASE_WITHOUT_SQL = `declare module 'node:sqlite' {
   export class DatabaseSync { constructor(file: string, options?: object); close(): void }
   export type StatementSync = any; export type SQLInputValue = any; export const constants: any;
 }`;
-/** The least that the compiler needs without a library. */
+/** The minimum that the compiler needs without a library. */
 const NO_LIBRARY = ['Boolean', 'CallableFunction', 'Function', 'IArguments', 'NewableFunction',
   'Number', 'Object', 'RegExp', 'String', 'Array<T>', 'Promise<T>',
 ].map((name) => `interface ${name} {}`).join('\n');
@@ -46,7 +46,7 @@ const found = new Map(KINDS.map((kind) =>
 const all = [...found.values()].flat();
 
 describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler' }, () => {
-  /** The errors with the library of the language alone, and with none at all. */
+  /** The errors with only the language's library, and without any library. */
   let faults: readonly Found[] = [];
   let bare: readonly Found[] = [];
 
@@ -61,22 +61,22 @@ describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler
     const known = sources.flatMap(findModules).map(({ module, ...place }) =>
       ({ ...place, what: module }));
     assert.deepEqual(format(known), format(loaded));
-    const judged = new Set([...KINDS.flatMap(({ modules }) => modules), ...HARMLESS_MODULES]);
-    assert.deepEqual(loaded.filter(({ what }) => !judged.has(what)), []);
+    const classified = new Set([...KINDS.flatMap(({ modules }) => modules), ...HARMLESS_MODULES]);
+    assert.deepEqual(loaded.filter(({ what }) => !classified.has(what)), []);
   });
 
   test('every name of the environment that reaches out of the process', () => {
     const used = [
       ...find(faults, /^TS\d+: Cannot find name(?:space)? '(\w+)'/),
       ...find(bare, /^TS\d+: (?:Cannot find name )?'(eval|Function)'/),
-    ].filter(({ what }) => !/^(?:HTML\w+|NodeJS)$/.test(what)); // which are types
+    ].filter(({ what }) => !/^(?:HTML\w+|NodeJS)$/.test(what)); // types
     const names = new Set(KINDS.flatMap((kind) => kind.names));
-    const judged = used.filter(({ path, line, what }) =>
+    const relevant = used.filter(({ path, line, what }) =>
       !HARMLESS_NAMES.has(what) && !/^\s*(?:\/?\*|\/\/)/.test(lineOf(path, line)));
-    assert.ok(judged.length > 30);
-    assert.deepEqual(judged.filter(({ what }) => !names.has(what)), []);
+    assert.ok(relevant.length > 30);
+    assert.deepEqual(relevant.filter(({ what }) => !names.has(what)), []);
     const known = all.map(({ what, ...place }) => ({ ...place, what: what.split('.')[0] ?? '' }));
-    assertListed(known, judged);
+    assertListed(known, relevant);
   });
 
   test('all SQL that a database is given', () => {
@@ -119,7 +119,7 @@ test('the audit prints each of its places, with its line', () => {
   assert.match(printed, /^createApp |\bcreateApp\b/m);
 });
 
-/** Compiler errors by path and line. A private constructor shows who makes markup. */
+/** Compiler errors by path and line. A private constructor reveals who creates markup. */
 function compile(library: object, declarations: string): Found[] {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-audit-'));
   try {
@@ -152,7 +152,7 @@ function find(faults: readonly Found[], sign: RegExp): Found[] {
   });
 }
 
-/** The audit may list more, such as words in strings, but not less. */
+/** The audit may list more, such as words in strings, but nothing may be missing. */
 function assertListed(known: readonly Found[], used: readonly Found[]): void {
   const places = new Set(format(known));
   assert.deepEqual(format(used).filter((place) => !places.has(place)), []);

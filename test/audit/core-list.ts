@@ -1,6 +1,6 @@
 /**
- * The core as `src/README.md` lists it: the numbered files that keep the three promises, and the
- * files that these import, each with a reason why no promise rests on it.
+ * Reads the core from `src/README.md`: the numbered files that keep the three promises, and the
+ * files they import, each with the reason why no promise depends on it.
  */
 import { readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
@@ -11,7 +11,7 @@ export const CORE_LINES_LIMIT = 4_000;
 interface CoreList {
   /** In reading order. */
   readonly files: readonly { readonly path: string; readonly proves: string }[];
-  /** Files; folders, which end in a slash and stand for the files in them; and globs. */
+  /** Files, globs, and folders (with a final slash), which include the files in them. */
   readonly imported: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function readCoreList(): CoreList {
   return { files, imported };
 }
 
-/** Whether an entry of `imported` stands for a file. */
+/** Whether an entry of `imported` includes a file. */
 export function standsFor(entry: string, path: string): boolean {
   return matchesGlob(path, entry.endsWith('/') ? `${entry}*.ts` : entry);
 }

@@ -1,4 +1,4 @@
-/** `make audit`: the core, and the places that an auditor looks at first, in one listing. */
+/** `make audit`: lists the core, and the places that an auditor checks first. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORE_LINES_LIMIT, readCoreList } from './core-list.ts';
@@ -20,7 +20,7 @@ function printTitle(title: string): void {
   console.log(`\n${title}\n${'-'.repeat(title.length)}`);
 }
 
-/** What to read to trust the three promises (src/README.md), in reading order. */
+/** The files that keep the three promises (src/README.md), in reading order. */
 function printCore(): void {
   printTitle('The core, in reading order');
   const { files } = readCoreList();
@@ -70,7 +70,7 @@ function printPlaces(title: string, places: readonly Place[]): void {
   }
 }
 
-/** The migrations, which are SQL as a whole, and the Node modules of no kind above. */
+/** The migrations, and the Node modules not listed above. */
 function printRest(): void {
   printTitle('Files of SQL, which run once on each database');
   for (const { path, lines } of sources.filter((source) => source.path.endsWith('.sql'))) {

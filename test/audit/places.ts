@@ -1,7 +1,7 @@
 /**
- * The places that an auditor looks at first: what reaches out of the process, cryptography, SQL,
- * unescaped markup, and code that is loaded at run time. Found by matching text; `audit.test.ts`
- * compares the result with what the compiler finds.
+ * Finds the places that an auditor checks first: whatever reaches out of the process, cryptography,
+ * SQL, unescaped markup, and code loaded at run time. Matches text; `audit.test.ts` compares the
+ * result with what the compiler finds.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +12,17 @@ export interface Place {
   readonly path: string;
   /** From 1. */
   readonly line: number;
-  /** A module with the names that are imported from it, or a name. */
+  /** A module with the names imported from it, or a global name. */
   readonly what: string;
 }
 
 interface Kind {
   readonly title: string;
-  /** Modules of Node, without `node:`. */
+  /** Node modules, without `node:`. */
   readonly modules: readonly string[];
   /** Global names. */
   readonly names: readonly string[];
-  /** Other patterns that indicate it. */
+  /** Other patterns of this kind. */
   readonly signs: readonly RegExp[];
 }
 
@@ -38,7 +38,7 @@ export const KINDS: readonly Kind[] = [
     title: 'SQL',
     modules: ['sqlite'],
     names: [],
-    // Regular expressions have an `exec` too; they are named in capitals.
+    // Regular expressions also have `exec`; their names are in capitals.
     signs: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
   },
   { title: 'Cryptography and randomness', modules: ['crypto'], names: ['crypto'],
@@ -69,7 +69,7 @@ export interface SourceText {
   readonly lines: readonly string[];
 }
 
-/** Everything that is shipped and runs, in Node, browsers and SQLite. */
+/** All source files that run in Node, browsers or SQLite. */
 export function loadSources(): SourceText[] {
   return globSync('src/**/*.{ts,js,css,svg,sql}', { cwd: ROOT }).sort().map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
@@ -102,13 +102,13 @@ export function findPlaces(kind: Kind, source: SourceText): Place[] {
   return places.sort((a, b) => a.line - b.line);
 }
 
-/** Uses of a global name, with the member that follows; neither members nor declarations. */
+/** Uses of a global name, with the member that follows; no members or declarations of that name. */
 function findName(text: string, name: string): string[] {
   const use = new RegExp(`(?<![\\w.#$'/-])${name}(?:\\.\\w+)?(?![\\w'/-]|: | =)`, 'g');
   return text.match(use) ?? [];
 }
 
-/** Handles comments on lines of their own and at the end of a line. */
+/** Handles whole-line comments and comments at the end of a line. */
 function stripComments(line: string): string {
   return /^\s*(?:\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');
 }

@@ -1,8 +1,7 @@
 /**
- * Runs everyone else's tests without a feature, in a copy of the project that does not have it:
- * without each feature those of the other features, and without all of them those of the API, whose
- * code imports no feature. Tests that use a removed feature are left out; of the portal's tests,
- * those of its frame run and those of its pages do not.
+ * Runs tests in copies of the project that lack features: without each feature the tests of the
+ * others, and without all features the tests of the API, whose code imports none. Tests that use a
+ * removed feature are left out.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +16,7 @@ import { copyWithout, type FeatureName, FEATURES, ROOT } from './removal.ts';
 const FEATURE_TESTS = 'test/features/*/*.test.ts';
 const API_TESTS = ['test/app*.test.ts', 'test/api/**/*.test.ts'];
 
-/** What the text of a test, or of its helpers, contains if it uses a feature. */
+/** Matches the source of a test, or of its helpers, that uses a feature. */
 const USES: Readonly<Record<FeatureName, RegExp>> = {
   changes: /v1\/changes|stock\/movements|features\/changes\/|'\/?movements/,
   imports: /products\/import|importProducts|features\/(?:portal\/)?imports\//,
@@ -26,7 +25,7 @@ const USES: Readonly<Record<FeatureName, RegExp>> = {
   telemetry: /metrics-|\/metrics|telemetry/,
   webhooks: /webhook/i,
 };
-/** They read the composition as it is, so every test would seem to use every feature. */
+/** They read the composition, so every test would seem to use every feature. */
 const SHARED = ['test/support/server.ts', 'test/support/routes.ts', 'test/features/removal.ts'];
 /** Tests wait as much as they compute. */
 const CONCURRENCY = availableParallelism() * 2;
@@ -59,7 +58,7 @@ async function runOthers(
   t.diagnostic(`${others.length} test files`);
 }
 
-/** Looks at a test and, in turn, at the helpers in `test/` that it imports. */
+/** Checks a test and, recursively, the helpers in `test/` that it imports. */
 function usesFeature(path: string, feature: FeatureName, seen = new Set<string>()): boolean {
   if (seen.has(path) || SHARED.includes(path)) return false;
   seen.add(path);

@@ -1,4 +1,4 @@
-/** Each feature can be taken out: the rest compiles, starts, and answers as before. */
+/** Each feature can be removed: the rest compiles, starts, and responds as before. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -16,21 +16,21 @@ const TOKEN = 'A'.repeat(32);
 interface Probe {
   readonly path: string;
   readonly method?: string;
-  /** What it needs, if that is more than the core. */
+  /** The features it needs besides the core. */
   readonly needs: readonly FeatureName[];
   readonly status: number;
-  /** Without them. */
+  /** The status without one of them. Default: 404. */
   readonly without?: number;
 }
 
-/** Without a key: 401 shows that a route is there. */
+/** Sent without a key: 401 shows that a route exists. */
 const PROBES: readonly Probe[] = [
   { path: '/healthz', needs: [], status: 200 },
   { path: '/api/v1/products', needs: [], status: 401 },
   { path: '/api/v1/stock', method: 'POST', needs: [], status: 401 },
   { path: '/api/v1/changes', needs: ['changes'], status: 401 },
   { path: '/api/v1/stock/movements', needs: ['changes'], status: 401 },
-  // Without the feature it is the path of a product, which has other methods.
+  // Without the feature this is the path of a product, which has other methods.
   {
     path: '/api/v1/products/import', method: 'POST', needs: ['imports'], status: 401, without: 405,
   },

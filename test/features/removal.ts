@@ -1,6 +1,6 @@
 /**
- * A copy of the project without some features: their folders, the pages of the portal that show
- * them, and the lines that name them in the composition. Everything else stays as it is.
+ * Copies the project without some features: without their folders, their pages in the portal, and
+ * the lines that name them in the composition. Everything else stays as it is.
  */
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -12,11 +12,11 @@ export const FEATURES = [
 ] as const;
 export type FeatureName = (typeof FEATURES)[number];
 
-/** Each names features: in one import, and in lines that have what it imports. */
+/** Files that import from features. Only lines that use an import name a feature. */
 const COMPOSITION = ['src/features.ts', 'src/index.ts', 'src/features/portal/routes.ts'];
 const COPIED = ['src', 'package.json', 'tsconfig.json'];
 
-/** Makes the copy in `folder`, with `more` of the project. */
+/** Writes the copy to `folder`; `more` are further paths to copy. */
 export function copyWithout(
   features: readonly FeatureName[], folder: string, more: readonly string[] = [],
 ): void {
@@ -33,7 +33,7 @@ export function copyWithout(
   }
 }
 
-/** Without the imports from these folders, and without the lines that use what they import. */
+/** Removes the imports from these folders, and every line that uses an imported name. */
 function removeLines(path: string, text: string, folders: readonly string[]): string {
   const names: string[] = [];
   const statement = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)';\n/gm;

@@ -1,4 +1,4 @@
-/** The table of limits, and the relations between limits. */
+/** Checks the table of limits, and the relations between limits. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ test('every limit says what it limits, and has a name and a value of its own', a
   assert.equal(new Set(limits.map(({ name }) => name)).size, limits.length);
 });
 
-/** Each limit is below the next one. */
+/** Each limit is less than the next one. */
 const ASCENDING: readonly (readonly string[])[] = [
   ['HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'STALL_TIMEOUT_MS'],
   ['BODY_MIN_RATE_INTERVAL_MS', 'STALL_TIMEOUT_MS'],

@@ -1,5 +1,5 @@
 /**
- * The table of limits, rendered from the exported constants of the `limits.ts` files and their
+ * Renders the table of limits from the exported constants of the `limits.ts` files and their
  * comments: `What it limits; why this value.` A comment covers the constants that follow it.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ const UNITS: readonly (readonly [suffix: string, format: (value: number) => stri
   ['_ROWS', (value) => `${formatCount(value)} rows`],
 ];
 
-/** The folders that have limits, in alphabetical order, each with its limits in their own order. */
+/** The folders with limits in alphabetical order, each with its limits in source order. */
 export async function loadLimits(): Promise<ReadonlyMap<string, readonly Limit[]>> {
   const rooms = new Map<string, readonly Limit[]>();
   for (const path of globSync('src/**/limits.ts', { cwd: ROOT }).sort()) {

@@ -1,6 +1,6 @@
 /**
- * Self-signed certificates for tests (X.509, RFC 5280), made as they are needed: no key file lies
- * in the source, and no tool has to be there. DER is written by hand: a tag, a length, a value.
+ * Generates self-signed certificates for tests (X.509, RFC 5280), so that the source contains no
+ * key file and tests need no tool. The DER is written by hand: a tag, a length, a value.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -8,16 +8,16 @@ import { isIP } from 'node:net';
 export interface TestCertificate {
   /** PEM. */
   readonly cert: string;
-  /** PEM, of PKCS #8. */
+  /** PEM (PKCS #8). */
   readonly key: string;
 }
 
 interface CertificateOptions {
-  /** Host names and IPv4 addresses; the first is the subject, too. */
+  /** Host names and IPv4 addresses; the first is also the subject. */
   readonly names?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Of the key. Default `ec`, which is quick to make. */
+  /** Type of the key. Default: `ec`, which is fast to generate. */
   readonly type?: 'ec' | 'rsa';
 }
 
@@ -35,7 +35,7 @@ const BASIC_CONSTRAINTS = der(OID, Buffer.from('551d13', 'hex'));
 
 let serial = 0;
 
-/** Good for a day each way unless it says otherwise, and for 127.0.0.1 and localhost. */
+/** By default valid from yesterday to tomorrow, for localhost and 127.0.0.1. */
 export function makeCertificate({
   names = ['localhost', '127.0.0.1'],
   notBefore = new Date(Date.now() - DAY_MS), notAfter = new Date(Date.now() + DAY_MS),
@@ -60,11 +60,11 @@ export function makeCertificate({
       der(SEQUENCE, BASIC_CONSTRAINTS, TRUE, der(OCTETS, der(SEQUENCE, TRUE))),
       der(SEQUENCE, ALTERNATIVE_NAMES, der(OCTETS, der(SEQUENCE, ...names.map(formatName)))))));
   const signature = sign('sha256', toBeSigned, privateKey);
-  const whole = der(SEQUENCE,
+  const certificate = der(SEQUENCE,
     toBeSigned, algorithm, der(BITS, Buffer.of(0), signature));
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').match(/.{1,64}/g)?.join('\n')}`
-      + '\n-----END CERTIFICATE-----\n',
+    cert: `-----BEGIN CERTIFICATE-----\n${
+      certificate.toString('base64').match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`,
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
   };
 }
@@ -76,7 +76,7 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.of(tag, 0x82, length >> 8, length & 0xff), value]);
 }
 
-/** GeneralizedTime; RFC 5280 wants UTCTime before 2050, which nobody checks. */
+/** GeneralizedTime. RFC 5280 requires UTCTime before 2050, but OpenSSL accepts this. */
 function formatTime(time: Date): Buffer {
   return der(TIME, Buffer.from(time.toISOString().replace(/[-:T]|\.\d+/g, '')));
 }

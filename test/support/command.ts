@@ -1,4 +1,4 @@
-/** Runs the command line in processes of their own, as a user does. */
+/** Runs the command line in child processes, as a user does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
@@ -11,17 +11,17 @@ export interface Finished {
   readonly notes: string;
 }
 
-/** Runs a command to its end; `input` is what it finds on standard input. */
+/** Runs a command until it exits; `input` is its standard input. */
 export async function run(
   args: readonly string[], environment: NodeJS.ProcessEnv = {}, input?: string,
 ): Promise<Finished> {
   const child = spawnCommand(args, environment, input === undefined ? 'ignore' : 'pipe');
-  child.stdin?.on('error', () => {}).end(input); // it may end without having read all of it
+  child.stdin?.on('error', () => {}).end(input); // it may exit before it has read everything
   let out = '';
   let notes = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => { out += text; });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
-  // `close` comes after both streams have ended.
+  // `close` is emitted after both streams have ended.
   const [status] = (await once(child, 'close')) as [number | null];
   return { status, out, notes };
 }
@@ -30,19 +30,19 @@ export interface Serving {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
-  /** All that it has written to standard error so far. */
+  /** What it has written to standard error so far. */
   notes(): string;
-  /** Resolves with this once standard error has it; rejects where the process ends before. */
+  /** Resolves once standard error contains this; rejects if the process exits first. */
   waitForNote(wanted: RegExp): Promise<RegExpExecArray>;
-  /** The exit status, once it has ended: null where a signal ended it. */
+  /** Resolves with the exit status; null if a signal killed it. */
   readonly ended: Promise<number | null>;
-  /** Sends a signal and resolves with the exit status: null where the signal ended it. */
+  /** Sends a signal and resolves with the exit status; null if the signal killed it. */
   stop(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /**
- * Starts `serve --json`, on a free port unless it is to listen on a Unix socket, and waits until it
- * listens. Ended after the test in any case.
+ * Starts `serve --json`, on a free port unless `args` name a Unix socket, and waits until it
+ * listens. After the test the process is killed if it still runs.
  */
 export async function startServing(
   t: Pick<TestContext, 'after'>, args: readonly string[], environment: NodeJS.ProcessEnv = {},
@@ -51,7 +51,7 @@ export async function startServing(
   return watchServing(t, spawnCommand(['serve', ...port, '--json', ...args], environment));
 }
 
-/** Waits until a process that was started as `serve --json` listens, as `startServing` does. */
+/** Like `startServing`, for a `serve --json` process that has already been started. */
 export async function watchServing(
   t: Pick<TestContext, 'after'>, child: ChildProcess,
 ): Promise<Serving> {

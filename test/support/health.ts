@@ -1,15 +1,15 @@
-/** What doctor finds in a data folder: made in this process, which may have it open. */
+/** Runs the checks of `doctor` in this process, which may have the data folder open. */
 import assert from 'node:assert/strict';
 import { checkDatabaseFile, checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
 import type { Check } from '../../src/store/sqlite/check/finding.ts';
 
-/** Asserts that doctor finds no fault; what is only worth a look may be. */
+/** Asserts that `doctor` finds no fault. Warnings and notes are allowed. */
 export function assertHealthy(folder: string): void {
   const findings = listFindings(folder);
   assert.deepEqual(findings.filter((text) => text.includes(' fault: ')), []);
 }
 
-/** As `check level: what`, but for those of the machine that the tests run on. */
+/** As `check level: what`, without those about the disk of the test machine. */
 export function listFindings(folder: string, now = Date.now()): string[] {
   return describe(checkDataFolder(folder, now)).filter((text) => !text.startsWith('disk '));
 }

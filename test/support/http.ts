@@ -1,11 +1,11 @@
-/** Sends one request, over a connection of its own unless it is told, and reads the answer. */
+/** Sends one request, on a new connection unless an agent is given, and reads the response. */
 import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body. The one `any`: an answer has any shape, and tests assert on its members. */
+  /** The parsed body. `any`, since tests assert on members of any shape. */
   json(): any;
 }
 
@@ -16,7 +16,7 @@ export interface Request {
   readonly body?: string | Uint8Array;
   /** Default 127.0.0.1. */
   readonly hostname?: string;
-  /** Whose connections it may go over. */
+  /** Whose connections the request may use. */
   readonly agent?: Agent;
 }
 

@@ -1,10 +1,10 @@
-/** A plain HTTP server for one test, on a port of its own; and a port that nobody has. */
+/** A plain HTTP server for one test, and a free port. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Serves until the test is over, and resolves with `http://127.0.0.1:{port}`. */
+/** Serves until the test ends. Resolves with `http://127.0.0.1:{port}`. */
 export async function listenUntilEnd(
   t: Pick<TestContext, 'after'>, handle: RequestListener,
 ): Promise<string> {

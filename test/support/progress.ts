@@ -1,6 +1,6 @@
 /**
- * A reporter for `node --test`: a line for each finished file, so that a run of some minutes shows
- * how far it is, and each failure in full as soon as it happens and by name at the end.
+ * A reporter for `node --test`: prints a line per finished file, so that long runs show their
+ * progress, and each failure in full as soon as it happens and by name at the end.
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
@@ -16,7 +16,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
         const { failureType, cause } = data.details.error as {
           failureType?: string; cause?: unknown;
         };
-        if (failureType === 'subtestsFailed') break; // each of them was reported
+        if (failureType === 'subtestsFailed') break; // each was reported
         const failure = `${data.name} (${relative('', data.file ?? '')}:${data.line ?? 0})`;
         failures.push(failure);
         yield `\n✖ ${failure}\n${inspect(cause)}\n\n`;

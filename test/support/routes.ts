@@ -1,4 +1,4 @@
-/** All routes of the API: those of the core, and those of every feature. */
+/** All routes of the API: those of the core and of every feature. */
 import { describeRoutes } from '../../src/feature.ts';
 import { features } from '../../src/features.ts';
 

@@ -1,4 +1,4 @@
-/** A whole server in this process: a real database file, a real socket, sellers with keys. */
+/** Runs a server in this process: a real database file, a real socket, sellers with keys. */
 import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import {
@@ -16,7 +16,7 @@ export interface TestSeller {
   readonly key: ApiKeySecret;
   /** Sends a request with this seller's key. */
   send(request: Request): Promise<Answer>;
-  /** Creates a product; members that are not given have ordinary values. */
+  /** Creates a product, with defaults for the members that are not given. */
   create(members?: Readonly<Record<string, unknown>>): Promise<Answer>;
 }
 
@@ -24,7 +24,7 @@ export interface TestServer {
   readonly store: Store;
   readonly port: number;
   readonly folder: string;
-  /** What the app reported as errors of its own. */
+  /** The internal errors that the app reported. */
   readonly reports: ErrorReport[];
   makeSeller(options?: SellerOptions): Promise<TestSeller>;
   send(request: Request): Promise<Answer>;
@@ -40,31 +40,32 @@ interface SellerOptions {
 export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks' | 'portal'> {
   /** Sends webhooks, with these options. */
   readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
-  /** Serves the pages under `/portal`, with the clock and the base URL of the server. */
+  /** Serves the pages under `/portal`, with the server's clock and base URL. */
   readonly portal?: true | PortalOptions;
-  /** A data folder that there is. Default: an empty one. */
+  /** An existing data folder. Default: an empty one. */
   readonly folder?: string;
-  /** Where it listens. Default 127.0.0.1. */
+  /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
   /** Speaks TLS. */
   readonly certificate?: Certificate;
 }
 
-/** The server of all tests of this file that give no options, stopped after the last of them. */
+/** Shared by all tests of this file that give no options; stopped after the last one. */
 let shared: Promise<TestServer> | undefined;
-/** Where its errors go: to each test that uses it now. */
+/** Its errors are reported to each test that currently uses it. */
 const sharedReports = new Set<ErrorReport[]>();
-const endings: (() => unknown)[] = [];
-/** The lifetime of a file. The cast: what a server ends with takes nothing. */
-const file = { after: (end: unknown): unknown => endings.push(end as () => unknown) };
+const cleanups: (() => unknown)[] = [];
+/** Registers cleanup for the end of the file. The cast: cleanup functions take no arguments. */
+const file = { after: (end: unknown): unknown => cleanups.push(end as () => unknown) };
 
 after(async () => {
-  for (const end of endings.toReversed()) await end();
+  for (const cleanUp of cleanups.toReversed()) await cleanUp();
 });
 
 /**
- * Starts a server, without a rate limit unless one is given. With options it is the test's own and
- * stops after it; without, the tests of a file share one, in which a new seller isolates them.
+ * Starts a server, without a rate limit unless one is given. With options the server belongs to the
+ * test and stops after it. Without options the tests of a file share one, so each test creates a
+ * seller of its own.
  */
 export async function startServer(
   t: Pick<TestContext, 'after'>, options?: TestOptions,
@@ -79,7 +80,7 @@ export async function startServer(
   return { ...await shared, reports };
 }
 
-/** One server with its portal for all tests of a file. Call it outside of tests. */
+/** One server with the portal for all tests of a file. Call this outside of tests. */
 export function shareServer(): () => TestServer {
   let server: TestServer | undefined;
   before(async () => { server = await startOwnServer(file, { portal: true }); });
@@ -101,7 +102,7 @@ async function startOwnServer(
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
   const report = (entry: ErrorReport): void => { (sink ?? reports).push(entry); };
-  // By name, not by import: a copy without a feature has no such export (features/removal.ts).
+  // A dynamic import: copies without a feature lack these exports (features/removal.ts).
   const optional = await import('../../src/index.ts');
   const webhooks = hooks && optional.startWebhooks({
     store, report, ...(clock && { clock }), ...hooks,
@@ -119,7 +120,7 @@ async function startOwnServer(
     { findMethods: app.findMethods, ...(certificate && { certificate }) },
   );
   t.after(async () => {
-    // Live streams end with the app.
+    // Closing the app ends live streams.
     await Promise.all([listener.stop(), webhooks?.close(), app.close()]);
     await store.close();
   });
@@ -152,7 +153,7 @@ async function makeSeller(
 
 let products = 0;
 
-/** A legal body of a product with a SKU of its own. */
+/** A valid product body with a new SKU. */
 export function makeProduct() {
   products += 1;
   const name = `Product ${products}`;

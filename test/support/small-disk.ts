@@ -1,4 +1,4 @@
-/** A file system that is small, for what happens when it is full: only root may make one. */
+/** Mounts a small file system, for tests of a full disk. Needs root. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
@@ -6,20 +6,20 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { makeFolder } from './folder.ts';
 
-/** Its folder, such as of `1m`; undefined where the test is skipped, for none can be made. */
+/** Mounts one of a size such as `1m`. Skips the test and returns undefined without root. */
 export function mountSmallDisk(t: TestContext, size: string): string | undefined {
   let mounted: string | undefined;
-  t.after(() => { // before the folder is removed, which is done in the order of these calls
+  t.after(() => { // registered first, so it runs before the folder is removed
     if (mounted !== undefined) spawnSync('umount', ['-l', mounted]);
   });
   const folder = makeFolder(t);
-  const how = ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', folder];
-  if (spawnSync('mount', how).status === 0) mounted = folder;
+  const args = ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', folder];
+  if (spawnSync('mount', args).status === 0) mounted = folder;
   else t.skip('only root may mount a small disk');
   return mounted;
 }
 
-/** Takes all the room that is left on it. */
+/** Uses up all remaining space. */
 export function fillDisk(folder: string): void {
   const page = Buffer.alloc(4096);
   for (;;) {
@@ -31,14 +31,14 @@ export function fillDisk(folder: string): void {
   }
 }
 
-/** Gives that room back. */
+/** Frees that space. */
 export function freeDisk(folder: string): void {
   rmSync(join(folder, 'rest'));
 }
 
-/** Not while a process has a file on it open for writing. */
+/** Fails while a process has a file there open for writing. */
 export function makeReadOnly(folder: string): void {
-  const how = ['-o', 'remount,ro', folder];
-  const { status, stderr } = spawnSync('mount', how, { encoding: 'utf8' });
+  const args = ['-o', 'remount,ro', folder];
+  const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 }

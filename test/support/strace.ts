@@ -1,6 +1,6 @@
 /**
- * Faults between a process and its kernel, by strace: calls that fail, take long, or are the last
- * one. Where there is no strace, or none may be traced, `NO_STRACE` says so and tests skip.
+ * Injects faults into system calls with strace: calls that fail, take long, or kill the process.
+ * Tests are skipped, with `NO_STRACE` as the reason, where strace is missing or may not trace.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -12,28 +12,28 @@ import { makeFolder } from './folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
-/** Why there can be no such faults here; false where there can. */
+/** Why faults cannot be injected here; false if they can. */
 export const NO_STRACE: string | false =
   spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? false
-    : 'NOT TESTED: there is no strace here that works. On Debian: apt-get install strace';
+    : 'NOT TESTED: strace is missing or may not trace. On Debian: apt-get install strace';
 
 export interface InjectedFault {
-  /** Names of system calls, with commas between. */
+  /** Names of system calls, comma-separated. */
   readonly calls: string;
-  /** What becomes of them, in the words of strace: `error=EIO`, `signal=SIGKILL:when=7`. */
+  /** The fault in strace's syntax: `error=EIO`, `signal=SIGKILL:when=7`. */
   readonly becomes: string;
-  /** Calls on this file alone. */
+  /** Only calls on this file. */
   readonly file?: string;
 }
 
 export interface Tracing {
-  /** Lines of what was called, as far as it is written. */
+  /** The lines of the trace so far. */
   read(): string[];
-  /** Takes the fault away. */
+  /** Removes the fault. */
   end(): Promise<void>;
 }
 
-/** Brings a fault over a process that runs, and resolves when it is there. */
+/** Injects a fault into a running process, and resolves once it is active. */
 export async function bring(
   t: TestContext, child: ChildProcess, { calls, becomes, file }: InjectedFault,
 ): Promise<Tracing> {
@@ -55,7 +55,7 @@ export async function bring(
   return {
     read: () => readFileSync(log, 'utf8').trimEnd().split('\n'),
     async end() {
-      tracer.kill('SIGINT'); // which lets go of the process
+      tracer.kill('SIGINT'); // detaches from the process
       await ended;
     },
   };
@@ -63,18 +63,18 @@ export async function bring(
 
 export interface SystemCall {
   readonly name: string;
-  /** Paths among its arguments; of a descriptor, the path that is open. */
+  /** Paths among its arguments; for a descriptor, the path of the open file. */
   readonly paths: readonly string[];
 }
 
-/** Runs a command to its end; resolves with its successful calls of these names, in order. */
+/** Runs a command until it exits; resolves with its successful calls of these names, in order. */
 export function traceCommand(
   t: TestContext, names: string, args: readonly string[], environment: NodeJS.ProcessEnv = {},
 ): Promise<SystemCall[]> {
   return traceNode(t, names, [MAIN, ...args], environment);
 }
 
-/** The same for a module of this text. */
+/** The same for a module with this source text. */
 export function traceModule(t: TestContext, names: string, text: string): Promise<SystemCall[]> {
   return traceNode(t, names, ['--input-type=module', '--eval', text]);
 }

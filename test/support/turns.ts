@@ -1,6 +1,6 @@
-/** Counts how often the event loop goes round while something is done. */
+/** Counts event-loop iterations during some work. */
 
-/** Resolves with the turns between the beginning of `work` and its end. */
+/** Resolves with the number of iterations until `work` resolves. */
 export async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -4,7 +4,7 @@ import type { AnsweredRequest } from '../../src/index.ts';
 export interface Witness {
   readonly entries: AnsweredRequest[];
   readonly onRequestComplete: (entry: AnsweredRequest) => void;
-  /** Resolves once so many requests were reported. */
+  /** Resolves once this many requests have been reported. */
   wait(count: number): Promise<void>;
 }
 
