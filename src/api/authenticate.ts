@@ -1,7 +1,7 @@
 /**
- * Authenticates requests by the header `x-api-key`, as the specification requires; a key that is
- * not accepted gets 401. The errors say what to do without helping a guesser: a key that never
- * existed, a revoked key and a key of a disabled seller get the same response.
+ * Authenticates requests by the header `x-api-key`. A rejected key gets 401. The errors say what to
+ * do without helping an attacker: a key that never existed, a revoked key and a disabled seller's
+ * key get the same response.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -106,7 +106,7 @@ function readKey({ headers }: IncomingMessage): ApiKeySecret {
   const key = parseApiKey(String(header));
   if (key) return key;
   const shape = 'A key is spk_ and 36 letters and digits';
-  const detail = `This is not a key of this service. ${shape}; copy it whole.`;
+  const detail = `This is not a key of this service. ${shape}; copy the whole key.`;
   throw new AppError('key_malformed', detail);
 }
 

@@ -1,8 +1,7 @@
 /**
- * Liveness and readiness of the server, for load balancers and monitoring. Neither needs a key nor
- * reveals anything about sellers. Readiness checks that the server can read and is likely to be
- * able to write: at most once a second however often it is asked, and without waiting for a disk
- * that does not respond.
+ * Liveness and readiness, for load balancers and monitoring. Neither needs a key or reveals
+ * anything about sellers. Readiness checks that the server can read and probably write, at most
+ * once a second and without waiting for a disk that does not respond.
  */
 import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
@@ -32,9 +31,9 @@ export async function readReadiness(
   return { status: 200, headers: HEADERS, body: '{"status":"ready"}' };
 }
 
-/** Finds why the server is not ready, in a sentence; undefined if it is. */
+/** Returns a sentence saying why the server is not ready, or undefined if it is. */
 function createReadinessCheck({ store }: Services): () => Promise<string | undefined> {
-  /** The last check: its result is valid until the next one. */
+  /** The last check, valid until the next one. */
   let check: Promise<string | undefined> | undefined;
   let isChecking = false;
   let checkedAt = -Infinity;
@@ -46,7 +45,7 @@ function createReadinessCheck({ store }: Services): () => Promise<string | undef
       check = checkStore(store).finally(() => { isChecking = false; });
     }
     const late = Promise.withResolvers<string>();
-    const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not answer.');
+    const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not respond.');
     try {
       return await Promise.race([check, late.promise]);
     } finally {
@@ -68,9 +67,9 @@ async function checkStore(store: Store): Promise<string | undefined> {
 function findStoreProblem(
   { canWrite, freeBytes, lastFailure }: StoreMetrics,
 ): string | undefined {
-  if (!canWrite) return 'Nothing can be written until this server is started again.';
+  if (!canWrite) return 'The server cannot write until it is restarted.';
   if (freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
-  // After a while the server counts as ready again: only a write can show that the problem is over.
+  // Ready again after a while: only another write can show that the problem is over.
   if (!lastFailure || lastFailure.agoMs >= READY_RETRY_MS) return undefined;
   const isFull = lastFailure.code === 'storage_full';
   return isFull ? 'The disk is full.' : 'The last change could not be written.';
@@ -79,17 +78,17 @@ function findStoreProblem(
 export const readHealthOperation: Operation = {
   id: 'readHealth',
   summary: 'Check that the server is alive',
-  description: 'Answers as long as the process does anything at all. Needs no key.',
-  answers: { 200: describeStatus('It is alive.', 'alive') },
+  description: 'Succeeds as long as the process responds at all. Needs no key.',
+  answers: { 200: describeStatus('The server is alive.', 'alive') },
 };
 
 export const readReadinessOperation: Operation = {
   id: 'readReadiness',
-  summary: 'Check that the server can do its work',
+  summary: 'Check that the server is ready',
   description: 'With 503, `detail` says why not: the server is stopping, its database cannot be '
     + 'read, its disk is full, or its last change could not be written. Checked at most once a '
     + 'second. Needs no key.',
-  answers: { 200: describeStatus('It is ready.', 'ready') },
+  answers: { 200: describeStatus('The server is ready.', 'ready') },
 };
 
 function describeStatus(description: string, status: string): Answer {

@@ -1,6 +1,6 @@
 /**
- * Ingests bodies of any length, and responds while their batches are written: lines about the rows,
- * and at the end a summary or a problem.
+ * Ingests bodies of any length in batches, and streams the response: lines for the rows, then a
+ * summary or a problem.
  */
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
@@ -10,9 +10,9 @@ import type { Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
 import { replayHeader } from './write.ts';
 
-/** The results so far. */
+/** Collects the results. */
 export interface BatchReport<Row, Written> {
-  /** Counts a batch, and returns the lines about its rows. */
+  /** Counts a batch, and returns the lines for its rows. */
   add(batch: WrittenBatch<Row, Written>): string;
   summarise(): object;
 }
@@ -22,8 +22,8 @@ interface ReportedStream<Row, Written> extends Omit<RowStream<Row, Written>, 'gu
 }
 
 /**
- * Starts an import and returns a response that reports its progress; calls `open` once it has a
- * slot.
+ * Starts an import and returns a response that streams its results. Calls `open` once the import
+ * has a slot.
  * @throws AppError if the file as a whole is invalid, or too many imports are in flight
  */
 export function ingestStream<
@@ -66,7 +66,7 @@ async function* renderReport<Row, Written>(
     yield formatLine({ summary: batchReport.summarise() });
   } catch (error) {
     const { detail, ...problem } = describeProblem(error, report);
-    const hint = 'Everything that the summary counts was written, and remains.';
+    const hint = 'Everything counted in the summary was written, and stays.';
     const summary = batchReport.summarise();
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   } finally {

@@ -3,7 +3,7 @@ import { EXPORT_TIME_LIMIT_MS } from '../store/limits.ts';
 
 /** Default requests a minute per key, 0 for no limit; 100 a second on average. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
-/** Largest rate that a setting accepts; no server answers more. */
+/** Largest rate that a setting accepts; no server handles more. */
 export const RATE_LIMIT_PER_MINUTE_MAX = 10_000_000;
 /** Default rate limit of a seller, as a multiple of that of a key; many keys must not add up. */
 export const SELLER_RATE_LIMIT_FACTOR = 10;
@@ -31,7 +31,7 @@ export const READY_MIN_FREE_BYTES = 16 * 1024 * 1024;
 /** Time after a failed commit without writes, in which the server counts as not ready. */
 export const READY_RETRY_MS = 5_000;
 
-/** Entries of a list page, by default and at most; a page of 1,000 is read and rendered at once. */
+/** Entries per page, default and maximum; a page of 1,000 is read and rendered in one piece. */
 export const PAGE_SIZE_DEFAULT = 100;
 export const PAGE_SIZE_LIMIT = 1_000;
 /** Bytes of rendered pages in the page cache, plus their compressed forms; memory is bounded. */

@@ -12,13 +12,13 @@ import { choice, integer, text, withDefault } from './parameters.ts';
 import type { ApiRequest, Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
 
-/** Of lists that have neither conditions nor exports. */
+/** For lists without conditions and exports. */
 export const pageParameters = {
   limit: {
     ...withDefault(integer(1, PAGE_SIZE_LIMIT), PAGE_SIZE_DEFAULT),
-    description: 'Entries on a page.', example: 10,
+    description: 'Entries per page.', example: 10,
   },
-  cursor: { ...text, description: '`next_cursor` of the page before.', example: 'IWxzdGFydA' },
+  cursor: { ...text, description: '`next_cursor` of the previous page.', example: 'IWxzdGFydA' },
 } as const;
 
 const FORMATS = ['json', 'ndjson', 'csv'] as const;
@@ -26,17 +26,17 @@ const MEDIA_TYPES: Readonly<Record<typeof FORMATS[number], string>> = {
   json: JSON_TYPE, ndjson: NDJSON_TYPE, csv: CSV_TYPE,
 };
 
-/** Of lists that are exported too. */
+/** For lists that can also be exported. */
 export const listParameters = {
-  limit: { ...pageParameters.limit, description: 'Entries on a page. Not for exports.' },
+  limit: { ...pageParameters.limit, description: 'Entries per page. Not for exports.' },
   cursor: {
     ...pageParameters.cursor,
-    description: '`next_cursor` of the page before, with all other parameters the same but '
-      + '`limit`. Not for exports.',
+    description: '`next_cursor` of the previous page. All other parameters except `limit` must '
+      + 'stay the same. Not for exports.',
   },
   format: {
     ...choice(FORMATS), example: 'csv',
-    description: 'The form of the answer where it is easier to say here than in `Accept`.',
+    description: 'The response format, if it is easier to set here than in `Accept`.',
   },
 } as const;
 

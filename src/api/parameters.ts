@@ -1,7 +1,6 @@
 /**
- * Query parameters. The table of a route parses its query, reporting all invalid parameters at
- * once, and describes it in the OpenAPI document. A query has the parameters of its table, and no
- * others.
+ * Query parameters. A route's table parses its query, reporting all invalid parameters together,
+ * and describes it in the OpenAPI document. Other parameters are rejected.
  */
 import type { Caller } from '../domain/access/caller.ts';
 import { findSku } from '../domain/catalogue/product.ts';
@@ -11,7 +10,7 @@ import { parseTime } from '../domain/time.ts';
 import { invalid, type ParseResult, type Schema } from '../domain/validation.ts';
 import { invalidQuery, type Query } from '../http/request/query.ts';
 
-/** What the meaning of a value may depend on. */
+/** The parts of the caller that a value's meaning may depend on. */
 export type QueryCaller = Pick<Caller, 'sellerId' | 'currency'>;
 
 /** Parses the text of a parameter, and describes what it accepts. */
@@ -25,11 +24,10 @@ export interface Parameter<Value = unknown> {
   readonly parse: (text: string, caller: QueryCaller) => ParseResult<Value>;
   readonly description: string;
   readonly example: unknown;
-  /** The value if it is not sent. */
+  /** The value if the parameter is not sent. */
   readonly default?: Value;
 }
 
-/** Parameters by name. */
 export type ParameterTable = Readonly<Record<string, Parameter>>;
 
 type Values<Table extends ParameterTable> = {
@@ -51,7 +49,7 @@ export function parseParameters<Table extends ParameterTable>(
     else values[parameter] = parsed?.value;
   }
   if (issues.length > 0) throw invalidQuery(issues);
-  return values as Values<Table>; // each parser makes the value of its parameter
+  return values as Values<Table>; // each parser returns its parameter's type
 }
 
 export function withDefault<Value>(
@@ -97,7 +95,6 @@ export function choiceList<Choice extends string>(
   };
 }
 
-/** Any text. */
 export const text: Parser<string> = {
   schema: { type: 'string', minLength: 1 }, parse: (value) => ({ value }),
 };
@@ -109,10 +106,9 @@ export const dryRun: Parameter<boolean> & { readonly default: boolean } = {
     return invalid('format', 'Must be one of: false, true.');
   },
   default: false,
-  description: 'Return what would be done, and do nothing.', example: true,
+  description: 'Return the outcome without changing anything.', example: true,
 };
 
-/** A position of the catalogue. */
 export const position = integer(0, Number.MAX_SAFE_INTEGER);
 
 export const sku: Parser<Sku> = {
@@ -123,7 +119,7 @@ export const sku: Parser<Sku> = {
   },
 };
 
-/** A time, in milliseconds since 1970. */
+/** Parses to milliseconds since 1970. */
 export const instant: Parser<number> = {
   schema: { type: 'string', format: 'date-time' },
   parse(value) {

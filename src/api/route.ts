@@ -1,4 +1,4 @@
-/** What a route is, and what its handler gets. */
+/** Routes, and what their handlers receive. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../domain/access/caller.ts';
 import type { SellerId } from '../domain/id.ts';
@@ -16,19 +16,17 @@ import type { Instances } from './instances.ts';
 import type { ParameterTable } from './parameters.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
-/** The caller's products. */
 export const PRODUCTS = '/api/v1/products';
 
-/** The stock of the caller's products. */
 export const STOCK = '/api/v1/stock';
 
-/** Answered as long as the process runs, also while it stops. */
+/** Responds as long as the process runs, even while it stops. */
 export const HEALTH = '/healthz';
 
 /** 200 while the server is ready for requests. */
 export const READINESS = '/readyz';
 
-/** A request that was authenticated, rate limited and authorized, with a known query. */
+/** A request that was authenticated, rate limited and authorized, with known parameters only. */
 export interface ApiRequest {
   readonly caller: Caller;
   readonly parameters: Readonly<Record<string, string>>;
@@ -39,21 +37,21 @@ export interface ApiRequest {
   /** The media type of the body. @throws AppError `unsupported_media_type` */
   readMediaType(): string;
   /**
-   * Reads the whole body, of one of the route's `consumes`. Default limit: 64 KiB.
+   * Reads the whole body, which must have one of the route's `consumes`. Default limit: 64 KiB.
    * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
    */
   readJson(limitBytes?: number): Promise<unknown>;
-  /** Opens a body of any length, decoded. @throws AppError `unsupported_media_type` */
+  /** Opens a body of any length, decompressed. @throws AppError `unsupported_media_type` */
   openBody(): BodyStream;
-  /** Aborted once the client is gone or the server is stopping: for a response that waits. */
+  /** Aborts when the client disconnects or the server stops, for responses that wait. */
   disconnectSignal(): AbortSignal;
-  /** For use after a wait: rejects if a new request with this key would be rejected. */
+  /** Call it after a wait: rejects if a new request with this key would be rejected. */
   reauthorize(): Promise<void>;
-  /** Opens the only kind of stream that a reply may have. @throws AppError `unavailable` */
+  /** Replies may contain only streams that this opens. @throws AppError `unavailable` */
   readonly openStream: OpenStream;
 }
 
-/** What the handlers of one app share. */
+/** Shared by the handlers of one app. */
 export interface Services {
   readonly store: Store;
   readonly cursors: Cursors;
@@ -62,25 +60,22 @@ export interface Services {
   readonly imports: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and limits them together with requests that wait for changes. */
   readonly streams: Streams;
-  /** What precedes `/api` in the paths of this server: empty, or `/shop`. */
+  /** What precedes `/api` in this server's paths: empty, or such as `/shop`. */
   readonly prefix: string;
-  /** For errors that no client caused. */
+  /** Reports errors that no client caused. */
   readonly report: ErrorReporter;
-  /** All routes, and what they refer to. */
   readonly description: ApiDescription<Route>;
-  /** What features and handlers keep for this app. */
   readonly instances: Instances<Services>;
 }
 
 interface CommonRoute extends RoutePattern {
-  /** Its query parameters; others are rejected. */
+  /** Other query parameters are rejected. */
   readonly query: ParameterTable;
-  /** Media types of its request bodies and responses; problems have their own. */
+  /** Media types of request bodies and responses; problems have their own. */
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** Its description in the OpenAPI document. */
   readonly operation: Operation;
-  /** Whether it is enabled; without this, always. A disabled route answers 404. */
+  /** A disabled route responds with 404. By default, routes are enabled. */
   readonly isEnabled?: (services: Services) => boolean;
 }
 
@@ -110,7 +105,7 @@ export function openRoute(
   return { method: 'GET', path, scope: undefined, handle, ...deriveFormats(operation) };
 }
 
-/** A route takes and sends what its operation describes. */
+/** The query and media types of a route are those of its operation. */
 function deriveFormats(operation: Operation) {
   const { query = {}, request = {}, answers } = operation;
   const produced = Object.values(answers).flatMap(({ content = {} }) => Object.keys(content));

@@ -1,13 +1,13 @@
 /**
- * The routes of the core on one screen: products, stock and health. HEAD is answered wherever GET
- * is. Each feature has its routes in its own table, `src/features/<feature>/feature.ts`:
+ * The routes of the core on one screen: products, stock and health. HEAD works wherever GET does.
+ * Each feature has its own route table, `src/features/<feature>/feature.ts`:
  *
  *     changes   /api/v1/changes, /api/v1/stock/movements
  *     imports   /api/v1/products/import
  *     openapi   /api/v1/openapi.json
  *     webhooks  /api/v1/webhooks...
  *
- * Pages beside the API, which are `/portal` and `/metrics`, belong to the features `portal` and
+ * `/portal` and `/metrics`, which are outside the API, belong to the features `portal` and
  * `telemetry`.
  */
 import {

@@ -1,7 +1,7 @@
 /**
- * Opens every stream of the API and of the portal: takes its concurrency slot before `start` reads
- * the store, and guards it until it ends (`http/response/guarded-stream.ts`). The types do not let
- * handlers return any other stream.
+ * Opens all streams of the API and the portal. A stream takes its concurrency slot before `start`
+ * reads the store, and is guarded until it ends (`http/response/guarded-stream.ts`). The types do
+ * not let handlers return any other stream.
  */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
@@ -24,20 +24,20 @@ export interface StreamLimits {
 }
 
 /**
- * `export` sends a collection: when it is cut, its connection is destroyed. `live` sends changes:
- * it ends cleanly at any time, because the client resumes. `ingest` reads a body of any length: its
- * last line says why it ended, and it has no maximum duration.
+ * `export` sends a collection; when it is cut off, its connection is destroyed. `live` sends
+ * changes; it can end cleanly at any time, because the client resumes. `ingest` reads a body of any
+ * length; its last line says why it ended, and it has no maximum duration.
  */
 type StreamKind = keyof typeof WHEN_CUT;
 
 const WHEN_CUT = { export: 'destroy', live: 'end', ingest: 'report' } as const;
 
-/** The client of a stream. The portal has a key id of its own. */
+/** The client of a stream. The portal has its own key id. */
 interface StreamClient {
   readonly key: KeyReference;
   readonly response: ServerResponse;
   reauthorize(): Promise<void>;
-  /** Its `code` records why a stream was cut. */
+  /** Its `code` records why a stream was cut off. */
   readonly record: RequestRecord;
 }
 
@@ -81,7 +81,7 @@ export class Streams {
     return () => taken.dispose();
   }
 
-  /** For a body that may take longer to arrive than the interval of reauthorization. */
+  /** Reauthorizes if `pending`, such as a slow body, took longer than the interval. */
   async reauthorizeAfterWait<T>(pending: Promise<T>, reauthorize: () => Promise<void>): Promise<T> {
     const { reauthorizeIntervalMs } = this.#options.limits;
     const reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
@@ -90,7 +90,7 @@ export class Streams {
     return value;
   }
 
-  /** For a handler: opens streams to this client. @throws AppError `unavailable` */
+  /** Returns the function by which a handler opens streams to this client. */
   openerFor({ key, response, reauthorize, record }: StreamClient): OpenStream {
     const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
     return async (kind, start) => {

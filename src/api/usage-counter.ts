@@ -1,7 +1,7 @@
 /**
- * Counts the requests of each key, and how many of them were rejected. Counts are kept in memory
- * and written at an interval, so a request costs one table look-up; if the process is killed, the
- * counts since the last write are lost.
+ * Counts each key's requests and rejected requests. Counts stay in memory and are written at an
+ * interval, so a request costs one table look-up. If the process is killed, the counts since the
+ * last write are lost.
  */
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from './limits.ts';
 import type { KeyReference } from '../domain/id.ts';
@@ -12,7 +12,7 @@ interface UsageCounterOptions {
   readonly store: UsageStore;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called when counts could not be written; they are added to the next write. */
+  /** Called when a write fails; its counts are added to the next write. */
   readonly onWriteError: (error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export class UsageCounter {
     this.#options = options;
   }
 
-  /** Counts a request that was answered with this status. */
+  /** Counts a request by its response status. */
   count({ sellerId, keyId }: KeyReference, status: number): void {
     const hour = Math.floor(this.#options.clock() / HOUR_MS);
     this.#add({ sellerId, keyId, hour, requests: 1, refusals: status >= 400 ? 1 : 0 });
@@ -46,7 +46,7 @@ export class UsageCounter {
     await this.#flush();
   }
 
-  /** Further keys are not counted while the table is full. */
+  /** Does not count further keys while the table is full. */
   #add(usage: CountedUsage): void {
     const { sellerId, keyId, hour, requests, refusals } = usage;
     const name = `${sellerId} ${keyId} ${hour}`;

@@ -1,7 +1,7 @@
 /**
- * What every write has in common: its context, and its Idempotency-Key
- * (draft-ietf-httpapi-idempotency-key-header-07), a string of structured fields (RFC 8941 section
- * 3.3.3). Many clients send the key without quotes, which means the same.
+ * The context of a write, with its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07).
+ * The key is a structured-field string (RFC 8941 section 3.3.3); many clients omit the quotes,
+ * which means the same.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../domain/error.ts';
@@ -10,10 +10,9 @@ import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from './limits.ts';
 import type { ApiRequest } from './route.ts';
 
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])+)"$/;
-/** Visible, without quotes, and without the commas with which Node joins a repeated field. */
+/** Visible ASCII without quotes, and without commas, by which Node joins a repeated field. */
 const BARE = /^[!#-+\--~]+$/;
 
-/** The write is the caller's, and idempotent if it has an Idempotency-Key. */
 export function toWriteContext({ caller, headers }: ApiRequest): WriteContext {
   const { sellerId, keyId, address } = caller;
   const key = readIdempotencyKey(headers);
@@ -25,7 +24,7 @@ export function replayHeader(isReplay: boolean): Record<string, string> {
   return isReplay ? { 'idempotent-replay': 'true' } : {};
 }
 
-/** 1 to 255 ASCII characters; undefined if there is no such field. @throws `invalid_data` */
+/** 1 to 255 ASCII characters; undefined without the field. @throws AppError `invalid_data` */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const field = headers['idempotency-key'];
   if (field === undefined) return undefined;

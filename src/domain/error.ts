@@ -1,13 +1,13 @@
 /**
- * The one error class of this project: a closed set of codes, a detail that is safe to show, and
- * the issues of invalid data. It knows nothing about HTTP: only `http/response/problem.ts` maps
- * codes to status. Anything else that is thrown is a bug of ours, answered as 500 with an id.
+ * The only error class: a closed set of codes, a detail that is safe to show, and the issues of
+ * invalid data. It knows nothing about HTTP: `http/response/problem.ts` maps codes to status. Any
+ * other exception is a bug of ours, and gets 500 with an id.
  */
 
 /** Conflicts with the current state of the catalogue, each with its title. */
 export const CONFLICTS = {
-  sku_taken: 'The SKU is taken',
-  limit_reached: 'A limit is reached',
+  sku_taken: 'The SKU is already in use',
+  limit_reached: 'A limit was reached',
   sync_refused: 'The stock was not changed',
 } as const;
 
@@ -23,11 +23,11 @@ export type ErrorCode =
   | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'idempotency_mismatch'
   | 'rate_limited' | 'internal' | 'unavailable' | 'storage_full';
 
-/** One error in the data that was sent: where, which, and what to do. */
+/** One error in the data sent: where it is, its kind, and what to do. */
 export interface Issue {
-  /** JSON Pointer (RFC 6901) to the invalid member of the body; absent for a query parameter. */
+  /** JSON Pointer (RFC 6901) to the invalid body member; absent for a query parameter. */
   readonly pointer?: string;
-  /** Name of the invalid query parameter; absent for a member of the body. */
+  /** Name of the invalid query parameter; absent for a body member. */
   readonly parameter?: string;
   readonly code: IssueCode;
   readonly detail: string;
@@ -43,12 +43,12 @@ interface AppErrorDetails {
   readonly retryAfterSeconds?: number | undefined;
   /** The methods of the resource, for `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** Additional members of the problem document: JSON without braces. */
+  /** Additional members of the problem details: JSON without braces. */
   readonly members?: string;
   readonly cause?: unknown;
 }
 
-/** An error that its receiver may read: `publicDetail` says what happened and what to do. */
+/** An error that is safe to show: `publicDetail` says what happened and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly publicDetail: string;

@@ -28,8 +28,7 @@ export interface WebhookReference {
 }
 
 /**
- * The key id of changes that a signed-in person made in the portal. No key has this id: the ids of
- * keys contain a time.
+ * The key id of changes made in the portal. No key has this id, since key ids contain a time.
  */
 // The cast makes it a key id.
 export const PORTAL_KEY_ID = 1 as KeyId;
@@ -37,11 +36,11 @@ export const PORTAL_KEY_ID = 1 as KeyId;
 const IDS_PER_MILLISECOND = 1024;
 const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 const LENGTH = 11;
-/** The two digits of every 10-bit number. */
+/** Two digits for every 10-bit number. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => DIGITS.charAt(n >> 5) + DIGITS.charAt(n & 31));
 const LOW_RANGE = 2 ** 30;
 
-/** An id for an object made at `at` (milliseconds since 1970): above `lastId`, ordered by time. */
+/** An id for an object created `at` (milliseconds since 1970), above `lastId`. */
 export function nextId(lastId: number, at: number): number {
   return Math.max(lastId + 1, at * IDS_PER_MILLISECOND);
 }

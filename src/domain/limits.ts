@@ -1,4 +1,4 @@
-/** Limits of the data, whichever way it arrives. */
+/** Limits of data, however it arrives. */
 
 /** Lengths of a product's texts; longer ones fit no shop page or barcode label. */
 export const NAME_LIMIT_CODE_POINTS = 200;

@@ -26,7 +26,7 @@ export function parseAddressRanges(ranges: readonly string[]): ParseResult<reado
   return { value };
 }
 
-/** The addresses in ranges from `parseAddressRanges`. */
+/** A set of ranges from `parseAddressRanges`. */
 export class AddressSet {
   readonly #list = new BlockList();
 
@@ -43,19 +43,18 @@ export class AddressSet {
   }
 }
 
-/** Whether an address is in one of these ranges from `parseAddressRanges`. */
+/** `ranges` come from `parseAddressRanges`. */
 export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
   return new AddressSet(ranges).has(address);
 }
 
 const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1/128']);
 
-/** Whether only this machine itself can send from the address. */
 export function isLoopback(address: string): boolean {
   return LOOPBACK.has(address);
 }
 
-/** One spelling for the two in which sockets report an IPv4 address. */
+/** Sockets report IPv4 addresses in two forms; this returns the plain one. */
 export function normaliseAddress(address: string): string {
   if (!address.startsWith(MAPPED_PREFIX)) return address;
   const mapped = address.slice(MAPPED_PREFIX.length);
@@ -63,8 +62,8 @@ export function normaliseAddress(address: string): string {
 }
 
 /**
- * The prefix under which the addresses of one client are counted: of IPv6 the /64 network, the
- * smallest that a site gets (RFC 6177) and in which it can use any address.
+ * The prefix by which a client is rate limited: for IPv6 the /64 network, the smallest that a site
+ * gets (RFC 6177), since a client can use any address in it.
  */
 export function rateLimitPrefix(address: string): string {
   if (isIP(address) !== 6) return address;

@@ -6,7 +6,7 @@
  */
 import type { ValidationError } from './text.ts';
 
-/** A double keeps every decimal of up to 15 significant digits (DBL_DIG of C). */
+/** A double keeps every decimal of up to 15 significant digits (C: DBL_DIG). */
 const SAFE_SIGNIFICAND = 1e15;
 /** Numbers within these limits are far from underflow and overflow. */
 const SHORT_CHARACTERS = 24;
@@ -17,7 +17,7 @@ const [PLUS, MINUS, POINT] = [0x2b, 0x2d, 0x2e];
 /** The bit that makes an ASCII letter lower-case, and the letter before an exponent. */
 const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
 
-/** The error of a decimal number; undefined also for a text that is not a number. */
+/** The error of a decimal number; undefined if it is valid, or the text is not a number. */
 export function validateNumberText(text: string): ValidationError | undefined {
   if (skipShortNumber(text, 0) === text.length) return undefined;
   const value = Number(text);

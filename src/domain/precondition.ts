@@ -1,13 +1,12 @@
 /**
- * Preconditions of a request (RFC 9110 section 13) as positions: a product's entity tag is the
- * position of its last change. The store evaluates them in the transaction of the change.
+ * Preconditions of requests (RFC 9110 section 13), as positions: a product's entity tag is the
+ * position of its last change. The store evaluates them in the same transaction as the change.
  */
 import { AppError } from './error.ts';
 
-/** Positions, one of which must be the product's; `*` for any existing product. */
+/** The product's position must be one of these; `*` matches any existing product. */
 export type PositionSet = readonly number[] | '*';
 
-/** Absent conditions always hold. */
 export interface Precondition {
   readonly ifMatch?: PositionSet | undefined;
   readonly ifNoneMatch?: PositionSet | undefined;
@@ -22,12 +21,12 @@ export function assertPrecondition(
 ): void {
   if (ifMatch !== undefined && !isAmong(ifMatch, position)) {
     const what = position === undefined
-      ? 'There is no such product to match If-Match.'
-      : `The product has changed: it stands at "${position}".`;
+      ? 'No such product exists, so If-Match does not match.'
+      : `The product has changed: its ETag is "${position}".`;
     throw new AppError('precondition_failed', `${what} Read it again before you change it.`);
   }
   if (ifNoneMatch !== undefined && isAmong(ifNoneMatch, position)) {
-    const detail = `The product stands at "${position}", which If-None-Match rules out.`;
+    const detail = `The product's ETag is "${position}", which If-None-Match excludes.`;
     throw new AppError('precondition_failed', `${detail} Nothing was changed.`);
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Validates text that sellers send, by Unicode properties. Every text is counted in code points,
- * well-formed (no lone surrogates), not blank, and without control characters and line breaks. SKUs
- * are stricter, since people and machines compare them: graphic characters and inner ASCII spaces
- * only, in NFC (Unicode Standard Annex 15). Look-alike letters of different scripts stay different.
+ * Validates text by Unicode properties. Every text is counted in code points, well-formed (no lone
+ * surrogates), not blank, and without control characters and line breaks. SKUs are stricter, since
+ * people and machines compare them: graphic characters and inner ASCII spaces only, in NFC (Unicode
+ * Standard Annex 15). Look-alike letters of different scripts stay different.
  */
 import type { Issue } from './error.ts';
 
-/** What is wrong with a value, without where the value is. */
+/** The error of a value, without the value's location. */
 export type ValidationError = Pick<Issue, 'code' | 'detail'>;
 
 /**
- * Characters that render as nothing although no property says so: BRAILLE PATTERN BLANK, EGYPTIAN
+ * Characters that render as nothing, though no property says so: BRAILLE PATTERN BLANK, EGYPTIAN
  * HIEROGLYPH FULL BLANK and HALF BLANK, KHITAN SMALL SCRIPT FILLER, MUSICAL SYMBOL NULL NOTEHEAD.
  */
 const BLANK = String.raw`\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}`;
@@ -18,8 +18,8 @@ const BLANK = String.raw`\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}`;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 // Cf: format characters, bidi controls among them; DI: zero-width and other default-ignorable ones.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-// Private-use characters, and those that Unicode assigned after this Node was released, count as
-// visible; so do control characters, which have an error of their own.
+// Private-use characters, and those assigned after this Node was released, count as visible; so do
+// control characters, which have their own error.
 const VISIBLE = new RegExp(`[^\\s\\p{Cf}\\p{Default_Ignorable_Code_Point}${BLANK}]`, 'u');
 /** Letters, marks, numbers, punctuation, symbols: assigned, not private-use, and visible. */
 const NOT_IN_IDENTIFIER = new RegExp(
@@ -30,7 +30,7 @@ const LEADING_MARK = /^\p{M}/u;
 // Most values, checked without Unicode tables: printable ASCII without outer spaces.
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
-/** The first error of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
+/** The first error of a text of 1 to `limitCodePoints`. */
 export function validateText(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   return validateLine(text, limitCodePoints, VISIBLE);
@@ -47,15 +47,15 @@ export function validateIdentifier(
   if (character !== undefined) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
     const rule = 'Must consist of visible characters and the plain space U+0020';
-    return wrongCharacters(`${rule}, without U+${code}.`);
+    return wrongCharacters(`${rule}; U+${code} is not allowed.`);
   }
   if (!LEADING_MARK.test(text)) return undefined;
   return wrongCharacters('Must not begin with a combining mark.');
 }
 
 /**
- * The first error of a reference to an identifier, which must be in NFC. Looser than for a new
- * identifier: those that earlier versions accepted must still be found.
+ * The first error of a reference to an identifier, which must be in NFC. Looser than for new
+ * identifiers, so that those accepted by earlier versions are still found.
  */
 export function validateReference(
   text: string, limitCodePoints: number,
@@ -77,13 +77,13 @@ function validateLine(
   text: string, limitCodePoints: number, visible: RegExp,
 ): ValidationError | undefined {
   if (!text.isWellFormed()) {
-    return wrongCharacters('Has half of a surrogate pair; send well-formed text.');
+    return wrongCharacters('Contains half of a surrogate pair. Send well-formed text.');
   }
   if (!visible.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
   if (CONTROL.test(text)) {
     return wrongCharacters('Must not contain control characters or line breaks.');
   }
-  // As much of a huge text as has more characters than the limit.
+  // Split only as much of a huge text as is needed to exceed the limit.
   if ([...text.slice(0, 2 * limitCodePoints + 2)].length <= limitCodePoints) return undefined;
   return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };
 }

@@ -1,11 +1,11 @@
 /**
  * Times as text (RFC 3339; formatted in UTC with milliseconds) and durations as people type them:
- * `30s`, `15m`, `24h`, `90d`. All are milliseconds inside, times since 1970.
+ * `30s`, `15m`, `24h`, `90d`. Internally, all are milliseconds; times count from 1970.
  */
 import { AppError } from './error.ts';
 import { DURATION_LIMIT_MS } from './limits.ts';
 
-/** A UTC day: all have the same length. */
+/** A UTC day, which always has the same length. */
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const HOUR_MS = 60 * 60 * 1000;
 export const MINUTE_MS = 60 * 1000;
@@ -13,7 +13,7 @@ export const MINUTE_MS = 60 * 1000;
 let lastTime = 0;
 let lastText = new Date(0).toISOString();
 
-/** Caches the last text: rows that are written together have the same time. */
+/** Caches the last text, since rows written together have the same time. */
 export function formatTime(at: number): string {
   if (at !== lastTime) {
     lastText = new Date(at).toISOString();
@@ -22,22 +22,22 @@ export function formatTime(at: number): string {
   return lastText;
 }
 
-/** The same; null for a time that is not set. */
+/** As `formatTime`; null for a time that is not set. */
 export function formatOptionalTime(at: number | undefined): string | null {
   return at === undefined ? null : formatTime(at);
 }
 
-/** RFC 3339 section 5.6, with as many decimals of a second as a Date keeps. */
+/** RFC 3339 section 5.6, with up to 9 decimals of a second; a Date keeps 3. */
 const TIME = new RegExp(
   '^(?<day>\\d{4}-\\d\\d-\\d\\d)T(?<minute>(?:[01]\\d|2[0-3]):[0-5]\\d):(?<second>[0-5]\\d|60)'
   + '(?<rest>(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d))$',
 );
-/** Leap seconds are the last of June or December in UTC (RFC 3339 section 5.7). */
+/** Leap seconds end June or December in UTC (RFC 3339 section 5.7). */
 const AFTER_LEAP_SECOND = /-0[17]-01T00:00:00\./;
 
 /**
- * Undefined for a text that is not an RFC 3339 time. Unix time has no leap seconds: a leap second
- * is read as the second after it.
+ * Undefined for a text that is not an RFC 3339 time. Unix time has no leap seconds, so a leap
+ * second becomes the second after it.
  */
 export function parseTime(text: string): number | undefined {
   const { day = '', minute = '', second = '', rest = '' } = TIME.exec(text)?.groups ?? {};
@@ -49,12 +49,12 @@ export function parseTime(text: string): number | undefined {
   return at >= 0 ? at : undefined;
 }
 
-/** The UTC time for file names, to the second: `20261121T093000Z`. */
+/** UTC time for file names, to the second: `20261121T093000Z`. */
 export function formatFileTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 }
 
-/** Parses what `formatFileTime` wrote; undefined for any other text. */
+/** Undefined for text that `formatFileTime` did not write. */
 export function parseFileTime(text: string): number | undefined {
   const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   const [year, month, day, hour, minute, second] = parts;

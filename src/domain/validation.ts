@@ -1,6 +1,6 @@
 /**
- * Parsers return a value or an error rather than throw, so that a response can list all errors of a
- * body at once.
+ * Parsers return a value or an error instead of throwing, so that a response can list all errors of
+ * a body.
  */
 import { AppError, type Issue } from './error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from './limits.ts';
@@ -12,13 +12,13 @@ export function invalid(code: Issue['code'], detail: string): { readonly error: 
   return { error: { code, detail } };
 }
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
+/** A JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Parses a JSON value, and describes what it accepts. */
+/** Parses a JSON value; its schema describes the accepted values. */
 export interface Validator<Value> {
   readonly schema: Schema;
-  /** What the value means, where the schema is used. */
+  /** The meaning of the value, for the OpenAPI document. */
   readonly description?: string;
   readonly parse: (value: unknown) => ParseResult<Value>;
 }
@@ -30,11 +30,11 @@ export class ObjectReader {
   readonly #isPartial: boolean;
   readonly #issues: Issue[] = [];
   readonly #read: string[] = [];
-  /** All errors; only as many are kept as a response lists. */
+  /** Counts all errors; `#issues` keeps only as many as a response lists. */
   #count = 0;
 
   /**
-   * A missing member has its value in `defaults`, or is left out of a partial object.
+   * A missing member gets its value from `defaults`; in a partial object, it may stay missing.
    * @throws AppError `invalid_data` if `body` is not an object
    */
   constructor(
@@ -73,7 +73,7 @@ export class ObjectReader {
   ): { readonly [Member in keyof Members]: Members[Member] | undefined } {
     const entries = Object.entries<Validator<unknown>>(validators);
     const members = entries.map(([member, { parse }]) => [member, this.read(member, parse)]);
-    // The cast: each validator makes the value of its member.
+    // The cast: each validator returns its member's type.
     return Object.fromEntries(members) as ReturnType<typeof this.readAll<Members>>;
   }
 
@@ -96,8 +96,8 @@ export class ObjectReader {
   }
 
   /**
-   * The error that lists all issues, with members that were never read; undefined if there are
-   * none. Call it after the last `read`.
+   * The error that lists all issues; undefined if there are none. Members that were never read are
+   * unknown, so call it after the last `read`.
    */
   findError(): AppError | undefined {
     const unknown = Object.keys(this.#record).filter((member) => !this.#read.includes(member));
@@ -132,7 +132,7 @@ export function lineValidator(limitCodePoints: number): Validator<string> {
   };
 }
 
-/** Shared: `toLocaleString` creates one per number, and a body may have 40,000 errors. */
+/** Shared, because `toLocaleString` creates one per number and a body may have 40,000 errors. */
 const NUMBERS = new Intl.NumberFormat('en');
 
 export function integerValidator(minimum: number, maximum: number): Validator<number> {

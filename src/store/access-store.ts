@@ -6,7 +6,7 @@ import type { Currency } from '../domain/catalogue/currency.ts';
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 import type { Actor, PageQuery, WriteContext } from './write.ts';
 
-/** What a key grants, and its seller's position: the one look-up of a request. */
+/** What a key grants, and its seller's position: the only look-up that authenticates a request. */
 export interface Grant extends Actor {
   readonly scopes: readonly Scope[];
   readonly addressRanges: readonly string[];
@@ -16,24 +16,23 @@ export interface Grant extends Actor {
   readonly position: number;
 }
 
-/** From where a key is changed, for the audit log, and how a retry is recognised. */
+/** The client address for the audit log, and the idempotency key. */
 type KeyContext = Pick<WriteContext, 'address' | 'idempotency'>;
 
 export interface AccessStore {
   createSeller(seller: NewSeller): Promise<Seller>;
   findSeller(id: SellerId): Promise<Seller | undefined>;
-  /** In the order of creation. */
+  /** In creation order. */
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
   /**
-   * A disabled seller keeps all data and may do nothing: keys and accounts count as unknown,
+   * A disabled seller keeps all data but has no access: keys and accounts count as unknown,
    * sessions end, the catalogue does not change, and no webhook is sent. Idempotent.
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
 
   /**
-   * Every key has a secret of its own, so a retry under an idempotency key creates nothing and is
-   * rejected.
+   * Since the secret cannot be shown again, a retry under an idempotency key is rejected.
    * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys),
    *   `idempotency_mismatch`
    */
@@ -41,23 +40,22 @@ export interface AccessStore {
     sellerId: SellerId, hash: string, key: NewApiKey, context?: KeyContext,
   ): Promise<ApiKey>;
   findKey(key: KeyReference): Promise<ApiKey | undefined>;
-  /** In the order of creation, oldest first by default. */
+  /** In creation order, oldest first by default. */
   listKeys(
     sellerId: SellerId, query: PageQuery<KeyId>, isNewestFirst?: boolean,
   ): Promise<readonly ApiKey[]>;
   /**
-   * Creates a key with the name, scopes, ranges and lifetime of the given one, which expires after
-   * `overlapMs`, or earlier if it would have expired anyway.
-   * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`,
+   * Creates a key with the name, scopes, ranges and lifetime of the given one. The given one
+   * expires after `overlapMs`, or at its own expiry if that is earlier.
+   * @throws AppError `not_found` (no such key, or it is revoked or expired), `limit_reached`,
    *   `idempotency_mismatch`
    */
   rotateKey(
     key: KeyReference, hash: string, overlapMs: number, context?: KeyContext,
   ): Promise<ApiKey>;
-  /** Takes effect at once; idempotent. @throws AppError `not_found` */
+  /** Takes effect immediately; idempotent. @throws AppError `not_found` */
   revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
   /** Undefined for an unknown or revoked key, and if the seller is disabled. */
   findGrant(hash: string): Promise<Grant | undefined>;
-  /** Records the last use of a key. */
   noteKeyUse(actor: Actor, address: string): Promise<void>;
 }

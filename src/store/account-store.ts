@@ -1,6 +1,6 @@
 /**
- * The accounts port: accounts, sessions, invitations and the audit log of the portal. Secrets are
- * passed as hashes, except those of one-time passwords, which are stored encrypted.
+ * The accounts port: portal accounts, sessions, invitations and the audit log. Secrets are passed
+ * as hashes, except TOTP secrets, which are stored encrypted.
  */
 import type { Account, AccountSettings, NewAccount } from '../domain/access/account.ts';
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
@@ -9,11 +9,11 @@ import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/access/seller.ts';
 import type { TotpSecret } from '../domain/access/totp.ts';
 
-/** A code by which an account can be made, once. */
+/** An invitation to create an account, valid once. */
 export interface Invitation {
-  /** A seller who is there and gets an account; undefined for a new one. */
+  /** The existing seller who gets an account; undefined for a new seller. */
   readonly sellerId: SellerId | undefined;
-  /** Whether it holds only as long as there is no seller at all. */
+  /** Whether the invitation is valid only while no seller exists. */
   readonly isFirst: boolean;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -35,7 +35,7 @@ export interface Session extends Omit<NewSession, 'hash'> {
   readonly seenAt: number;
 }
 
-/** Who is signed in, and the position of their catalogue: the one look-up of a page. */
+/** Who is signed in, and their catalogue's position: the only look-up of a page request. */
 export interface SignedInSession {
   readonly account: Account;
   readonly session: Session;
@@ -44,16 +44,16 @@ export interface SignedInSession {
 
 /** Everything that a registration creates, in one mutation. */
 export interface Registration {
-  /** Of the invitation; undefined where anybody may register. */
+  /** Hash of the invitation code; undefined if anyone may register. */
   readonly codeHash: string | undefined;
-  /** Is not used where the invitation is for a seller who is there. */
+  /** Ignored if the invitation is for an existing seller. */
   readonly seller: NewSeller;
   readonly account: NewAccount;
   readonly key: NewApiKey & { readonly hash: string };
   readonly session: NewSession;
 }
 
-/** What became of it: a code that does not hold (any more), or an e-mail that is taken. */
+/** Rejected if the code is not valid (any more), or the e-mail address is taken. */
 export type RegistrationResult =
   | { readonly rejection: 'code' | 'email' }
   | { readonly rejection: undefined; readonly sellerId: SellerId; readonly key: ApiKey };
@@ -65,17 +65,17 @@ export interface Credentials {
   readonly hasTotp: boolean;
 }
 
-/** What the second step of a sign-in is checked against. */
+/** What two-factor authentication checks. */
 export interface Totp {
-  /** Undefined where the key of the server is missing, or is another one. */
+  /** Undefined if the server's key is missing or is a different one. */
   readonly secret: TotpSecret | undefined;
-  /** The last step of which a one-time password was taken. */
+  /** The last time step whose one-time password was accepted. */
   readonly step: number;
-  /** How many of its recovery codes are left. */
+  /** Number of unused recovery codes. */
   readonly recoveryCodes: number;
 }
 
-/** Its first one-time password was right; recovery codes come as their hashes. */
+/** Two-factor authentication to enable, after its first one-time password was correct. */
 export interface NewTotp {
   readonly secret: TotpSecret;
   readonly step: number;
@@ -92,73 +92,73 @@ export interface AuditQuery {
 
 export interface AccountStore {
   createInvitation(hash: string, invitation: Invitation): Promise<void>;
-  /** Undefined for one that does not hold: unknown, used, or expired. */
+  /** Undefined if the invitation is unknown, used or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;
-  register(joining: Registration): Promise<RegistrationResult>;
+  register(registration: Registration): Promise<RegistrationResult>;
 
   findAccount(sellerId: SellerId): Promise<Account | undefined>;
   findCredentials(email: string): Promise<Credentials | undefined>;
-  /** With its sessions, codes and invitations; the seller stays, and so do their keys. */
+  /** Also removes its sessions, codes and invitations. The seller and their keys remain. */
   removeAccount(sellerId: SellerId): Promise<void>;
   setAccountSettings(sellerId: SellerId, settings: AccountSettings, address: string): Promise<void>;
-  /** False for an e-mail that is taken: then nothing was changed. */
+  /** Returns false, and changes nothing, if the e-mail address is taken. */
   setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
   /**
-   * Ends all sessions but `kept`, which gets a new token, of which this is the hash.
-   * @throws AppError `browser_refused` where that one has ended: then nothing was changed
+   * Ends all sessions except `kept`, which gets a new token with the hash `kept.hash`.
+   * @throws AppError `browser_refused` if that session has ended; nothing was changed then
    */
   setPassword(
     sellerId: SellerId, passwordHash: string,
     kept: { readonly id: number; readonly hash: string }, address: string,
   ): Promise<void>;
 
-  /** For one that is lost: ends all sessions. @throws AppError `not_found` without an account */
+  /** For a forgotten password. Ends all sessions. @throws AppError `not_found` (no account) */
   resetPassword(sellerId: SellerId, passwordHash: string): Promise<void>;
 
-  /** Undefined where signing in takes no second step. */
+  /** Undefined if two-factor authentication is off. */
   findTotp(sellerId: SellerId): Promise<Totp | undefined>;
-  /** In the place of what there was. */
+  /** Replaces an earlier secret and its recovery codes. */
   enableTotp(sellerId: SellerId, totp: NewTotp, address: string): Promise<void>;
   disableTotp(sellerId: SellerId, address: string): Promise<void>;
   /**
-   * For a device that is lost: removes the second step with its recovery codes, and ends all
-   * sessions. False where signing in took none: then nothing was changed.
+   * For a lost device. Turns two-factor authentication off, removes the recovery codes and ends all
+   * sessions. Returns false, and changes nothing, if it was off.
    */
   resetTotp(sellerId: SellerId): Promise<boolean>;
-  /** In the place of all that there were. */
+  /** Replaces all recovery codes. */
   setRecoveryCodes(sellerId: SellerId, hashes: readonly string[], address: string): Promise<void>;
-  /** Whether no password of this step, or a later one, was taken yet: this one takes it. */
+  /** Marks a step as used. Returns false if it, or a later one, was used before. */
   takeTotpStep(sellerId: SellerId, step: number): Promise<boolean>;
-  /** Whether there was such a code: there is none after this. */
+  /** Uses up a recovery code. Returns false if there is no such code. */
   takeRecoveryCode(sellerId: SellerId, hash: string, address: string): Promise<boolean>;
 
   /**
-   * False where the account has another password by now than the one that was shown, or asks for a
-   * second step that was not made: then there is no session.
+   * Returns false, and creates no session, if the account's password has changed since `verified`
+   * was checked, or if it now requires two-factor authentication and did not then.
    */
   createSession(
-    sellerId: SellerId, session: NewSession, shown: Omit<Credentials, 'sellerId'>,
+    sellerId: SellerId, session: NewSession, verified: Omit<Credentials, 'sellerId'>,
   ): Promise<boolean>;
-  /** Undefined where there is none: whether it is too old, its reader decides. */
+  /** Undefined if there is no such session. The caller decides whether it is too old. */
   findSignedInSession(sessionHash: string): Promise<SignedInSession | undefined>;
   noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;
-  /** The newest first. */
+  /** Newest first. */
   listSessions(sellerId: SellerId, limit: number): Promise<readonly Session[]>;
-  /** Ends one, or all but one. What is not there is ended already. */
+  /** Ends one session, or all but one. Ignores sessions that do not exist. */
   endSessions(
     sellerId: SellerId, which: { readonly id: number } | { readonly allBut: number },
     event: Pick<NewAuditEvent, 'type' | 'address'>,
   ): Promise<void>;
 
   noteAuditEvent(event: NewAuditEvent): Promise<void>;
-  /** Of one seller, the newest first. */
+  /** Newest first. */
   listAuditEvents(sellerId: SellerId, query: AuditQuery): Promise<readonly AuditEvent[]>;
 
   /**
-   * Seals a text with the key of the server, which is not in the database, for a browser to carry.
-   * `context` names what it belongs to. In base64url.
+   * Encrypts a text with the server's key, which is not in the database, so that a browser can
+   * store it. `context` names what it belongs to. Returns base64url.
    */
   encrypt(text: string, context: string): Promise<string>;
-  /** Undefined for what was not sealed here, with this key and for this. */
+  /** Undefined if the text was not encrypted with this key and for this context. */
   decrypt(sealed: string, context: string): Promise<string | undefined>;
 }

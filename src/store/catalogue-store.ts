@@ -1,6 +1,6 @@
 /**
- * The catalogue port: the mutations that change products and stock, their dry runs, and reads of
- * products by id, by SKU and in the order of creation.
+ * The catalogue port: mutations of products and stock, their dry runs, and reads of products by id,
+ * by SKU and in creation order.
  */
 import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
@@ -22,7 +22,7 @@ export interface ProductPage {
 export interface WrittenProduct {
   readonly effect: 'created' | 'updated' | 'unchanged';
   readonly id: ProductId;
-  /** Position of the product's last change, which is an earlier one if it is unchanged. */
+  /** Position of the product's last change; an earlier one if the effect is `unchanged`. */
   readonly position: number;
   /** The product's JSON at that position (`formatProduct`). */
   readonly json: string;
@@ -35,11 +35,11 @@ export interface WrittenProduct {
  * as `taken`.
  */
 export type ImportMode = 'upsert' | 'create';
-/** `incomplete`: a new product that lacks a member in both the row and its defaults. */
+/** `incomplete`: neither the row nor its defaults have a required member of a new product. */
 export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken' | 'incomplete';
 
 export interface ImportedProducts {
-  /** One for each row, in their order. */
+  /** One per row, in order. */
   readonly effects: readonly ImportEffect[];
   /** Of the catalogue afterwards. */
   readonly position: number;
@@ -56,11 +56,11 @@ export interface ImportDryRun {
 export interface SyncedStock {
   /** In the order of the changes. */
   readonly results: readonly StockResult[];
-  /** How many products in stock a stocktake did not name. */
+  /** Number of products in stock that a stocktake did not name. */
   readonly zeroed: number;
-  /** Why nothing was changed; undefined if the sync was made, or would be. */
+  /** Why nothing was changed; undefined if the sync was applied, or would be. */
   readonly rejection: 'failures' | 'zero_limit' | undefined;
-  /** Of the catalogue afterwards; in a dry run, as if the sync had been made. */
+  /** Of the catalogue afterwards; in a dry run, as if the sync had been applied. */
   readonly position: number;
   readonly isReplay: boolean;
 }
@@ -98,15 +98,15 @@ export interface CatalogueStore {
   ): Promise<ImportedProducts>;
   dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
 
-  /** Changes the stock of products as one batch; `isDryRun` only says what would happen. */
+  /** Changes the stock of products as one batch; with `isDryRun`, only returns the outcome. */
   syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
   /**
-   * For changes of one source that arrive in several batches: each is tried on what the earlier
-   * ones would have made of the catalogue at `position`.
+   * For changes from one source that arrive in several batches: each sees the catalogue at
+   * `position` as the earlier batches would have left it.
    */
   dryRunStock(actor: Actor, position: number, source: string | undefined): StockDryRun;
 
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
-  /** In the order of creation. */
+  /** In creation order. */
   listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;
 }

@@ -1,4 +1,4 @@
-/** The history port: the change feed, the stock ledger, and stock levels of the past. */
+/** The history port: the change feed, the stock ledger, and past stock levels. */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Sku } from '../domain/catalogue/product-fields.ts';
@@ -12,18 +12,18 @@ export interface ChangeQuery {
   readonly types?: readonly ChangeType[] | undefined;
 }
 
-/** Changes in the order of their positions. */
+/** Changes in position order. */
 export interface ChangePage {
   readonly changes: readonly Change[];
-  /** All changes up to here were read: continue after it. */
+  /** Changes up to here were read; pass it as the next `after`. */
   readonly next: number;
-  /** Of the catalogue, when the page was read: beyond `next` if there is more. */
+  /** Of the catalogue when the page was read; greater than `next` if there is more. */
   readonly position: number;
 }
 
-/** Which stock movements: every condition that is not undefined must hold. */
+/** Stock movements that meet every condition that is not undefined. */
 export interface MovementFilter {
-  /** Of the product with this SKU, and of those that had it when they were deleted. */
+  /** Of the product with this SKU, and of deleted products whose last SKU it was. */
   readonly sku?: Sku | undefined;
   readonly productId?: ProductId | undefined;
   readonly source?: string | undefined;
@@ -59,7 +59,7 @@ export interface StockLevelAt {
   readonly id: ProductId;
   readonly sku: Sku;
   readonly stock: number;
-  /** Of its last change until then. */
+  /** Position of the product's last change until then. */
   readonly position: number;
 }
 
@@ -85,16 +85,16 @@ export interface StockDay {
 
 export interface HistoryStore {
   /**
-   * The changes after a position. A page may have fewer than `limit` although more follow.
+   * The changes after a position. A page may have fewer than `limit` even if more follow.
    * @throws AppError `history_pruned` if changes after `after` were removed, `invalid_query` if
    *   the catalogue has not reached `after`
    */
   listChanges(sellerId: SellerId, query: ChangeQuery): Promise<ChangePage>;
-  /** The changes that moved stock. A page may have fewer than `limit` although more follow. */
+  /** The changes that moved stock. A page may have fewer than `limit` even if more follow. */
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
   /**
-   * The last snapshot (`formatProduct`) of each product before a change of it, by the positions of
-   * these changes. Leaves out pruned ones, and those too far back in the history.
+   * For each change, by position: the last snapshot (`formatProduct`) of its product before it.
+   * Omits snapshots that are pruned or too far back in the history.
    */
   findPreviousSnapshots(
     sellerId: SellerId, positions: readonly number[],
@@ -105,7 +105,7 @@ export interface HistoryStore {
    */
   findPositionAt(sellerId: SellerId, at: number): Promise<number>;
   /**
-   * The stock of every product at a position, in the order of creation.
+   * The stock of every product at a position, in creation order.
    * @throws AppError `history_pruned`, `invalid_query` as `listChanges`
    */
   listStockAt(
@@ -114,8 +114,8 @@ export interface HistoryStore {
   /** The days on which stock moved, in order. The first one may be partly pruned. */
   listStockDays(sellerId: SellerId, query: StockDayQuery): Promise<readonly StockDay[]>;
   /**
-   * Calls `listener` at once after commits of this process, and within 50 ms after commits of
-   * others; one call may stand for several commits. Returns the function that unsubscribes.
+   * Calls `listener` immediately after commits of this process, and within 50 ms after commits of
+   * others; one call may cover several commits. Returns the function that unsubscribes.
    */
   subscribeToCommits(listener: () => void): () => void;
 }

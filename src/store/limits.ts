@@ -1,4 +1,4 @@
-/** Limits that every store adapter keeps and its users rely on. */
+/** Limits that every store adapter enforces. */
 
 /**
  * How far the clock may step back before a catalogue's times follow it; daylight saving errors

@@ -10,7 +10,7 @@ export interface StoreMetrics {
   /** Durations of this process's commits, failed ones included, in seconds. */
   readonly commits: HistogramSnapshot;
   readonly failedCommits: number;
-  /** Mutations that are not committed yet. */
+  /** Mutations not yet committed. */
   readonly waitingChanges: number;
   /** Size of the write-ahead log. */
   readonly walBytes: number;
@@ -19,20 +19,20 @@ export interface StoreMetrics {
 }
 
 export interface MaintenanceStore {
-  /** Looks at counters and file sizes; runs no query. */
+  /** Reads counters and file sizes; runs no query. */
   readMetrics(): Promise<StoreMetrics>;
   /**
-   * The time of the newest change or audit event of any seller; undefined if there is none. It
-   * shows whether a clock is far ahead.
+   * The time of the newest change or audit event of any seller, which shows whether a clock is far
+   * ahead; undefined if there is none.
    */
   findNewestTime(): Promise<number | undefined>;
   /**
-   * Removes changes before a time (milliseconds since 1970), in small steps. Keeps every change
-   * that is needed to derive the catalogue from the history.
+   * Removes changes before a time (milliseconds since 1970), in small steps. Keeps the changes
+   * needed to derive the catalogue from the history.
    */
   pruneHistory(before: number): Promise<void>;
   /** Removes expired idempotency records, in small steps. */
   pruneIdempotency(): Promise<void>;
-  /** Finishes what is in flight, then rejects everything. */
+  /** Finishes calls in flight; later calls are rejected. */
   close(): Promise<void>;
 }

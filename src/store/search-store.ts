@@ -1,7 +1,7 @@
 /**
- * The search port: filtered and sorted lists, totals and exports, answered from a projection of the
- * catalogue that has caught up to the given position. Every method throws AppError `unavailable`,
- * with the projection's progress, if that takes too long.
+ * The search port: filtered and sorted lists, totals and exports, read from a projection of the
+ * catalogue once it has caught up to the given position. If that takes too long, every method
+ * throws AppError `unavailable` with the projection's progress.
  */
 import type { SellerId } from '../domain/id.ts';
 import type { Product } from '../domain/catalogue/product-fields.ts';
@@ -31,10 +31,10 @@ export interface ExportQuery {
   readonly sort: ProductSort;
 }
 
-/** Every product that a query finds, at one position. */
+/** All products that match a query, at one position. */
 export interface ProductExport {
   readonly position: number;
-  /** Read it to its end or return it: it holds a snapshot open. */
+  /** Holds a snapshot open: read it to the end or call `return`. */
   readonly pages: AsyncGenerator<readonly Product[], void, void>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The store: everything that is kept. Each port is one capability; consumers depend on the ports
- * that they need, and only the composition on all of them. A method that has resolved is durable
- * and happened completely; one that has rejected changed nothing, unless its error says that the
- * outcome is unknown. Begin and commit never show. Every adapter passes `test/store/contract.ts`.
+ * The store: everything that is persisted, as one port per capability; a consumer depends only on
+ * the ports that it needs. Every method is atomic. When it resolves, its changes are durable; when
+ * it rejects, nothing was changed, unless the error says that the outcome is unknown. Callers never
+ * see transactions. Every adapter passes `test/store/contract.ts`.
  */
 import type { AccessStore } from './access-store.ts';
 import type { AccountStore } from './account-store.ts';

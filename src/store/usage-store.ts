@@ -1,20 +1,19 @@
-/** The usage port: requests of each key, by hour. */
+/** The usage port: request counts per key and hour. */
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 
-/** The requests of one key in one hour. */
 export interface KeyUsage {
   readonly keyId: KeyId;
   /** Hours since 1970, in UTC. */
   readonly hour: number;
-  /** Answered ones, including rejected ones. */
+  /** All answered requests, rejected ones included. */
   readonly requests: number;
-  /** Rejected ones, for any reason. */
+  /** Requests rejected for any reason. */
   readonly refusals: number;
 }
 
 export type CountedUsage = KeyUsage & KeyReference;
 
-/** Up to `limit` entries from the hour `since` on, the newest hours first. */
+/** Up to `limit` entries from the hour `since` on, newest first. */
 export interface UsageQuery {
   readonly since: number;
   readonly limit: number;

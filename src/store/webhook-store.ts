@@ -1,4 +1,4 @@
-/** The part of the store port that keeps webhooks, and how far each has been delivered. */
+/** The webhooks port: endpoints, their delivery state and delivery log, and their secrets. */
 import type { SellerId, WebhookId, WebhookReference } from '../domain/id.ts';
 import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
@@ -12,34 +12,34 @@ export interface WrittenWebhook {
   readonly isReplay: boolean;
 }
 
-/** A generated secret, returned only here. */
+/** A webhook with a newly generated secret. */
 export interface WebhookWithSecret extends WrittenWebhook {
   readonly secret: WebhookSecret;
 }
 
-/** Up to `limit` attempts, the newest first. */
+/** Up to `limit` attempts, newest first. */
 export interface AttemptQuery {
-  /** Only those before the attempt of this number. */
+  /** Only attempts before the one with this number. */
   readonly before: number | undefined;
   readonly limit: number;
 }
 
-/** Up to `limit` webhooks, of all sellers, with something to send; the longest wait first. */
+/** Up to `limit` webhooks of all sellers that have something to send, longest waiting first. */
 export interface DueQuery {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Those whose last attempt has failed, or the others. */
+  /** True for webhooks whose last attempt failed, false for the others. */
   readonly isFailing: boolean;
   readonly limit: number;
 }
 
 export interface WebhookStore {
-  /** It starts at the catalogue's position. @throws AppError `limit_reached` */
+  /** The webhook starts at the catalogue's position. @throws AppError `limit_reached` */
   createWebhook(write: WriteContext, webhook: NewWebhook): Promise<WebhookWithSecret>;
   findWebhook(webhook: WebhookReference): Promise<Webhook | undefined>;
-  /** In the order of creation. */
+  /** In creation order. */
   listWebhooks(sellerId: SellerId, query: PageQuery<WebhookId>): Promise<readonly Webhook[]>;
-  /** A new URL, and `active`, are tried at once. @throws AppError `not_found` */
+  /** A new URL, or status `active`, makes an attempt due now. @throws AppError `not_found` */
   patchWebhook(write: WriteContext, id: WebhookId, patch: WebhookPatch): Promise<WrittenWebhook>;
   /** @throws AppError `not_found` */
   deleteWebhook(write: WriteContext, id: WebhookId): Promise<{ readonly isReplay: boolean }>;
@@ -48,36 +48,35 @@ export interface WebhookStore {
     write: WriteContext, id: WebhookId, overlapMs: number,
   ): Promise<WebhookWithSecret>;
   /**
-   * Sends everything after a position again, in messages with new ids.
+   * Sends all changes after a position again, in messages with new ids.
    * @throws AppError `not_found`, `history_pruned`; `invalid_data` beyond the catalogue
    */
   replayWebhook(write: WriteContext, id: WebhookId, position: number): Promise<WrittenWebhook>;
   listWebhookAttempts(
     webhook: WebhookReference, query: AttemptQuery,
   ): Promise<readonly WebhookAttempt[]>;
-  /** The secrets that sign now, the newest first; undefined if they cannot be decrypted. */
+  /** The valid secrets, newest first; undefined if they cannot be decrypted. */
   findWebhookSecrets(webhook: WebhookReference): Promise<readonly WebhookSecret[] | undefined>;
 
   /**
-   * Takes the lock that makes one process of all on this store deliver, and returns the function
-   * that releases it; undefined if another process has it. The lock ends with its process.
+   * Acquires the lock that makes only one process on this store deliver, and returns the function
+   * that releases it; undefined if another process holds it. The lock ends with its process.
    */
   acquireDeliveryLock(): Promise<(() => void) | undefined>;
-  /** Whether any seller has one. */
   hasWebhooks(): Promise<boolean>;
   listDueWebhooks(query: DueQuery): Promise<readonly Webhook[]>;
-  /** When the next failing webhook is due, after `after`; undefined if none is. */
+  /** When the first failing webhook after `after` is due; undefined if none is. */
   findNextRetry(after: number): Promise<number | undefined>;
   /**
-   * Moves a webhook to a position, and stores the message to send from there. Returns false, and
-   * does nothing, if the webhook has changed since it was read.
+   * Moves a webhook to a position, and stores its next message. Returns false, and does nothing, if
+   * the webhook has changed since it was read.
    */
   beginWebhookMessage(
     webhook: Webhook, position: number, message: WebhookMessage | undefined,
   ): Promise<boolean>;
   /**
-   * Logs an attempt, and applies its step unless a change of the webhook has dropped the message.
-   * Returns whether the next message has started.
+   * Logs an attempt, and applies its step unless a change to the webhook has dropped the message.
+   * Returns whether the next message was started.
    */
   endWebhookAttempt(
     webhook: WebhookReference, message: WebhookMessage, result: WebhookResult, step: WebhookStep,

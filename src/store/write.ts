@@ -1,7 +1,7 @@
-/** What the store ports have in common: who writes, retries of a write, and pages of a list. */
+/** Types shared by the store ports: actors, idempotent writes, and pages of a list. */
 import type { KeyId, SellerId } from '../domain/id.ts';
 
-/** Whose catalogue is changed, by which key, and from where. */
+/** The seller, key and address of a write. */
 export interface Actor {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
@@ -9,15 +9,15 @@ export interface Actor {
   readonly address?: string;
 }
 
-/** Who makes a mutation, and how a retry of it is recognised. */
+/** The actor of a mutation, and its idempotency key. */
 export interface WriteContext extends Actor {
   /** Undefined if the client sent no Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined;
 }
 
 /**
- * The Idempotency-Key of a request: the first mutation under a key is made, and retries are
- * answered with its recorded outcome. A request that makes several mutations numbers them.
+ * The Idempotency-Key of a request. The first mutation under a key is applied; retries return its
+ * recorded outcome. A request with several mutations numbers them.
  */
 export interface Idempotency {
   readonly key: string;

@@ -8,7 +8,7 @@ export interface HeaderField {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string | number;
-  /** Whether whatever lists it always has it. */
+  /** Whether every message that lists the field carries it. */
   readonly required: boolean;
 }
 
@@ -20,28 +20,28 @@ const text = { type: 'string', minLength: 1 };
 const tag = { type: 'string', pattern: '^"[!#-~]+"$' };
 
 export const requestFields = {
-  IfMatch: optional('If-Match', '"12"', 'Read or change the product only if this is its `ETag`, or '
-    + 'with `*` if it exists. Otherwise 412.'),
-  IfNoneMatch: optional('If-None-Match', '"12"', 'When reading: 304 without a body if this is '
-    + 'still the `ETag`. When changing: 412 if it is; with `*`, 412 if the product exists.'),
+  IfMatch: optional('If-Match', '"12"', 'Read or change the product only if its `ETag` matches or, '
+    + 'with `*`, if it exists. Otherwise 412.'),
+  IfNoneMatch: optional('If-None-Match', '"12"', 'On reads: 304 without a body if the `ETag` '
+    + 'still matches. On writes: 412 if it matches; with `*`, 412 if the product exists.'),
   IdempotencyKey: optional('Idempotency-Key', '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
-    `A key of your choice for this change: up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} visible ASCII `
-    + 'characters, quoted or bare. Repeated with the same key within '
-    + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours, the request changes nothing and gets the first `
-    + 'response; a different request with the same key gets 422.'),
-  ContentEncoding: optional('Content-Encoding', 'gzip', 'The coding of the body.',
+    `A unique key for this change: up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} visible ASCII `
+    + 'characters, quoted or bare. A retry with the same key within '
+    + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours changes nothing and returns the first response; a `
+    + 'different request with the same key gets 422.'),
+  ContentEncoding: optional('Content-Encoding', 'gzip', 'How the body is compressed.',
     { type: 'string', enum: ['gzip', 'identity'] }),
-  LastEventId: optional('Last-Event-ID', '12', 'For a stream: continue after this event; overrides '
+  LastEventId: optional('Last-Event-ID', '12', 'On streams: continue after this event. Overrides '
     + '`after`.', { type: 'string', pattern: '^\\d*$' }),
 };
 
 export const responseFields = {
   CacheControl: required('Cache-Control', 'private, no-cache',
     'Whether the response may be cached.'),
-  ProductTag: required('ETag', '"12"', 'The position of the last change of the product, and the '
-    + 'coding if there is one.', tag),
-  CatalogueTag: optional('ETag', '"12"', 'The position of your catalogue, and the coding if there '
-    + 'is one. Not on exports.', tag),
+  ProductTag: required('ETag', '"12"', 'The position of the product\'s last change, plus the '
+    + 'content coding if there is one.', tag),
+  CatalogueTag: optional('ETag', '"12"', 'The position of your catalogue, plus the content coding '
+    + 'if there is one. Not on exports.', tag),
   DocumentTag: required('ETag', '"zcXV5YUXYTsYUeJVYyT3HUlP"', 'The version of this document.', tag),
   Location: required('Location', '/api/v1/products/prd_1k7s94cm9001k7s94bi600',
     'The URL of the new resource.', { type: 'string', format: 'uri-reference' }),
@@ -49,23 +49,23 @@ export const responseFields = {
     '`rel="next"`: the next page, if there is one.'),
   SellerPosition: optional('Seller-Position', 12, 'On exports: the position of the exported '
     + 'catalogue.', { type: 'integer', minimum: 0 }),
-  IdempotentReplay: optional('Idempotent-Replay', 'true', 'The change was already made under this '
-    + 'Idempotency-Key.', { type: 'string', const: 'true' }),
-  ContentEncoding: optional('Content-Encoding', 'gzip', 'Set if the request accepts it and the '
-    + 'response becomes smaller.', { type: 'string', enum: ['br', 'gzip'] }),
+  IdempotentReplay: optional('Idempotent-Replay', 'true', 'An earlier request with this '
+    + 'Idempotency-Key already made the change.', { type: 'string', const: 'true' }),
+  ContentEncoding: optional('Content-Encoding', 'gzip', 'Present if the request accepts it and it '
+    + 'makes the response smaller.', { type: 'string', enum: ['br', 'gzip'] }),
   AccelBuffering: optional('X-Accel-Buffering', 'no', 'On streams: tells proxies not to buffer '
     + 'events.', { type: 'string', const: 'no' }),
-  Vary: optional('Vary', 'accept-encoding', 'Request fields that determined the form of the '
-    + 'response.'),
-  RateLimit: optional('RateLimit', '"requests";r=5999;t=1', 'The remaining requests (`r`) of this '
-    + 'key (`"requests"`) or of all keys of its seller (`"seller"`), whichever has fewer, and the '
-    + 'seconds (`t`) until the full quota is restored. Present if the server limits rates.'),
-  RateLimitPolicy: optional('RateLimit-Policy', '"requests";q=6000;w=60', 'How many requests (`q`) '
-    + 'the key, or all keys of its seller, may send in how many seconds (`w`).'),
+  Vary: optional('Vary', 'accept-encoding', 'Request header fields that the response depends '
+    + 'on.'),
+  RateLimit: optional('RateLimit', '"requests";r=5999;t=1', 'Remaining requests (`r`) of this key '
+    + '(`"requests"`) or of all its seller\'s keys (`"seller"`), whichever has fewer, and seconds '
+    + '(`t`) until the quota is full again. Present if the server limits rates.'),
+  RateLimitPolicy: optional('RateLimit-Policy', '"requests";q=6000;w=60', 'The quota: requests '
+    + '(`q`) that the key, or all its seller\'s keys, may send per window of `w` seconds.'),
   WwwAuthenticate: required('WWW-Authenticate', 'ApiKey realm="x-api-key", error="key_missing"',
-    'States that a key is required, and what is wrong with the one that was sent.'),
-  Allow: required('Allow', 'GET, HEAD, POST', 'The methods that the path has.'),
-  RetryAfter: required('Retry-After', 5, 'Seconds after which it is worth asking again.',
+    'The request needs a valid API key; `error` says what is wrong with the one sent.'),
+  Allow: required('Allow', 'GET, HEAD, POST', 'The methods that the path supports.'),
+  RetryAfter: required('Retry-After', 5, 'Seconds to wait before retrying.',
     { type: 'integer', minimum: 1 }),
 };
 

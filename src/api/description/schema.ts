@@ -3,12 +3,12 @@ import type { Schema, Validator } from '../../domain/validation.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer } from './operation.ts';
 
-/** A schema of the document's components. */
+/** Refers to a component schema of the document. */
 export function refer(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** NDJSON whose lines have this schema, and lines as an example. */
+/** NDJSON whose lines have this schema, with example lines. */
 export function linesOf(name: string, ...lines: readonly object[]) {
   return {
     schema: {
@@ -19,7 +19,7 @@ export function linesOf(name: string, ...lines: readonly object[]) {
   };
 }
 
-/** CSV, and a table with one row as an example. */
+/** CSV, with one example row. */
 export function tableOf(row: Readonly<Record<string, unknown>>, description: string) {
   const table = [Object.keys(row), Object.values(row).map((value) => value ?? '')];
   return {
@@ -31,7 +31,7 @@ export function tableOf(row: Readonly<Record<string, unknown>>, description: str
   };
 }
 
-/** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
+/** A page as JSON, or all entries as NDJSON or CSV; `entry` is the example. */
 export function describeList(
   page: { readonly schema: Schema; readonly example: unknown }, name: string,
   entry: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ export function describeList(
       [JSON_TYPE]: page,
       [NDJSON_TYPE]: linesOf(name, entry),
       [CSV_TYPE]: tableOf(
-        entry, 'An apostrophe stands before what a spreadsheet would take for a formula.',
+        entry, 'A value that a spreadsheet would read as a formula gets a leading apostrophe.',
       ),
     },
   };
@@ -52,14 +52,14 @@ export function describeList(
 export const time = { type: 'string', format: 'date-time' };
 export const count = { type: 'integer', minimum: 0 };
 
-/** An object that has all of these properties, or those that are `required`. */
+/** An object with these properties. All are required unless `required` says otherwise. */
 export function objectOf(
   properties: Readonly<Record<string, Schema>>, required = Object.keys(properties),
 ): Schema {
   return { type: 'object', ...(required.length > 0 && { required }), properties };
 }
 
-/** The schemas of members, from their validators and descriptions. */
+/** The schemas of members, from their validators. */
 export function describeMembers(
   members: Readonly<Record<string, Pick<Validator<unknown>, 'schema' | 'description'>>>,
 ): Readonly<Record<string, Schema>> {
@@ -71,13 +71,13 @@ export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema['type'], 'null'] };
 }
 
-/** One of these texts, and what each means. */
+/** An enumeration whose description lists the meaning of each value. */
 export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
   const lines = Object.entries(meanings).map(([text, meaning]) => `- \`${text}\`: ${meaning}`);
   return { enum: Object.keys(meanings), description: lines.join('\n') };
 }
 
-/** A page of a list: its items under the list's name, and where the next page begins. */
+/** A page: the items under the list's name, and the cursor of the next page. */
 export function pageOf(
   list: string, item: Schema, more: Readonly<Record<string, Schema>> = {},
 ): Schema {
@@ -85,7 +85,7 @@ export function pageOf(
     [list]: { type: 'array', items: item },
     ...more,
     next_cursor: {
-      type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
+      type: ['string', 'null'], description: 'The next page\'s `cursor`; null on the last page.',
     },
   });
 }

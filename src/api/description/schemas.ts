@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas (2020-12) of requests and responses, derived from validators. Requests may have
- * no other members; responses may get more over time, so clients should accept unknown ones.
+ * The JSON Schemas (2020-12) of requests and responses, derived from validators. Requests with
+ * unknown members are rejected; responses may gain members, so clients should accept unknown ones.
  */
 import type { Issue } from '../../domain/error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
@@ -23,32 +23,32 @@ function describeFields(fields: readonly ProductField[]): Readonly<Record<string
 export const problem = {
   type: {
     type: 'string', pattern: `^${formatProblemType('[a-z-]+')}$`,
-    description: 'Names the kind of the problem; the examples of the answers have them all.',
+    description: 'Identifies the kind of problem. The response examples show every type.',
   },
   title: { type: 'string' },
   status: { type: 'integer', minimum: 400, maximum: 599 },
   detail: { type: 'string', description: 'What is wrong, and what to do.' },
   instance: {
     type: 'string', pattern: '^urn:uuid:[0-9a-f-]{36}$',
-    description: 'Finds a failure of the server in its log.',
+    description: 'Identifies a server error in the server log.',
   },
   errors: { type: 'array', maxItems: ISSUES_PER_RESPONSE_LIMIT, items: refer('Issue') },
 };
 
 const issueCodes: Readonly<Record<Issue['code'], string>> = {
-  required: 'it is missing',
-  unknown: 'there is no such member or parameter',
-  duplicate: 'it is given twice',
-  type: 'it is of another type',
-  blank: 'it has nothing visible',
-  length: 'it is too long',
-  range: 'it is too small or too large',
-  precision: 'it has too many decimals, or digits that cannot be kept exactly',
-  format: 'it is not written as it should be',
-  characters: 'it has characters that it may not have',
-  mismatch: 'it contradicts another part of the request',
-  taken: 'another product has it',
-  target: 'nothing can be sent to this address',
+  required: 'the value is missing',
+  unknown: 'no such member or parameter exists',
+  duplicate: 'the member or parameter occurs twice',
+  type: 'the value has the wrong type',
+  blank: 'the value has no visible characters',
+  length: 'the value is too long',
+  range: 'the value is too small or too large',
+  precision: 'the number has too many decimals, or more digits than can be stored exactly',
+  format: 'the value has the wrong format',
+  characters: 'the value contains characters that are not allowed',
+  mismatch: 'the value contradicts another part of the request',
+  taken: 'another product has this value',
+  target: 'messages cannot be sent to this address',
 };
 
 export const schemas: Readonly<Record<string, Schema>> = {
@@ -56,22 +56,22 @@ export const schemas: Readonly<Record<string, Schema>> = {
   NewProduct: { ...objectOf(sent, required), additionalProperties: false },
   ProductReplacement: {
     ...objectOf(sent, required.filter((name) => name !== 'sku')), additionalProperties: false,
-    description: '`sku` may be left out; where it is sent it is the one of the address.',
+    description: '`sku` is optional. If sent, it must be the SKU in the path.',
   },
   ProductPatch: { ...objectOf(sent, []), additionalProperties: false },
   ProductPage: pageOf('products', refer('Product')),
   PartialProduct: {
-    ...objectOf(product, []), description: 'A product with the members that `fields` asks for.',
+    ...objectOf(product, []), description: 'A product with the members that `fields` selects.',
   },
   PartialProductPage: pageOf('products', refer('PartialProduct')),
   ...stockSchemas,
   Problem: {
     ...objectOf({ ...problem, ...syncResponse }, ['type', 'title', 'status', 'detail']),
-    description: 'RFC 9457. The refusal of a call that changes stock has its results, too.',
+    description: 'Problem details (RFC 9457). For a rejected stock request, also its results.',
   },
   Issue: objectOf({
-    pointer: { type: 'string', description: 'JSON Pointer to the member of the body that it is.' },
-    parameter: { type: 'string', description: 'Name of the parameter of the query that it is.' },
+    pointer: { type: 'string', description: 'JSON Pointer to the body member with the error.' },
+    parameter: { type: 'string', description: 'Name of the query parameter with the error.' },
     code: { type: 'string', ...enumOf(issueCodes) },
     detail: problem.detail,
   }, ['code', 'detail']),

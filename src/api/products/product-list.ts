@@ -1,7 +1,4 @@
-/**
- * Many products: a page of a list, or all products of a list as one stream. The portal lists and
- * exports products by the same functions.
- */
+/** Lists products as pages, or exports them as one stream. The portal uses the same functions. */
 import type { Caller } from '../../domain/access/caller.ts';
 import {
   type Product, PRODUCT_FIELDS, selectFields,

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI operations of products. Those of one product exist twice, at the address by id and at
- * the one by SKU, except that nothing can be put at an id.
+ * The OpenAPI operations of products. Those of a single product exist by id and by SKU; PUT exists
+ * by SKU only.
  */
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
@@ -39,8 +39,8 @@ const created: Answer = {
 };
 
 const changed: Answer = {
-  description: 'The product as it stands now; where it was like that before, nothing was written '
-    + 'and its position is the same.',
+  description: 'The product after the request. If it already had these values, nothing was written '
+    + 'and its position is unchanged.',
   headers: ['ProductTag'],
   content,
 };
@@ -51,10 +51,10 @@ const operations = {
   list: {
     id: 'listProducts',
     summary: 'List, find or export products',
-    description: 'A page of the products that meet all conditions of the query, and the cursor of '
-      + 'the next one: a product that stays in its place is neither skipped nor repeated. With '
-      + '`Accept: application/x-ndjson` or `text/csv`, or with `format`, all of them at once: an '
-      + 'export, which shows the catalogue as it stood at the position in `Seller-Position`.',
+    description: 'Returns a page of the products that match all conditions of the query, and the '
+      + 'cursor of the next page. Paging neither skips nor repeats a product that keeps its place '
+      + 'in the sort order. With `Accept: application/x-ndjson` or `text/csv`, or with `format`, '
+      + 'returns an export: all matching products, as of the position in `Seller-Position`.',
     query: productListParameters,
     requestHeaders: ['IfNoneMatch'],
     answers: {
@@ -67,8 +67,8 @@ const operations = {
             example: { products: [product], next_cursor: null },
           },
           [NDJSON_TYPE]: linesOf('PartialProduct', product),
-          [CSV_TYPE]: tableOf(product, 'An apostrophe stands before what a spreadsheet would take '
-            + 'for a formula; an import takes it away.'),
+          [CSV_TYPE]: tableOf(product, 'A value that a spreadsheet would read as a formula gets a '
+            + 'leading apostrophe, which an import removes.'),
         },
       },
       304: { description: 'The catalogue has not changed.', headers: ['CatalogueTag'] },
@@ -86,7 +86,7 @@ const operations = {
   read: {
     id: 'readProduct',
     summary: 'Read a product',
-    description: 'Its `ETag` is the position of its last change.',
+    description: 'The `ETag` is the position of the product\'s last change.',
     requestHeaders: ['IfMatch', 'IfNoneMatch'],
     answers: {
       200: { description: 'The product.', headers: ['ProductTag'], content },
@@ -96,13 +96,13 @@ const operations = {
   putBySku: {
     id: 'putProductBySku',
     summary: 'Create or replace the product with a SKU',
-    description: '`If-None-Match: *` creates only, `If-Match` replaces only that version.',
+    description: '`If-None-Match: *` only creates; `If-Match` only replaces that version.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     request: { [JSON_TYPE]: { schema: refer('ProductReplacement'), example: newProduct } },
     answers: {
       200: changed,
       201: {
-        ...created, description: 'There was none with this SKU: the product was created.',
+        ...created, description: 'No product had this SKU: it was created.',
       },
     },
   },
@@ -118,9 +118,9 @@ const operations = {
   delete: {
     id: 'deleteProduct',
     summary: 'Delete a product',
-    description: 'Its SKU is free again, its id is given to no other.',
+    description: 'The SKU becomes available again. The id is never reused.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
-    answers: { 204: { description: 'The product is gone.' } },
+    answers: { 204: { description: 'The product was deleted.' } },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

@@ -1,4 +1,4 @@
-/** The query of a product list: its parameters, and what they mean. */
+/** The query parameters of a product list, and their parsers. */
 import { type Currency, priceValidator } from '../../domain/catalogue/currency.ts';
 import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
@@ -31,18 +31,18 @@ export const productListParameters = {
   limit: listParameters.limit,
   cursor: {
     ...listParameters.cursor,
-    description: '`next_cursor` of the page before, with all other parameters the same but `limit` '
-      + 'and `fields`. Not for exports.',
+    description: '`next_cursor` of the previous page. All other parameters except `limit` and '
+      + '`fields` must stay the same. Not for exports.',
   },
   q: {
     schema: name.schema, parse: parseSearch, example: 'mug',
-    description: 'Stands in the name, the SKU or the category; case and accents do not count.',
+    description: 'Text in the name, the SKU or the category. Ignores case and accents.',
   },
   category: {
     ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),
-    description: 'Is the category, exactly.', example: 'Kitchen',
+    description: 'The exact category.', example: 'Kitchen',
   },
-  sku: { ...sku, description: 'Is the SKU.', example: 'MUG-1' },
+  sku: { ...sku, description: 'The exact SKU.', example: 'MUG-1' },
   price_min: { ...price, description: 'The lowest price.', example: 10 },
   price_max: { ...price, description: 'The highest price.', example: 12.5 },
   stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
@@ -58,12 +58,12 @@ export const productListParameters = {
       type: 'string', enum: SORT_KEYS.flatMap((key) => [key, `-${key}`]), default: BY_ID.by,
     },
     parse: parseSort, default: BY_ID, example: '-price',
-    description: '`id` is the order of creation; a minus turns an order round. Products that are '
-      + 'the same in it follow each other by id.',
+    description: '`id` is the creation order. A leading minus reverses an order. Ties are sorted '
+      + 'by id.',
   },
   fields: {
     ...choiceList(PRODUCT_FIELD_NAMES),
-    description: 'The members to answer with, instead of all.', example: ['sku', 'stock'],
+    description: 'The members to return, instead of all.', example: ['sku', 'stock'],
   },
   format: {
     ...listParameters.format,
@@ -72,17 +72,17 @@ export const productListParameters = {
   },
 } as const satisfies ParameterTable;
 
-/** A parsed query, without its cursor: that is bound to all of the query. */
+/** A parsed query without its cursor, which is bound to the whole query. */
 export interface ListQuery extends Omit<ProductQuery, 'after'> {
-  /** Whether the catalogue can answer itself: it keeps the order of creation and no other. */
+  /** Whether the catalogue, which has only creation order, can serve the list itself. */
   readonly isPlain: boolean;
   /** Undefined for whole products. */
   readonly fields: readonly ProductFieldName[] | undefined;
-  /** Undefined where the parameter is not given. */
+  /** Undefined without the parameter. */
   readonly format: 'json' | 'ndjson' | 'csv' | undefined;
 }
 
-/** What a list without parameters is: most are. */
+/** The list without parameters; most requests ask for it. */
 const FIRST_PAGE: ListQuery = {
   filter: {}, sort: BY_ID, isPlain: true, limit: PAGE_SIZE_DEFAULT, fields: undefined,
   format: undefined,
@@ -111,7 +111,7 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
 
 function parseSearch(text: string): ParseResult<string> {
   return foldText(text) === ''
-    ? invalid('blank', 'Must have something to look for.') : name.parse(text);
+    ? invalid('blank', 'Must contain text to search for.') : name.parse(text);
 }
 
 function parsePrice(text: string, currency: Currency): ParseResult<number> {
@@ -128,5 +128,5 @@ function parseSort(text: string): ParseResult<ProductSort> {
   const isDescending = text.startsWith('-');
   const by = SORT_KEYS.find((key) => key === (isDescending ? text.slice(1) : text));
   if (by) return { value: { by, isDescending } };
-  return invalid('format', `Must be one of ${SORT_KEYS.join(', ')}, or one of them after a minus.`);
+  return invalid('format', `Must be one of ${SORT_KEYS.join(', ')}, with an optional minus.`);
 }

@@ -1,4 +1,4 @@
-/** One product: create, read, put, patch, delete; by its id or by its SKU. */
+/** Handlers that create, read, put, patch and delete one product, by id or by SKU. */
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
@@ -32,7 +32,7 @@ export async function readProduct(call: ApiRequest, services: Services): Promise
   return { status: 304, headers: { 'cache-control': caching, etag } };
 }
 
-/** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or the same as before, 400, 412 */
+/** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or unchanged, 400, 412 */
 export async function putProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const { sku = '' } = call.parameters;
   const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
@@ -95,7 +95,7 @@ function formatWritten(
   };
 }
 
-/** The product that the path names. @throws AppError `not_found` for what can be no name of one */
+/** The product that the path names. @throws AppError `not_found` for an invalid id or SKU */
 function readTarget(call: ApiRequest): ProductTarget {
   const { id, sku } = call.parameters;
   if (id !== undefined) {

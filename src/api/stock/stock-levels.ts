@@ -1,4 +1,4 @@
-/** The stock of all products, as it is or as it once stood. */
+/** The stock of all products, now or at an earlier position. */
 import { PAGE_SIZE_LIMIT } from '../limits.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -22,7 +22,7 @@ export async function listStock(call: ApiRequest, services: Services): Promise<R
     ? listPage(call, services, moment, limit) : exportStock(call, services, moment, mediaType);
 }
 
-/** Without a moment, it is now. */
+/** Without a moment: the current position. */
 async function findPosition(
   { caller }: ApiRequest, { store }: Services, moment: Moment | undefined,
 ): Promise<number> {
@@ -30,7 +30,7 @@ async function findPosition(
   return 'at' in moment ? store.findPositionAt(caller.sellerId, moment.at) : moment.position;
 }
 
-/** All pages are of the position that the first one found. */
+/** All pages show the position that the first page found. */
 async function listPage(
   call: ApiRequest, services: Services, moment: Moment | undefined, limit: number,
 ): Promise<Reply> {
@@ -65,7 +65,7 @@ function exportStock(
       const position = await findPosition(call, services, moment);
       const read = (after?: ProductId): Promise<StockLevelPage> =>
         services.store.listStockAt(sellerId, position, { after, limit: PAGE_SIZE_LIMIT });
-      // Reads the first page while the response to a missing position can still be a problem.
+      // Read the first page now, while an error can still become a problem response.
       return { position, pages: readLevels(await read(), read) };
     },
   });

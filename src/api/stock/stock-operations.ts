@@ -1,4 +1,4 @@
-/** The OpenAPI operations of stock, and the parameters of their queries. */
+/** The OpenAPI operations of stock, and their query parameters. */
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
@@ -11,19 +11,19 @@ import { listParameters } from '../list.ts';
 import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
 import { product } from '../description/examples.ts';
 
-/** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
+/** All but `dry_run` are for NDJSON: in JSON they are members of the body. */
 export const stockSyncParameters = {
   dry_run: dryRun,
   report: {
     ...withDefault(choice(['all', 'failed']), 'all'),
-    description: 'The changes that get a line in the answer to lines.', example: 'failed',
+    description: 'NDJSON only: which changes get a line in the response.', example: 'failed',
   },
   source: {
     ...stockSource, example: 'erp',
-    description: 'The system that the numbers come from, for changes that are sent as lines.',
+    description: 'NDJSON only: the system that the numbers come from.',
   },
   reason: {
-    ...stockReason, description: 'Why, for changes that are sent as lines.', example: 'count',
+    ...stockReason, description: 'NDJSON only: the reason for the changes.', example: 'count',
   },
 } as const;
 
@@ -33,7 +33,7 @@ export type Moment = { readonly position: number } | { readonly at: number };
 export const stockListParameters = {
   at: {
     schema: { anyOf: [position.schema, instant.schema] }, parse: parseMoment, example: 12,
-    description: 'The position of the catalogue, or the time, to look at.',
+    description: 'The catalogue position, or the time, to show the stock at.',
   },
   ...listParameters,
 } as const;
@@ -46,7 +46,7 @@ function parseMoment(text: string): ParseResult<Moment> {
   }
   if (isPosition) return parsed;
   return invalid(
-    'format', 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.',
+    'format', 'Must be a position, or an RFC 3339 time such as 2026-01-31T12:00:00Z.',
   );
 }
 
@@ -58,10 +58,10 @@ const summary = { applied: 1, unchanged: 0, failed: 0, position: 13 };
 export const syncStockOperation: Operation = {
   id: 'syncStock',
   summary: 'Change the stock of many products',
-  description: `Up to ${STOCK_CHANGES_LIMIT} changes in JSON, made as one: those that fail do not `
-    + 'stop the others, unless `atomic` is asked for. Or lines of JSON, as many as there are, made '
-    + `in batches of up to ${IMPORT_BATCH_ROWS} while they come. Changes of the same product are `
-    + 'made in the order sent, and stock never goes below 0.',
+  description: `JSON: up to ${STOCK_CHANGES_LIMIT} changes, applied together. A failed change does `
+    + 'not stop the others, unless `atomic` is set. NDJSON: any number of changes, applied in '
+    + `batches of up to ${IMPORT_BATCH_ROWS} as they arrive. Changes of the same product are `
+    + 'applied in the order sent, and stock never goes below 0.',
   query: stockSyncParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
@@ -73,7 +73,7 @@ export const syncStockOperation: Operation = {
   },
   answers: {
     200: {
-      description: 'What became of the changes.',
+      description: 'The results of the changes.',
       content: {
         [JSON_TYPE]: {
           schema: refer('StockResults'),
@@ -96,9 +96,10 @@ const level = { id, sku, stock: 38, position: 13 };
 
 export const listStockOperation: Operation = {
   id: 'listStock',
-  summary: 'Read the stock of all products, now or as it once stood',
-  description: 'With `at` as it stood at a position or a time, with the products and SKUs of then: '
-    + 'a page, or with `Accept: application/x-ndjson` or `text/csv` all of it.',
+  summary: 'Read the stock of all products, now or at an earlier time',
+  description: 'With `at`, returns the stock at a position or a time, with the products and SKUs '
+    + 'of that moment. Returns a page; with `Accept: application/x-ndjson` or `text/csv`, returns '
+    + 'the stock of all products.',
   query: stockListParameters,
   answers: {
     200: describeList({

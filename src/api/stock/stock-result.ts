@@ -1,4 +1,4 @@
-/** The results of stock changes, as responses have them. */
+/** Formats the results of stock changes for responses. */
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import {
   isFailure, type SentChange, STOCK_TOO_LARGE, type StockResult,
@@ -18,8 +18,8 @@ export class StockTally {
   }
 
   /**
-   * The members of the result of a change as JSON, without braces. A valid change takes the next
-   * one of `results`. Concatenated, since responses have thousands.
+   * The members of one result as JSON, without braces. A valid change takes the next of `results`.
+   * Concatenated for speed, since responses have thousands.
    */
   format(sent: SentChange, results: Iterator<StockResult, undefined>): string {
     const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;

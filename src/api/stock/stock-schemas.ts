@@ -15,21 +15,23 @@ export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$'
 
 const statuses: Readonly<Record<StockStatus, string>> = {
   ok: 'the stock was changed',
-  unchanged: 'the stock was the same already',
+  unchanged: 'the stock already had this value',
   not_found: 'you have no such product',
-  conflict: 'the stock is not the one that `expect` names',
-  stale: 'the `sequence` is not above the last one of its source',
-  insufficient: 'there is less stock than was to be removed',
-  invalid: 'the change is not one, for the reasons in `errors`',
+  conflict: 'the stock differs from `expect`',
+  stale: '`sequence` is not above the last one of its source',
+  insufficient: 'there is less stock than the change would remove',
+  invalid: 'the change is invalid, for the reasons in `errors`',
 };
 
 const result = {
   sku: nullable(sku),
-  id: { type: ['string', 'null'], description: 'As sent where there is no such product.' },
+  id: { type: ['string', 'null'], description: 'As sent if there is no such product.' },
   status: { type: 'string', ...enumOf(statuses) },
   previous: nullable(stock),
-  stock: { ...nullable(stock), description: 'The stock now.' },
-  position: { ...nullable(positionSchema), description: 'Of the last change of the product.' },
+  stock: { ...nullable(stock), description: 'The current stock.' },
+  position: {
+    ...nullable(positionSchema), description: 'Position of the product\'s last change.',
+  },
   errors: { type: 'array', items: refer('Issue') },
 };
 const resultMembers = ['sku', 'id', 'status', 'previous', 'stock', 'position'];
@@ -39,12 +41,12 @@ const counts = {
   failed: { ...count, description: 'Changes that are neither `ok` nor `unchanged`.' },
 };
 
-/** Also what the rejection of a whole request adds to its problem. */
+/** Also the members that the problem of a rejected request has. */
 export const syncResponse = {
   results: { type: 'array', items: refer('StockResult'), description: 'In the order sent.' },
   ...counts,
   zeroed: { ...count, description: 'Products that a stocktake set to 0.' },
-  position: { ...count, description: 'Of the catalogue, after it.' },
+  position: { ...count, description: 'Position of the catalogue after the request.' },
 };
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
@@ -62,30 +64,32 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },
       { oneOf: [{ required: ['set'] }, { required: ['adjust'] }] },
     ],
-    description: 'A product, by one of `sku` and `id`; and one of `set` and `adjust`. One that is '
-      + 'faulty is `invalid`, and the others are made.',
+    description: 'Has either `sku` or `id`, and either `set` or `adjust`. An invalid change gets '
+      + 'the status `invalid`; the others are applied.',
   },
   StockResult: objectOf(result, resultMembers),
   StockResults: objectOf(syncResponse, ['results', 'applied', 'failed', 'position']),
   StockLine: {
     oneOf: [
       objectOf({
-        line: { ...positionSchema, description: 'Of what was sent.' }, ...result,
+        line: { ...positionSchema, description: 'Line of the request body.' }, ...result,
       }, ['line', ...resultMembers]),
       objectOf({ summary: refer('StockSummary') }),
       objectOf({ problem: objectOf({ summary: refer('StockSummary') }) }),
     ],
-    description: 'Lines of changes in the order sent, and last a summary; or a problem, where it '
-      + 'ended before its end.',
+    description: 'Lines for changes in the order sent, then a summary, or a problem if the request '
+      + 'stopped early.',
   },
   StockSummary: objectOf({
-    ...counts, unchanged: count, position: { ...count, description: 'Of the catalogue, after it.' },
+    ...counts, unchanged: count, position: syncResponse.position,
   }),
   StockLevel: objectOf({
     id: productIdSchema, sku, stock,
-    position: { ...positionSchema, description: 'Of the last change of the product until then.' },
+    position: {
+      ...positionSchema, description: 'Position of the product\'s last change until then.',
+    },
   }),
   StockPage: pageOf('stock', refer('StockLevel'), {
-    position: { ...count, description: 'At which the catalogue stood like this.' },
+    position: { ...count, description: 'Position of the catalogue that the page shows.' },
   }),
 };

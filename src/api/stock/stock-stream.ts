@@ -1,6 +1,6 @@
 /**
- * Stock changes in NDJSON, of any number: written in batches, each of which is durable when its
- * results are sent, in constant memory both ways.
+ * Streams any number of NDJSON stock changes in constant memory. Each batch is durable before its
+ * results are sent.
  */
 import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
@@ -78,7 +78,6 @@ function readChanges(rows: readonly StockLine[]) {
   return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
 }
 
-/** Formats the lines of results, and counts them. */
 function createReport(
   { caller }: ApiRequest, reportsAll: boolean,
 ): BatchReport<StockLine, Evaluation> {

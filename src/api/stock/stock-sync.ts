@@ -1,7 +1,6 @@
 /**
  * Changes the stock of many products: up to 10,000 changes in one JSON document, as one mutation.
- * Each change has its own result, so a failed one does not stop the others, unless the request is
- * atomic.
+ * A failed change does not stop the others, unless the request is atomic.
  */
 import {
   CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
@@ -30,15 +29,15 @@ import { replayHeader, toWriteContext } from '../write.ts';
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
 export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
   const mediaType = call.readMediaType();
-  negotiate(call.headers.accept, [mediaType]); // what is sent in lines is answered in lines
+  negotiate(call.headers.accept, [mediaType]); // the response has the request's type
   if (mediaType === NDJSON_TYPE) return streamStock(call, services);
   if (!isLarge(call)) return syncAtOnce(call, services);
-  // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
-  const end = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
+  // Before reading: the body and the parsed changes stay in memory until the writer is free.
+  const release = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
   try {
     return await syncAtOnce(call, services);
   } finally {
-    end();
+    release();
   }
 }
 
@@ -72,7 +71,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
     const what = synced.rejection === 'failures'
       ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
       : `${zeroed} products are not named and would be set to 0: over `
-        + `${completion?.zeroLimitPercent} % of the products in stock. If that is meant, raise `
+        + `${completion?.zeroLimitPercent} % of the products in stock. To allow it, raise `
         + 'zero_limit or send "force":true.';
     throw new AppError('sync_refused', `${what} Nothing was changed.`, { members: format(0, 0) });
   }
@@ -87,11 +86,11 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   };
 }
 
-/** @throws AppError `invalid_query`, also for a member of the body that is sent as a parameter */
+/** @throws AppError `invalid_query`, also for a body member sent as a parameter */
 function parseDryRun({ query, caller }: ApiRequest): boolean {
   const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
   if (others.length === 0) return parseParameters(stockSyncParameters, query, caller).dry_run;
-  const detail = 'Is for changes that are sent as lines; in JSON it is a member of the body.';
+  const detail = 'Is for NDJSON only. In JSON, send it as a member of the body.';
   throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
 

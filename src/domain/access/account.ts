@@ -1,7 +1,7 @@
 /**
- * Portal accounts: a seller has at most one. E-mail addresses are those that HTML accepts (WHATWG
- * HTML section 4.10.5.1.5), and only names: nothing is sent to them. Passwords follow NIST SP
- * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
+ * Portal accounts: a seller has at most one. E-mail addresses follow WHATWG HTML section 4.10.5.1.5
+ * and only identify the account: no mail is sent. Passwords follow NIST SP 800-63B-4 section 3.1.1:
+ * length counts, composition does not, and common passwords are rejected.
  */
 import type { Currency } from '../catalogue/currency.ts';
 import { stockQuantity } from '../catalogue/product-fields.ts';
@@ -22,13 +22,13 @@ export interface AccountSettings {
 }
 
 export interface NewAccount extends Omit<AccountSettings, 'lowStock'> {
-  /** In lower case, 3..254 characters. */
+  /** Lower case, 3..254 characters. */
   readonly email: string;
   /** In the PHC string format. */
   readonly passwordHash: string;
 }
 
-/** An account as its pages show it. */
+/** An account as the portal shows it. */
 export interface Account extends AccountSettings {
   readonly sellerId: SellerId;
   readonly sellerName: string;
@@ -47,14 +47,14 @@ const EMAIL = new RegExp(
 const DISTINCT_CHARACTERS_MIN = 5;
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 
-/** In lower case, trimmed. */
+/** Trims and lower-cases. */
 export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
   return invalid('format', 'Enter an e-mail address, such as anna@shop.example.');
 }
 
-/** @param names What it may not consist of, such as the shop name. */
+/** @param names Texts, such as the shop name, that do not count towards the length. */
 export function parseNewPassword(text: string, names: readonly string[]): ParseResult<string> {
   const password = normalisePassword(text);
   const length = [...password].length;
@@ -68,11 +68,11 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
   const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
   if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
   return invalid(
-    'format', 'Is easy to guess. Use one that has nothing to do with you or the shop.',
+    'format', 'Is easy to guess. Use a password unrelated to you or the shop.',
   );
 }
 
-/** NFKC: what looks the same is the same, whatever keyboard typed it. */
+/** NFKC, so that a password works from any keyboard. */
 export function normalisePassword(text: string): string {
   return text.normalize('NFKC');
 }

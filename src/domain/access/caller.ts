@@ -1,8 +1,8 @@
-/** Authority as an argument: who makes a request, what they may do, and their catalogue. */
+/** The caller of a request: their identity, permissions and catalogue, passed as an argument. */
 import type { Currency } from '../catalogue/currency.ts';
 import type { KeyId, SellerId } from '../id.ts';
 
-/** What a key may do. A key has one or more scopes; a route requires one. */
+/** Permissions of keys. A key has one or more scopes; a route requires one. */
 export const SCOPES = [
   'products:read',
   'products:write',

@@ -1,8 +1,8 @@
 /**
  * Random bits as text that people copy by hand. Invitation and recovery codes are 80 bits in
  * Crockford's base 32, which has no letters that look like digits, in groups of four; only their
- * SHA-256 is stored. Secrets of one-time passwords use base 32 of RFC 4648 section 6, without
- * padding, as authenticator apps do.
+ * SHA-256 is stored. TOTP secrets use base 32 of RFC 4648 section 6 without padding, as
+ * authenticator apps do.
  */
 import { hash, randomInt } from 'node:crypto';
 
@@ -30,7 +30,7 @@ export function encodeBase32(bytes: Uint8Array): string {
   return bits.replace(/.{1,5}/g, (five) => BASE32.charAt(Number.parseInt(five.padEnd(5, '0'), 2)));
 }
 
-/** Decodes what `encodeBase32` wrote. @throws TypeError for any other text */
+/** @throws TypeError for text that `encodeBase32` did not write */
 export function decodeBase32(text: string): Uint8Array {
   if (!/^[A-Z2-7]*$/.test(text)) throw new TypeError('This is not base 32.');
   const bits = text.replace(/./g, (digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0'));

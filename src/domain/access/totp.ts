@@ -1,13 +1,13 @@
 /**
  * Time-based one-time passwords (TOTP, RFC 6238, over HOTP, RFC 4226): SHA-1, 30 s steps and 6
  * digits, which every authenticator app supports. The steps before and after the current one are
- * accepted too, as clocks differ; none is accepted twice (RFC 6238 section 5.2).
+ * accepted too, since clocks differ. No step is accepted twice (RFC 6238 section 5.2).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeBase32, encodeBase32 } from './human-code.ts';
 
 declare const brand: unique symbol;
-/** In base 32. Shown once, when it is generated; stored encrypted, never part of an error. */
+/** Base 32. Shown once when it is generated; stored encrypted, never part of an error. */
 export type TotpSecret = string & { readonly [brand]: 'TotpSecret' };
 
 /** As long as the output of SHA-1 (RFC 4226 section 4, R6). */
@@ -16,8 +16,8 @@ const STEP_MS = 30_000;
 const DIGITS = 6;
 const NEIGHBOURS = [0, -1, 1];
 /**
- * How far the last accepted step may be ahead of now: an hour. One further ahead was accepted while
- * the server's clock was wrong; once it is corrected, its owner need not wait until then.
+ * How far the last accepted step may be ahead of now: an hour. A step further ahead was accepted
+ * while the server's clock was wrong; it is ignored, so that its owner is not locked out.
  */
 export const TOTP_STEPS_AHEAD = 120;
 const PASSWORD = /^\d{6}$/;
@@ -28,8 +28,8 @@ export function generateTotpSecret(): TotpSecret {
 }
 
 /**
- * The step whose password this is; undefined if it is not valid `at` (milliseconds since 1970), or
- * not of a step after `last`.
+ * The step of a one-time password; undefined if the password is not valid `at` (milliseconds since
+ * 1970), or its step is not after `last`.
  */
 export function findTotpStep(
   secret: TotpSecret, password: string, at: number, last: number,

@@ -1,6 +1,6 @@
 /**
- * The history of a catalogue: one change event at each position. The change feed, its live stream,
- * webhooks and the stock ledger are made of these.
+ * The history of a catalogue: one change event per position. The change feed, its live stream,
+ * webhooks and the stock ledger consist of these events.
  */
 import { formatKeyId, formatProductId, type KeyId, type ProductId, type SellerId } from '../id.ts';
 import type { Sku } from './product-fields.ts';
@@ -10,27 +10,27 @@ import { formatTime } from '../time.ts';
 export const CHANGE_TYPES = ['created', 'updated', 'deleted', 'stock'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
-/** How the stock of a product moved, and why. Before creation and after deletion it is 0. */
+/** A change of a product's stock. Before creation and after deletion, the stock is 0. */
 interface StockMovement {
   readonly before: number;
   readonly after: number;
-  /** 1..200 code points, if one was given. */
+  /** 1..200 code points, if given. */
   readonly reason: string | undefined;
-  /** The system that the number came from, 1..64 code points, if one was given. */
+  /** The system that the number came from: 1..64 code points, if given. */
   readonly source: string | undefined;
-  /** The source's own count of its updates, if one was given. */
+  /** The source's sequence number for its updates, if given. */
   readonly sequence: number | undefined;
 }
 
 export interface Change {
   readonly sellerId: SellerId;
-  /** From 1, without a gap. */
+  /** From 1, without gaps. */
   readonly position: number;
   readonly type: ChangeType;
   readonly productId: ProductId;
-  /** After the change; of a deleted product, its last one. */
+  /** After the change; for a deleted product, the last one. */
   readonly sku: Sku;
-  /** The key by which it was made. */
+  /** The key that made the change. */
   readonly keyId: KeyId;
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -1,7 +1,7 @@
 /**
- * Currencies: an ISO 4217 code and how many decimals its amounts have. The decimals come from the
- * table below and not from `Intl`, whose data differ from the standard for some currencies (IQD,
- * AFN, ...); they are stored with the seller, so that no update changes what a stored price means.
+ * Currencies: an ISO 4217 code and the number of decimals. The decimals come from the table below,
+ * because `Intl` differs from the standard for some currencies (IQD, AFN, ...). They are stored
+ * with the seller, so that no update changes the meaning of a stored price.
  */
 import { PRICE_LIMIT } from '../limits.ts';
 import { invalid, type ParseResult } from '../validation.ts';
@@ -14,13 +14,13 @@ export interface Currency {
 }
 
 const DEFAULT_DECIMALS = 2;
-// ISO 4217, table A.1, column "minor unit", wherever it is not 2.
+// ISO 4217, table A.1, column "minor unit", where it is not 2.
 const DECIMALS: Readonly<Record<string, number>> = {
   BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, VND: 0,
   VUV: 0, XAF: 0, XOF: 0, XPF: 0,
   BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
 };
-// Units of account, in which nothing is paid.
+// Units of account, not means of payment.
 const NOT_PAID_IN: ReadonlySet<string> = new Set(['CLF', 'UYI', 'UYW', 'XDR', 'XSU']);
 
 /** Undefined for a code that is not a currency. */
@@ -30,9 +30,9 @@ export function findCurrency(code: string): Currency | undefined {
 }
 
 /**
- * The amount in minor units, or undefined where it has more decimals than the currency.
+ * The amount in minor units, or undefined if it has more decimals than the currency.
  * Exact for 0 <= amount < 10^12 and up to 3 decimals: both the minor units and the power of ten are
- * integers below 2^53, so dividing them rounds to the very double that the decimal text stands for.
+ * integers below 2^53, so dividing them rounds to the same double as the decimal text.
  */
 export function toMinorUnits(amount: number, currency: Currency): number | undefined {
   const scale = 10 ** currency.decimals;
@@ -40,12 +40,12 @@ export function toMinorUnits(amount: number, currency: Currency): number | undef
   return minor / scale === amount ? minor : undefined;
 }
 
-/** The amount as the number that a client sends and reads: 1999 in EUR is 19.99. */
+/** The amount in the major unit, as clients send and read it: 1999 in EUR is 19.99. */
 export function fromMinorUnits(minor: number, currency: Currency): number {
   return minor / 10 ** currency.decimals;
 }
 
-/** A price in the currency's major unit; parsed, it is in minor units. */
+/** Parses a price in the currency's major unit to minor units. */
 export const priceValidator = {
   schema: { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT },
   parse: parsePrice,

@@ -1,8 +1,8 @@
 /**
  * The table of product fields. Validation, JSON Schemas, SQL columns, the search projection, CSV
  * columns, exports and the portal's forms derive from it; `src/README.md` says how to add a field.
- * The order is that of the members in JSON and of the columns in CSV. Fingerprints of idempotent
- * requests and snapshots in the history depend on it: new fields follow the existing ones.
+ * Its order is the order of JSON members and CSV columns. Idempotency fingerprints and snapshots in
+ * the history depend on it: add new fields at the end.
  */
 import { type Currency, fromMinorUnits, priceValidator } from './currency.ts';
 import { formatProductId, type ProductId, type SellerId } from '../id.ts';
@@ -16,7 +16,7 @@ import { validateIdentifier, validateReference } from '../text.ts';
 import { formatTime } from '../time.ts';
 
 declare const brand: unique symbol;
-/** A seller's stock-keeping unit code: 1..64 code points, NFC, nothing invisible in it. */
+/** A seller's stock-keeping unit: 1..64 code points, NFC, no invisible characters. */
 export type Sku = string & { readonly [brand]: 'Sku' };
 
 /** The members that a seller sends. */
@@ -49,14 +49,14 @@ export type ShopSystem = 'shopify' | 'shopifyUrlHandle' | 'wooCommerce' | 'magen
 interface FieldDefinition {
   /** The name in JSON, CSV and queries. */
   readonly name: string;
-  /** The value that clients read; null for none. */
+  /** The value that clients read; null if there is none. */
   readonly read: (product: Product) => string | number | null;
   readonly schema: Schema;
   readonly description?: string;
   readonly example: string | number;
-  /** Whether it is always a text, and one that needs no escapes in JSON. */
+  /** Whether the value is always a string that needs no escapes in JSON. */
   readonly isPlain?: boolean;
-  /** Where a `Product` and the SQL table have the value; the currency is the seller's. */
+  /** The member of `Product`, and the SQL column; the currency is stored with the seller. */
   readonly member: keyof Product;
   readonly column?: string;
 }
@@ -66,11 +66,11 @@ interface SentFieldDefinition extends FieldDefinition {
   readonly column: string;
   /** Decides how CSV cells are parsed, and how forms and pages show the value. */
   readonly kind: 'text' | 'price' | 'quantity';
-  /** Sellers may leave out the others; undefined or null is then "none". */
+  /** Optional fields may be omitted; undefined or null then means no value. */
   readonly isRequired: boolean;
   readonly label: string;
   readonly parse: (value: unknown, currency: Currency) => ParseResult<string | number | null>;
-  /** Column names in lower case; the first one whose cell is not blank counts. */
+  /** Column names in lower case; the first column with a non-blank cell is used. */
   readonly shopColumns: Readonly<Partial<Record<ShopSystem, readonly string[]>>>;
 }
 
@@ -79,7 +79,7 @@ const time = {
   isPlain: true,
 };
 
-/** A reference to a product by its SKU, in normal form C. */
+/** Parses a SKU that refers to an existing product, to NFC. */
 export const skuReference: Validator<Sku> = skuValidator(validateReference);
 
 /** A quantity that may be in stock. */
@@ -95,8 +95,8 @@ const definitions = [
   {
     name: 'name', member: 'name', column: 'name', kind: 'text', isRequired: true, label: 'Name',
     ...lineValidator(NAME_LIMIT_CODE_POINTS),
-    description: 'Kept exactly as sent: something visible in it, no control characters, no line '
-      + 'breaks.',
+    description: 'Kept exactly as sent. At least one visible character; no control characters or '
+      + 'line breaks.',
     example: 'Blue mug',
     read: ({ name }) => name,
     shopColumns: {
@@ -107,7 +107,7 @@ const definitions = [
     name: 'category', member: 'category', column: 'category', kind: 'text', isRequired: true,
     label: 'Category',
     ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),
-    description: 'Any text, with the rules of `name`.',
+    description: 'Any text, with the same rules as `name`.',
     example: 'Kitchen',
     read: ({ category }) => category,
     shopColumns: {
@@ -118,10 +118,10 @@ const definitions = [
   {
     name: 'sku', member: 'sku', column: 'sku', kind: 'text', isRequired: true, label: 'SKU',
     ...skuValidator(validateIdentifier),
-    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C: '
-      + 'letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, P and S) '
-      + 'and inner spaces U+0020; nothing invisible, no combining mark first. Upper and lower case '
-      + 'differ.',
+    description: 'Your own code: case-sensitive, unique in your catalogue, normalised to NFC. '
+      + 'Allowed are letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, '
+      + 'P and S) and inner spaces (U+0020); not allowed are invisible characters and a leading '
+      + 'combining mark.',
     example: 'MUG-1',
     read: ({ sku }) => sku,
     shopColumns: {
@@ -132,7 +132,7 @@ const definitions = [
     name: 'price', member: 'priceMinor', column: 'price_minor', kind: 'price', isRequired: true,
     label: 'Price',
     ...priceValidator,
-    description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
+    description: 'In your currency, with at most its number of decimals: EUR 2, JPY 0, KWD 3.',
     example: 12, // a price in every currency: some have no decimals
     read: ({ priceMinor, currency }) => fromMinorUnits(priceMinor, currency),
     shopColumns: {
@@ -141,7 +141,7 @@ const definitions = [
     },
   },
   {
-    name: 'currency', member: 'currency', description: 'ISO 4217. One for all your products.',
+    name: 'currency', member: 'currency', description: 'ISO 4217. The same for all your products.',
     schema: { type: 'string', pattern: '^[A-Z]{3}$' },
     example: 'EUR', isPlain: true,
     read: ({ currency }) => currency.code,
@@ -161,7 +161,7 @@ const definitions = [
   {
     name: 'position', member: 'position', column: 'position',
     schema: { type: 'integer', minimum: 1 },
-    description: 'Position of its last change in the history of your catalogue.',
+    description: 'Position of the product\'s last change in your catalogue\'s history.',
     example: 12,
     read: ({ position }) => position,
   },
@@ -198,23 +198,22 @@ type Unbranded<Value> = Value extends string ? string : Value;
 export type ProductField = FieldDefinition & { readonly name: ProductFieldName };
 export type SentField = SentFieldDefinition & { readonly name: SentFieldName };
 
-/** All fields of a product, in the order of its JSON. */
+/** All fields, in the order of a product's JSON. */
 export const PRODUCT_FIELDS: readonly ProductField[] = definitions;
 
-/** Their names, in the same order. */
 export const PRODUCT_FIELD_NAMES = PRODUCT_FIELDS.map(({ name }) => name);
 
 /** The fields that sellers send, in the same order. */
 export const SENT_FIELDS: readonly SentField[] = definitions.filter((field) => 'kind' in field);
 
-/** The fields with a column of their own: texts, of sellers; everything else is an integer. */
+/** The fields with an SQL column: texts that sellers send, and integers. */
 export const STORED_FIELDS = definitions.flatMap((field) => ('column' in field ? {
   member: field.member, column: field.column,
   isText: 'kind' in field && field.kind === 'text',
   isRequired: !('isRequired' in field) || field.isRequired,
 } : []));
 
-/** A product without what all products of its seller share. */
+/** A product without the members that all of its seller's products share. */
 export type StoredProduct = Omit<Product, 'sellerId' | 'currency'>;
 
 /** The fields with these names, in the order of the names. */

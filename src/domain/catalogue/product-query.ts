@@ -1,15 +1,14 @@
 /**
- * Queries of a catalogue: filter, sort and keyset anchor. The order is always total: products with
- * the same name, price, ... are sorted by id.
+ * Product queries: filter, sort and keyset anchor. The order is total: ties are sorted by id.
  */
 import type { ProductId } from '../id.ts';
 import type { Sku, StoredProduct } from './product-fields.ts';
 
-/** Sort keys; `id` is the order of creation. */
+/** Sort keys; `id` is the creation order. */
 export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** All conditions that are defined must hold. Bounds are inclusive. */
+/** A product must meet all defined conditions. Bounds are inclusive. */
 export interface ProductFilter {
   /** Part of the name, SKU or category: 1..200 code points, compared by `foldText`. */
   readonly q?: string | undefined;
@@ -33,7 +32,7 @@ export interface ProductSort {
 
 /** The last product of a page: the value of its sort key, and its id. */
 export interface KeysetAnchor {
-  /** The folded name, the SKU, or the number; the id again where that is what sorts. */
+  /** The folded name, the SKU, or the number; the id if the list is sorted by id. */
   readonly key: string | number;
   readonly id: ProductId;
 }
@@ -46,7 +45,7 @@ export interface ProductQuery {
   readonly limit: number;
 }
 
-/** Where the page after this product begins. */
+/** The anchor of the page after this product. */
 export function anchorOf(
   { id, name, sku, priceMinor: price, stock, updatedAt }: StoredProduct, { by }: ProductSort,
 ): KeysetAnchor {
@@ -58,10 +57,10 @@ const MARKS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * The form in which texts are searched and names are sorted: case, accents and compatibility forms
- * (full-width letters, ligatures) do not count. Folded once more, it stays as it is. Case is turned
- * to and fro, since some letters meet others in one direction only: both kinds of the German sharp
- * s, the Turkish dotless i, the final sigma.
+ * Folds text for searching and name sorting: removes case, accents and compatibility forms
+ * (full-width letters, ligatures). Idempotent. Converts case back and forth, since some letters
+ * become equal in one direction only: both kinds of the German sharp s, the Turkish dotless i, the
+ * final sigma.
  */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
@@ -69,7 +68,7 @@ export function foldText(text: string): string {
     .replaceAll('ς', 'σ').normalize('NFC');
 }
 
-/** Takes the letters apart and drops the accents of Latin, Greek and Cyrillic ones. */
+/** Decomposes letters and removes the accents of Latin, Greek and Cyrillic ones. */
 function removeMarks(text: string): string {
   return text.normalize('NFKD').replace(MARKS, '');
 }

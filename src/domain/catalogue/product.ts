@@ -1,6 +1,6 @@
 /**
- * Products: parses what a seller sends and formats what clients read, by the table of fields. Code
- * that holds a `NewProduct` or a `Product` need not check it again.
+ * Parses products that sellers send, and formats products for clients, by the table of fields. Code
+ * that has a `NewProduct` or a `Product` need not validate it again.
  */
 import { type Currency, toMinorUnits } from './currency.ts';
 import {
@@ -10,12 +10,11 @@ import {
 import type { ProductId } from '../id.ts';
 import { ObjectReader } from '../validation.ts';
 
-/** What is to change: from none to all of the members that a seller sends. */
 export type ProductPatch = Partial<NewProduct>;
 
 /**
- * A product as an import row gives it. Members that the row leaves out keep their value in an
- * existing product, and come from `defaults` in a new one.
+ * A product in an import row. Members that the row omits keep their value in an existing product,
+ * and come from `defaults` in a new one.
  */
 export interface ProductRow extends ProductPatch {
   readonly sku: Sku;
@@ -27,10 +26,10 @@ interface Snapshot extends NewProduct {
   readonly createdAt: number;
 }
 
-/** A product of the caller, named in one of the two ways. */
+/** Identifies a product of the caller. */
 export type ProductTarget = { readonly id: ProductId } | { readonly sku: Sku };
 
-/** @throws AppError `invalid_data` naming every faulty, missing and unknown member. */
+/** @throws AppError `invalid_data` naming every invalid, missing and unknown member */
 export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
   const reader = new ObjectReader(body);
   const members = readMembers(reader, currency);
@@ -39,14 +38,14 @@ export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
 }
 
 /**
- * A product that is put at the address of a SKU. Its own `sku` may be left out, and may not differ.
- * @throws AppError `invalid_data` naming every faulty, missing and unknown member
+ * A product for PUT, whose path contains the SKU. The member `sku` is optional and must match.
+ * @throws AppError `invalid_data` naming every invalid, missing and unknown member
  */
 export function parseReplacement(body: unknown, address: string, currency: Currency): NewProduct {
   const reader = new ObjectReader(body, { sku: address });
   const members = readMembers(reader, currency);
   if (members.sku !== undefined && members.sku !== findSku(address)) {
-    const detail = `Must be the SKU of the address, ${JSON.stringify(address)}, or be left out.`;
+    const detail = `Must be the SKU in the path, ${JSON.stringify(address)}, or be omitted.`;
     reader.addError('sku', { code: 'mismatch', detail });
   }
   reader.assertValid();
@@ -54,9 +53,9 @@ export function parseReplacement(body: unknown, address: string, currency: Curre
 }
 
 /**
- * A merge patch (RFC 7396) of a product. A null removes a member; required ones cannot be removed.
+ * A merge patch (RFC 7396) of a product. Null removes a member; required ones cannot be removed.
  * A product may keep its `storedSku`, which an earlier version may have accepted by other rules.
- * @throws AppError `invalid_data` naming every faulty and unknown member
+ * @throws AppError `invalid_data` naming every invalid and unknown member
  */
 export function parseProductPatch(
   body: unknown, currency: Currency, storedSku?: Sku,
@@ -68,8 +67,8 @@ export function parseProductPatch(
 }
 
 /**
- * An import row: every member but the SKU may be missing.
- * @throws AppError `invalid_data` naming every faulty and unknown member
+ * An import row, in which only the SKU is required.
+ * @throws AppError `invalid_data` naming every invalid and unknown member
  */
 export function parseProductRow(body: unknown, currency: Currency): ProductRow {
   const reader = new ObjectReader(body, {}, true);
@@ -88,7 +87,7 @@ function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku):
         ? { value: storedSku } : parse(sent, currency)), isRequired);
     if (value !== undefined) members[member] = value;
   }
-  return members as ProductPatch; // each validator makes the value of its member
+  return members as ProductPatch; // each validator returns its member's type
 }
 
 /**
@@ -105,20 +104,20 @@ export function completeProduct(row: ProductRow, base: ProductPatch = {}): NewPr
   return members as unknown as NewProduct; // each required member was found
 }
 
-/** Whether two products agree in what a seller sends. */
+/** Whether two products are equal in the members that a seller sends. */
 export function isSameProduct(one: NewProduct, other: NewProduct): boolean {
   return SENT_FIELDS.every(({ member }) => (one[member] ?? null) === (other[member] ?? null));
 }
 
-/** The SKU that a text names; undefined for a text that is not a valid SKU. */
+/** Undefined for a text that is not a valid SKU. */
 export function findSku(text: string): Sku | undefined {
   const parsed = skuReference.parse(text);
   return 'value' in parsed ? parsed.value : undefined;
 }
 
 /**
- * What the history keeps of a product, from a snapshot that `formatProduct` wrote. Snapshots of
- * earlier versions lack newer fields.
+ * Parses a snapshot that `formatProduct` wrote to the history. Snapshots of earlier versions lack
+ * newer fields.
  * @throws TypeError or SyntaxError for any other text
  */
 export function parseSnapshot(json: string, currency: Currency): Snapshot {
@@ -134,12 +133,12 @@ export function parseSnapshot(json: string, currency: Currency): Snapshot {
   return members as unknown as Snapshot; // validated when the product was written
 }
 
-/** The JSON text of a product, as responses and the history have it. */
+/** The JSON text of a product, for responses and the history. */
 export const formatProduct = createProductFormatter(PRODUCT_FIELDS);
 
 /**
- * Makes a function that formats these members of products as JSON. It concatenates, since lists and
- * writes spend much of their time here: JSON.stringify of the whole takes twice as long.
+ * Returns a function that formats these members of products as JSON. It concatenates, since lists
+ * and writes spend much of their time here and JSON.stringify of the whole takes twice as long.
  */
 export function createProductFormatter(
   fields: readonly ProductField[],

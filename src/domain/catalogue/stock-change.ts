@@ -1,6 +1,6 @@
 /**
- * A change of stock, of which a seller sends many at once: how it is parsed and evaluated. A
- * rejected change leaves no trace, so the same one may be sent again.
+ * Parses and evaluates stock changes, of which a seller sends many in one request. A rejected
+ * change leaves no trace, so it may be sent again.
  */
 import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
@@ -10,18 +10,18 @@ import {
 } from '../validation.ts';
 import { type Sku, skuReference, stockQuantity } from './product-fields.ts';
 
-/** It names a product by one of `sku` and `id`, and its stock by one of `set` and `adjust`. */
+/** Has exactly one of `sku` and `id`, and exactly one of `set` and `adjust`. */
 export interface StockChange {
   readonly sku?: Sku;
-  /** The text of an id, as it was sent. */
+  /** The id as sent. */
   readonly id?: string;
   /** The new stock. */
   readonly set?: number;
   /** Added to the stock; negative to remove. */
   readonly adjust?: number;
-  /** Applied only if the stock is this before. */
+  /** Applied only if this is the current stock. */
   readonly expect?: number;
-  /** The source's own count of its updates: one that is not above the last is stale. */
+  /** The source's sequence number for its updates; stale if not above the last one. */
   readonly sequence?: number;
   /** 1..200 code points. */
   readonly reason?: string;
@@ -42,12 +42,11 @@ export interface StockResult {
   readonly position?: number | undefined;
 }
 
-/** Whether the change did not have its effect. */
 export function isFailure(status: StockStatus): boolean {
   return status !== 'ok' && status !== 'unchanged';
 }
 
-/** The effect of a change on a stock; `lastSequence` is that of its source and product. */
+/** The effect of a change; `lastSequence` is the last one of the source for this product. */
 export function evaluateStockChange(
   { set, adjust = 0, expect, sequence }: StockChange, stock: number, lastSequence: number,
 ): { readonly status: StockStatus; readonly stock: number } {
@@ -61,49 +60,48 @@ export function evaluateStockChange(
 
 /** The error of a change whose new stock would be too large. */
 export const STOCK_TOO_LARGE: Issue = {
-  pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
+  pointer: '/adjust', code: 'range', detail: 'Would raise the stock above 1,000,000,000.',
 };
 
-/** Why stock moves. */
+/** Why the stock changed. */
 export const stockReason = lineValidator(REASON_LIMIT_CODE_POINTS);
-/** The source's own count of its updates. */
+/** The source's sequence number for its updates. */
 export const stockSequence = integerValidator(0, Number.MAX_SAFE_INTEGER);
-/** The difference that a change makes. */
 export const stockDelta = integerValidator(-STOCK_LIMIT, STOCK_LIMIT);
 
-/** The members of a change, each of which may be left out. */
+/** The members of a change, each optional on its own. */
 export const STOCK_CHANGE_VALIDATORS = {
   sku: skuReference,
   id: stringValidator,
   set: { ...stockQuantity, description: 'The new stock.' },
   adjust: { ...stockDelta, description: 'Added to the stock; negative to remove.' },
-  expect: { ...stockQuantity, description: 'Change it only if the stock is this.' },
+  expect: { ...stockQuantity, description: 'Apply only if this is the current stock.' },
   sequence: {
     ...stockSequence,
-    description: 'Change it only if this is above the last one of the source.',
+    description: 'Apply only if this is above the last one of the source.',
   },
-  reason: { ...stockReason, description: 'Instead of the reason of the request.' },
+  reason: { ...stockReason, description: 'Overrides the reason of the request.' },
 } as const satisfies { readonly [Member in keyof Required<StockChange>]: Validator<unknown> };
 
 const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =
   new Map(Object.entries(STOCK_CHANGE_VALIDATORS));
 
-/** How a change names its product. */
+/** How a change identifies its product. */
 export type ProductReference = Pick<StockChange, 'sku' | 'id'>;
 
-/** A valid change; or all that is wrong with it, and the product that it names. */
+/** A valid change; or the errors of an invalid one, and the product that it names. */
 export type SentChange =
   | { readonly change: StockChange }
   | { readonly issues: readonly Issue[]; readonly named?: ProductReference };
 
-/** Made for thousands of changes in a request. `hasSource` tells whether `sequence` is allowed. */
+/** Optimised for thousands of changes per request. `hasSource`: whether `sequence` is allowed. */
 export function parseStockChange(value: unknown, hasSource: boolean): SentChange {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }] };
   }
   const issues: Issue[] = [];
   const members: Record<string, unknown> = {};
-  // Any object can be read by name: what it holds stays unknown.
+  // The cast: any object can be read by name, and its values stay unknown.
   const record = value as Readonly<Record<string, unknown>>;
   for (const member of Object.keys(record)) {
     const parsed = VALIDATORS.get(member)?.parse(record[member]) ?? UNKNOWN;
@@ -112,7 +110,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
       issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.error });
     }
   }
-  // The validators made its members.
+  // The cast: the validators returned its members.
   const change = members as StockChange;
   const issue = issues.length > 0 ? undefined : findContradiction(change, hasSource);
   if (issue) issues.push(issue);
@@ -125,12 +123,12 @@ const UNKNOWN = invalid(
 
 function findContradiction(change: StockChange, hasSource: boolean): Issue | undefined {
   if ((change.sku === undefined) === (change.id === undefined)) {
-    return { pointer: '', code: 'required', detail: 'Name the product by one of sku and id.' };
+    return { pointer: '', code: 'required', detail: 'Name the product by either sku or id.' };
   }
   if ((change.set === undefined) === (change.adjust === undefined)) {
-    return { pointer: '', code: 'required', detail: 'Send one of set and adjust.' };
+    return { pointer: '', code: 'required', detail: 'Send either set or adjust.' };
   }
   if (change.sequence === undefined || hasSource) return undefined;
-  const detail = 'Needs a source, whose updates it counts.';
+  const detail = 'Requires a source, whose updates it numbers.';
   return { pointer: '/sequence', code: 'mismatch', detail };
 }

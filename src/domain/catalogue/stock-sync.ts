@@ -1,4 +1,4 @@
-/** A request that changes the stock of many products: its members, parsed and validated. */
+/** Parses requests that change the stock of many products. */
 import { AppError, type Issue } from '../error.ts';
 import {
   ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
@@ -11,56 +11,55 @@ import {
 } from './stock-change.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 
-/** Where the numbers come from, and why they change. */
+/** Where the stock numbers come from, and why they change. */
 export interface StockOrigin {
-  /** The system that counts its updates, 1..64 code points. */
+  /** The system that numbers its updates: 1..64 code points. */
   readonly source: string | undefined;
-  /** For changes that have none of their own. */
+  /** For changes without their own reason. */
   readonly reason: string | undefined;
 }
 
-/** Makes a request the complete count of a catalogue: products that it omits are set to 0. */
+/** Makes a request a complete count of the catalogue: products that it omits are set to 0. */
 interface Stocktake {
-  /** The most products that may be set to 0, in percent of those in stock: 0 to 100. */
+  /** Maximum share of the products in stock that may be set to 0, in percent: 0 to 100. */
   readonly zeroLimitPercent: number;
 }
 
 export interface StockSync extends StockOrigin {
-  /** The valid ones of the changes that were sent. */
+  /** The valid changes. */
   readonly changes: readonly StockChange[];
-  /** Products that invalid changes name: a stocktake does not set them to 0. */
+  /** Products named by invalid changes: a stocktake does not set them to 0. */
   readonly faulty?: readonly ProductReference[];
-  /** Whether all changes are applied, or none. */
+  /** Whether a failed change rejects the whole request. */
   readonly isAtomic: boolean;
   readonly completion: Stocktake | undefined;
 }
 
 const ZERO_LIMIT_DEFAULT_PERCENT = 50;
 
-/** The system that the numbers come from. */
 export const stockSource = lineValidator(SOURCE_LIMIT_CODE_POINTS);
 
-/** The members of a request; all but `changes` may be left out. */
+/** The members of a request; only `changes` is required. */
 export const STOCK_SYNC_VALIDATORS = {
   changes: { schema: { type: 'array', maxItems: STOCK_CHANGES_LIMIT }, parse: parseChanges },
-  atomic: { ...booleanValidator, description: 'Make all changes or none.' },
+  atomic: { ...booleanValidator, description: 'Apply all changes or none.' },
   source: { ...stockSource, description: 'The system that the numbers come from.' },
-  reason: { ...stockReason, description: 'Why.' },
+  reason: { ...stockReason, description: 'The reason for the changes.' },
   complete: {
     ...booleanValidator,
-    description: 'A stocktake: every product that is not named is set to 0. Rejected if a change '
+    description: 'A stocktake: sets every product that is not named to 0. Rejected if a change '
       + 'does not name its product.',
   },
   zero_limit: {
     schema: { type: 'number', minimum: 0, maximum: 100, default: ZERO_LIMIT_DEFAULT_PERCENT },
     parse: parsePercent,
-    description: 'The most that a stocktake may set to 0, in percent of the products in stock.',
+    description: 'Maximum share of products in stock that a stocktake may set to 0, in percent.',
   },
   force: { ...booleanValidator, description: 'Ignore `zero_limit`.' },
 } as const;
 
 /**
- * The changes as sent, and the mutation that they make.
+ * The changes as sent, and the mutation to apply.
  * @throws AppError `invalid_data` naming every error except those of single changes
  */
 export async function parseStockSync(
@@ -89,7 +88,7 @@ export async function parseStockSync(
   return { sent, sync };
 }
 
-/** A stocktake sets to 0 what it omits, so each change must name its product. */
+/** A stocktake sets omitted products to 0, so each change must name its product. */
 function assertNamed(sent: readonly SentChange[]): void {
   const issues: Issue[] = [];
   for (const [index, one] of sent.entries()) {
@@ -99,12 +98,12 @@ function assertNamed(sent: readonly SentChange[]): void {
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
-  const what = 'Every change of a stocktake must identify its product, since all others are set '
-    + 'to 0. Nothing was changed.';
+  const what = 'Every change of a stocktake must name its product, since all others are set to 0. '
+    + 'Nothing was changed.';
   throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 
-/** A change that names a product in both ways may mean either. */
+/** An invalid change with both `sku` and `id` may mean either product. */
 function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
   return sku === undefined || id === undefined
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
@@ -115,7 +114,7 @@ function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
   const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
   return invalid(
-    'length', `Must have at most ${most} changes. More can be sent as application/x-ndjson.`,
+    'length', `Must have at most ${most} changes. Send more as application/x-ndjson.`,
   );
 }
 

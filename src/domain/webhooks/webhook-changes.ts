@@ -1,5 +1,5 @@
 /**
- * What creating a webhook, changing it and sending to it make of it. Pure: a store loads a webhook,
+ * The effects of creating, changing and sending to a webhook. Pure: a store loads a webhook,
  * applies a rule and stores the result in one transaction.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -11,14 +11,14 @@ import type { NewWebhook, Webhook, WebhookPatch, WebhookStep } from './webhook.t
 const DISABLED_BY_REQUEST = 'It was disabled by a request.';
 const SETTINGS = ['url', 'description', 'types', 'status'] as const;
 
-/** @param count How many webhooks the seller has. @throws AppError `limit_reached` */
+/** @param count The seller's number of webhooks. @throws AppError `limit_reached` */
 export function assertWebhookRoom(count: number): void {
   if (count < WEBHOOKS_PER_SELLER_LIMIT) return;
   const limit = `You have ${WEBHOOKS_PER_SELLER_LIMIT} webhooks, the maximum.`;
   throw new AppError('limit_reached', `${limit} Delete one first.`);
 }
 
-/** @param position That of the catalogue: every later change is sent. */
+/** @param position The catalogue's position; every later change is sent. */
 export function createWebhook(
   { sellerId, id }: WebhookReference, input: NewWebhook, position: number, at: number,
 ): Webhook {
@@ -29,8 +29,8 @@ export function createWebhook(
 }
 
 /**
- * A new URL, and `active`, make the next attempt due at once. New types make new messages: one in
- * flight is dropped, and its changes are sent under another id.
+ * A new URL, or status `active`, makes an attempt due now. New types drop the message in flight,
+ * and its changes are sent under a new id.
  */
 export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number): Webhook {
   const patched = { ...webhook, ...patch, updatedAt: at };
@@ -45,23 +45,23 @@ export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number):
   };
 }
 
-/** Whether a patch has changed what a seller can set: only that is in the audit log. */
+/** Whether a patch has changed a setting, which the audit log records. */
 export function isReconfigured(before: Webhook, after: Webhook): boolean {
   return SETTINGS.some((member) => !isDeepStrictEqual(before[member], after[member]));
 }
 
-/** Sends everything after a position again, in messages with new ids. */
+/** Sends all changes after a position again, in messages with new ids. */
 export function replayFrom(webhook: Webhook, position: number, at: number): Webhook {
   return { ...webhook, position, message: undefined, ...dueAt(at), updatedAt: at };
 }
 
-/** Whether what the worker decided still applies: nothing that it depends on has changed since. */
+/** Whether the worker's decision still applies: nothing that it depends on has changed. */
 export function isAsSeen(webhook: Webhook, seen: Webhook): boolean {
   return webhook.status === 'active' && webhook.position === seen.position
     && webhook.message?.id === seen.message?.id && isDeepStrictEqual(webhook.types, seen.types);
 }
 
-/** After an attempt. A webhook that was disabled during it gets no next message. */
+/** The webhook after an attempt. If it was disabled during the attempt, it gets no next message. */
 export function endAttempt(webhook: Webhook, step: WebhookStep, at: number): Webhook {
   const isActive = webhook.status === 'active';
   if (step.isDelivered) {

@@ -1,7 +1,6 @@
 /**
- * What a seller sends about webhooks: validators with their JSON Schemas, and the parsers of whole
- * bodies. Whether messages may be sent to a URL is not decided here: that needs a DNS lookup and
- * depends on settings.
+ * Validates and parses webhook requests. Does not decide whether messages may be sent to a URL:
+ * that needs a DNS lookup and depends on settings.
  */
 import { CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
 } from './webhook.ts';
 
-/** Says why messages must not be sent to a URL; undefined if they may. */
+/** Returns why messages must not be sent to a URL; undefined if they may. */
 type CheckUrl = (url: string) => Promise<ValidationError | undefined>;
 
 type Fields<Members> = {
@@ -26,8 +25,8 @@ const line = lineValidator(WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
 const newWebhookFields: Fields<NewWebhook> = {
   url: {
     schema: { type: 'string', minLength: 1, maxLength: WEBHOOK_URL_LIMIT_CHARACTERS },
-    description: 'Where messages are sent: https, a public address, and port 443 or 8443, unless '
-      + 'the server allows more. No password, no fragment.',
+    description: 'Where messages are sent. Must use https, a public address and port 443 or 8443, '
+      + 'unless the server allows more. No password, no fragment.',
     parse: parseUrl,
   },
   description: {
@@ -38,7 +37,7 @@ const newWebhookFields: Fields<NewWebhook> = {
     schema: {
       type: ['array', 'null'], minItems: 1, items: { type: 'string', enum: CHANGE_TYPES },
     },
-    description: 'The types of changes that are sent; null for all.',
+    description: 'The change types to send; null for all.',
     parse: parseTypes,
   },
 };
@@ -48,15 +47,15 @@ export const webhookFields: Fields<WebhookPatch> = {
   ...newWebhookFields,
   status: {
     schema: { type: 'string', enum: WEBHOOK_STATUSES },
-    description: '`active`: changes are sent. `disabled`: nothing is sent until it is active.',
+    description: '`active`: changes are sent. `disabled`: nothing is sent.',
     parse: parseStatus,
   },
 };
 
-/** The overlap of a rotation, in milliseconds. */
+/** Parses to milliseconds. */
 export const overlapField: Validator<number> = {
   schema: { type: 'string', pattern: '^\\d{1,9}[smhd]$', default: WEBHOOK_OVERLAP_DEFAULT },
-  description: 'How long the old secret also signs: a number and s, m, h or d.',
+  description: 'How long the old secret also signs: a number and a unit (s, m, h, d).',
   parse: parseOverlap,
 };
 
@@ -68,7 +67,7 @@ export async function parseNewWebhook(body: unknown, checkUrl: CheckUrl): Promis
 }
 
 /**
- * A merge patch (RFC 7396). Null is allowed only for `types`, where it means all of them.
+ * A merge patch (RFC 7396). Null is allowed only for `types`, where it means all types.
  * @throws AppError `invalid_data` naming every invalid and unknown member
  */
 export function parseWebhookPatch(body: unknown, checkUrl: CheckUrl): Promise<WebhookPatch> {
@@ -95,7 +94,7 @@ async function readMembers(
   const members = Object.entries<Validator<unknown>>(fields)
     .map(([member, { parse }]) => [member, reader.read(member, parse)] as const)
     .filter(([, value]) => value !== undefined);
-  // The cast: each validator makes the value of its member.
+  // The cast: each validator returns its member's type.
   const webhook = Object.fromEntries(members) as WebhookPatch;
   const error = webhook.url === undefined ? undefined : await checkUrl(webhook.url);
   if (error) reader.addError('url', error);
@@ -129,7 +128,7 @@ function parseTypes(value: unknown): ParseResult<readonly ChangeType[] | null> {
   const types = CHANGE_TYPES.filter((type) => value.includes(type));
   if (types.length > 0 && types.length === new Set(value).size) return { value: types };
   const known = CHANGE_TYPES.join(', ');
-  return invalid('format', `Must contain some of ${known}, or be null for all types.`);
+  return invalid('format', `Must contain one or more of ${known}, or be null for all types.`);
 }
 
 function parseStatus(value: unknown): ParseResult<WebhookStatus> {

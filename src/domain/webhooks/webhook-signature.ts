@@ -1,7 +1,7 @@
 /**
  * Webhook secrets and signatures by Standard Webhooks 1.0.0 (section "Verifying webhook
- * authenticity"): HMAC-SHA256 over the message id, the second of this attempt and the body, joined
- * by full stops; so an id must not contain one. While two secrets are valid, both sign.
+ * authenticity"): HMAC-SHA256 over the message id, the attempt's Unix time in seconds and the body,
+ * joined by full stops, so an id must not contain one. While two secrets are valid, both sign.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
@@ -9,7 +9,7 @@ declare const brand: unique symbol;
 /** `whsec_` and base64. Shown once when it is generated; stored encrypted, never logged. */
 export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 
-/** What the seller reads if none of a webhook's secrets can be decrypted. */
+/** Shown to the seller if a webhook's secrets cannot be decrypted. */
 export const UNREADABLE_SECRET = 'The secret cannot be decrypted: server.key is missing, or '
   + 'belongs to another database. Rotate the secret.';
 
@@ -23,9 +23,9 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** A new secret from the operating system's generator. */
+/** A new secret from a CSPRNG. */
 export function generateWebhookSecret(): WebhookSecret {
-  // The cast is what this function makes.
+  // The cast is what this function generates.
   return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}` as WebhookSecret;
 }
 

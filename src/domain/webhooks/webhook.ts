@@ -1,6 +1,6 @@
 /**
- * Webhooks: endpoints to which the changes of a catalogue are sent. Each is a durable cursor over
- * the history. A message keeps its id until it is delivered.
+ * Webhooks: endpoints that receive a catalogue's changes. Each is a durable cursor over the
+ * history. A message keeps its id until it is delivered.
  */
 import type { ChangeType } from '../catalogue/change.ts';
 import { formatWebhookId, type WebhookReference } from '../id.ts';
@@ -12,7 +12,7 @@ export interface NewWebhook {
   readonly url: string;
   /** 0..200 code points. */
   readonly description: string;
-  /** The types of changes that are sent, at least one; null for all. */
+  /** The change types to send, at least one; null for all. */
   readonly types: readonly ChangeType[] | null;
 }
 
@@ -28,7 +28,7 @@ export interface Webhook extends NewWebhook, WebhookReference {
   readonly status: WebhookStatus;
   /** Why it is disabled; undefined while it is active. */
   readonly disabledReason: string | undefined;
-  /** All changes up to here are delivered, or are of other types. */
+  /** All changes up to here were delivered, or have other types. */
   readonly position: number;
   /** The message in flight, or waiting for a retry. */
   readonly message: WebhookMessage | undefined;
@@ -40,10 +40,10 @@ export interface Webhook extends NewWebhook, WebhookReference {
   readonly updatedAt: number;
 }
 
-/** Changes that are sent together under one id, the same ones in every attempt. */
+/** Changes sent together under one id, the same in every attempt. */
 export interface WebhookMessage {
   readonly id: string;
-  /** Positions of the first change in it and of the last. */
+  /** Positions of its first and last change. */
   readonly first: number;
   readonly last: number;
   /** When it was created, milliseconds since 1970. */
@@ -55,13 +55,13 @@ export interface WebhookResult {
   /** When it started, milliseconds since 1970. */
   readonly at: number;
   readonly durationMs: number;
-  /** Status of the response; undefined without one. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
   /** `delivered`, or the reason why not. */
   readonly outcome: string;
 }
 
-/** An entry of the delivery log of a webhook; `n` counts its attempts from 1. */
+/** An entry of a webhook's delivery log; `n` counts its attempts from 1. */
 export interface WebhookAttempt extends WebhookResult {
   readonly n: number;
   readonly messageId: string;
@@ -71,11 +71,11 @@ export interface WebhookAttempt extends WebhookResult {
   readonly last: number | undefined;
 }
 
-/** How a webhook continues after an attempt. */
+/** What to do after an attempt. */
 export type WebhookStep =
   | {
     readonly isDelivered: true;
-    /** All changes up to here are delivered or skipped. */
+    /** All changes up to here were delivered or skipped. */
     readonly position: number;
     /** The next message, if there is one. */
     readonly next: WebhookMessage | undefined;

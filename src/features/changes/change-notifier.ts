@@ -1,7 +1,7 @@
 /**
- * Notifies requests and streams that wait for changes of a catalogue, whichever process makes them.
- * A page of the history is read once for all that read the same one in an iteration of the event
- * loop, so many streams of one seller cost little more than one.
+ * Notifies requests and streams that wait for changes of a catalogue, made by any process. Readers
+ * of the same history page in one event-loop iteration share one read, so many streams of one
+ * seller cost little more than one.
  */
 import {
   CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
@@ -15,7 +15,7 @@ import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
 
 interface Waiter {
   readonly sellerId: SellerId;
-  /** Woken once the catalogue is past it. */
+  /** The waiter is woken once the catalogue is past this position. */
   readonly position: number;
   wake(isThere: boolean): void;
 }
@@ -25,7 +25,6 @@ interface RenderedPage extends ChangePage {
   readonly text: Uint8Array;
 }
 
-/** The notifier of an app. */
 export function changeNotifier({ store }: Pick<Services, 'store'>): ChangeNotifier {
   return new ChangeNotifier(store);
 }
@@ -37,7 +36,7 @@ export class ChangeNotifier {
   #timer: NodeJS.Timeout | undefined;
   /** Whether there was a commit since the last wake-up. */
   #isPending = false;
-  /** Pages read in this iteration of the event loop, by query. */
+  /** Pages read in this event-loop iteration, by query. */
   readonly #pages = new Map<string, Promise<RenderedPage>>();
 
   constructor(store: AccessStore & HistoryStore) {
@@ -106,7 +105,7 @@ export class ChangeNotifier {
     }
   }
 
-  /** Wakes the waiters of one seller that have changes; all of them if that cannot be read. */
+  /** Wakes a seller's waiters that have changes, or all of them if the position cannot be read. */
   async #wakeSeller(waiters: readonly Waiter[]): Promise<void> {
     const [first] = waiters;
     if (!first) return;
@@ -115,15 +114,15 @@ export class ChangeNotifier {
     const woken = waiters.filter((waiter) => position > waiter.position);
     for (let from = 0; from < woken.length; from += WAKE_SLICE_WAITERS) {
       if (from > 0) await yieldToEventLoop();
-      // A page of this iteration may be older. A waiter that read it again would wait again, be
-      // woken again, and so on forever within one iteration.
+      // A page of this iteration may be older than the change. A waiter that read it again would
+      // wait and be woken again, forever within one iteration.
       this.#pages.clear();
       for (const waiter of woken.slice(from, from + WAKE_SLICE_WAITERS)) waiter.wake(true);
     }
   }
 }
 
-/** The last id is that of the page, even if its last changes have other types. */
+/** The last id is the page's `next`, even if its last changes have other types. */
 function formatEvents({ changes, next }: ChangePage): string {
   const events = changes.map((change) =>
     `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);

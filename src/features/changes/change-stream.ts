@@ -1,7 +1,7 @@
 /**
  * The changes of a catalogue as a live stream of Server-Sent Events (WHATWG HTML section 9.2), with
- * backpressure: a slow client costs no memory. However a stream ends, its client resumes from the
- * id of the last event.
+ * backpressure: a slow client costs no memory. However a stream ends, the client resumes from the
+ * last event's id.
  */
 import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
@@ -23,18 +23,18 @@ interface Subscription {
   readonly types: readonly ChangeType[] | undefined;
   /** An event that precedes all others. */
   readonly preface?: string;
-  /** As of an API request. */
+  /** As in `ApiRequest`. */
   readonly openStream: OpenStream;
   disconnectSignal(): AbortSignal;
 }
 
-/** @throws AppError `unavailable`, and what `listChanges` of the store does */
+/** @throws AppError `unavailable`, and the errors of `HistoryStore.listChanges` */
 export function openChangeStream(
   subscription: Subscription, { store, instances }: Services,
 ): Promise<Reply> {
   const { sellerId, after, openStream } = subscription;
   return openStream('live', async ({ signal }) => {
-    // Rejects an invalid start position while the response can still be a problem document.
+    // Reject an invalid start position while the response can still be a problem.
     await store.listChanges(sellerId, { after, limit: 1 });
     const until = AbortSignal.any([subscription.disconnectSignal(), signal]);
     return {
@@ -42,7 +42,7 @@ export function openChangeStream(
       headers: {
         'content-type': EVENT_STREAM_TYPE,
         'cache-control': 'no-store',
-        'x-accel-buffering': 'no', // or nginx would buffer events
+        'x-accel-buffering': 'no', // otherwise, nginx buffers events
       },
       body: follow(subscription, instances.get(changeNotifier), until),
     };
@@ -59,13 +59,13 @@ async function* follow(
     while (!signal.aborted) {
       const page = await notifier.read(sellerId, next, types);
       if (page.next > next) yield page.text;
-      else await setImmediate(); // or the page of this iteration would be read again
+      else await setImmediate(); // otherwise, this iteration's page is read again
       next = page.next;
       // Not yieldToEventLoop: streams that resume in the same iteration share their pages.
       if (next < page.position) await setImmediate();
       else if (await notifier.wait(sellerId, next, HEARTBEAT_INTERVAL_MS, signal)) continue;
       else if (!signal.aborted) {
-        await yieldToEventLoop(); // all streams that started together get here together
+        await yieldToEventLoop(); // streams that started together get here together
         yield ': still here\n\n';
       }
     }

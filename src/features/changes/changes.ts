@@ -1,6 +1,6 @@
 /**
- * The feed of changes: a page of the history after a position, at once or as soon as there is one,
- * or all of it as a live stream (`change-stream.ts`).
+ * The change feed: a page of the history after a position, immediately or once there is a change,
+ * or a live stream (`change-stream.ts`).
  */
 import { formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
@@ -28,7 +28,7 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
   };
 }
 
-/** @throws AppError `invalid_query`, and `invalid_data` for a `Last-Event-ID` that is none */
+/** @throws AppError `invalid_query`, and `invalid_data` for an invalid `Last-Event-ID` */
 function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolean) {
   const feed = parseParameters(changesParameters, query, caller);
   const lastEventId = headers['last-event-id'] ?? '';
@@ -38,7 +38,7 @@ function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolea
   throw new AppError('invalid_data', 'Last-Event-ID must be the id of an event of this stream.');
 }
 
-/** The page after a position, once it has a change or the time to `wait` is over. */
+/** The page after a position, once it has a change or the `wait` is over. */
 async function readPage(
   call: ApiRequest, { store, streams, instances }: Services,
   { after, limit, types, wait }: ReturnType<typeof parseFeedQuery>,

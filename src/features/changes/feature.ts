@@ -1,4 +1,4 @@
-/** The history of a catalogue: its change feed, and the ledger of stock movements. */
+/** The history of a catalogue: the change feed and the stock ledger. */
 import { keyRoute } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { listChanges } from './changes.ts';

@@ -1,8 +1,8 @@
 /** Limits of the change feed. */
 
 /**
- * Changes on a page of the feed, by default and at most, and in one piece of a live stream; a
- * piece is read and rendered at once.
+ * Changes per page of the feed, default and maximum, and per chunk of a live stream; each is read
+ * and rendered in one piece.
  */
 export const CHANGES_PAGE_SIZE_DEFAULT = 100;
 export const CHANGES_PAGE_SIZE_LIMIT = 1_000;
@@ -13,7 +13,7 @@ export const CHANGES_WAIT_LIMIT_SECONDS = 30;
 export const HEARTBEAT_INTERVAL_MS = 15_000;
 /** Delay before the client of a live stream reconnects; a restart takes about as long. */
 export const STREAM_RETRY_MS = 1_000;
-/** Shortest time between two wake-ups of waiting clients; each costs a read per seller. */
+/** Minimum interval between wake-ups of waiting clients; each costs a read per seller. */
 export const WAKE_INTERVAL_MS = 15;
-/** Waiting clients that one time slice wakes; each wake-up takes some microseconds. */
+/** Waiting clients woken in one time slice; each wake-up takes some microseconds. */
 export const WAKE_SLICE_WAITERS = 100;

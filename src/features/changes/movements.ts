@@ -1,4 +1,4 @@
-/** The ledger of stock: pages of movements, or all of them as one stream. */
+/** The stock ledger: pages of movements, or all of them as one stream. */
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import { chooseMediaType, exportCollection, replyPage } from '../../api/list.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
@@ -75,7 +75,7 @@ function exportMovements(
   });
 }
 
-/** What was written to the history stays: page after page, it is that of one position. */
+/** The history is append-only, so all pages together show one position. */
 async function* readMovements(
   store: HistoryStore, sellerId: SellerId, ledger: LedgerQuery,
 ): AsyncGenerator<readonly Change[], void, void> {

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI operations, parameters and JSON Schemas of the change feed and of the ledger of stock
- * movements.
- */
+/** The OpenAPI operations, parameters and schemas of the change feed and the stock ledger. */
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import { listParameters } from '../../api/list.ts';
@@ -29,11 +26,11 @@ import {
 export const changesParameters = {
   after: {
     ...withDefault(position, 0),
-    description: 'Only what happened after this position.', example: 12,
+    description: 'Only changes after this position.', example: 12,
   },
   limit: {
     ...withDefault(integer(1, CHANGES_PAGE_SIZE_LIMIT), CHANGES_PAGE_SIZE_DEFAULT),
-    description: 'Changes on a page. Not for streams.', example: 10,
+    description: 'Changes per page. Not for streams.', example: 10,
   },
   types: {
     ...choiceList(CHANGE_TYPES),
@@ -41,46 +38,47 @@ export const changesParameters = {
   },
   wait: {
     ...withDefault(integer(0, CHANGES_WAIT_LIMIT_SECONDS), 0), example: 1,
-    description: 'Where there is no change yet, wait so many seconds for one. Not for streams.',
+    description: 'Seconds to wait for a change if there is none yet. Not for streams.',
   },
 } as const;
 
-/** The id of no product: what is no id of the seller's has no movements. */
+/** Matches no product: an id that is not the seller's has no movements. */
 const NO_PRODUCT = 0 as ProductId;
 
 export const movementParameters = {
   sku: {
     ...sku, example: 'MUG-1',
-    description: 'Of the product that has this SKU, and of those that had it when they were '
-      + 'deleted; what they were called before does not count.',
+    description: 'Only movements of the product with this SKU, and of deleted products whose last '
+      + 'SKU it was. Former SKUs of a product do not match.',
   },
   id: {
     schema: { type: 'string' },
     parse: (id: string, { sellerId }: Pick<Caller, 'sellerId'>) =>
       ({ value: parseProductId(sellerId, id) ?? NO_PRODUCT }),
-    description: 'Of the product with this id.', example: 'prd_1k7s94cm9001k7s94bi600',
+    description: 'Only movements of the product with this id.',
+    example: 'prd_1k7s94cm9001k7s94bi600',
   },
-  source: { ...stockSource, description: 'From this system.', example: 'erp' },
-  reason: { ...stockReason, description: 'For this reason.', example: 'sold' },
+  source: { ...stockSource, description: 'Only movements from this system.', example: 'erp' },
+  reason: { ...stockReason, description: 'Only movements with this reason.', example: 'sold' },
   since: {
     ...instant, description: 'At this time or later.', example: '2026-11-20T10:48:13.257Z',
   },
-  until: { ...instant, description: 'At this time or before.', example: '2026-12-31T23:59:59Z' },
+  until: { ...instant, description: 'At this time or earlier.', example: '2026-12-31T23:59:59Z' },
   after: { ...position, description: 'After this position.', example: 12 },
   sort: {
     ...withDefault(choice(['position', '-position']), 'position'),
-    description: 'With the minus, the newest come first.', example: '-position',
+    description: '`-position` returns the newest first.', example: '-position',
   },
   ...listParameters,
 } as const;
 
 export const listChangesOperation: Operation = {
   id: 'listChanges',
-  summary: 'Follow what happens to your catalogue',
-  description: 'Every change in its order, without a gap: a page of those after a position, at '
-    + 'once, or with `wait` as soon as there is one. With `Accept: text/event-stream` a stream of '
-    + 'Server-Sent Events: first what happened since `after`, or since the `Last-Event-ID`, then '
-    + 'what happens from now on. The `id` of an event is the position.',
+  summary: 'Follow changes to your catalogue',
+  description: 'Returns every change in order and without gaps: a page of the changes after a '
+    + 'position, immediately or, with `wait`, as soon as there is one. With '
+    + '`Accept: text/event-stream`, returns Server-Sent Events: first the changes since `after` or '
+    + 'the `Last-Event-ID`, then new changes as they happen. The `id` of an event is its position.',
   query: changesParameters,
   requestHeaders: ['LastEventId'],
   answers: {
@@ -109,10 +107,10 @@ const movement = { ...origin, ...stockMovement };
 
 export const listMovementsOperation: Operation = {
   id: 'listMovements',
-  summary: 'Read the ledger of stock',
-  description: 'Every movement of stock that the history has, in its order: what moved, when, by '
-    + 'which key and why. A page may be empty and have a `next_cursor`, where much of the history '
-    + 'does not meet the conditions. With `Accept: application/x-ndjson` or `text/csv` all of it.',
+  summary: 'Read the stock ledger',
+  description: 'Returns the stock movements in the history, in order: what moved, when, by which '
+    + 'key and why. A page can be empty and still have a `next_cursor`, if much of the history '
+    + 'does not match. With `Accept: application/x-ndjson` or `text/csv`, returns all movements.',
   query: movementParameters,
   answers: {
     200: describeList({
@@ -123,9 +121,9 @@ export const listMovementsOperation: Operation = {
 
 const changeTypes: Readonly<Record<ChangeType, string>> = {
   created: 'the product was created',
-  updated: 'more of it was changed than its stock',
-  deleted: 'it was deleted; `data` is what it last was',
-  stock: 'its stock moved, and nothing else',
+  updated: 'members other than `stock` changed, and perhaps `stock`',
+  deleted: 'the product was deleted; `data` is its last state',
+  stock: 'only the stock changed',
 };
 
 const originSchemas = {
@@ -133,16 +131,16 @@ const originSchemas = {
   type: { type: 'string', ...enumOf(changeTypes) },
   product_id: productIdSchema,
   sku: {
-    ...skuReference.schema, description: 'After the change; of a deleted product, the last one.',
+    ...skuReference.schema, description: 'After the change; for a deleted product, the last one.',
   },
   at: time,
-  key_id: { type: 'string', description: 'The API key by which it was made.' },
+  key_id: { type: 'string', description: 'The API key that made the change.' },
 };
 
 const movementSchemas = {
   before: stockQuantity.schema, after: stockQuantity.schema,
   delta: stockDelta.schema,
-  reason: nullable({ ...stockReason.schema, description: 'Why.' }),
+  reason: nullable({ ...stockReason.schema, description: 'Why the stock moved.' }),
   source: nullable({
     ...stockSource.schema, description: 'The system that the numbers come from.',
   }),
@@ -155,12 +153,12 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
     ...originSchemas,
     data: {
       anyOf: [refer('Product'), refer('StockMovement')],
-      description: 'The product; or, of the type `stock`, the movement.',
+      description: 'The product; for the type `stock`, the movement.',
     },
   }),
   ChangePage: objectOf({
     changes: { type: 'array', items: refer('Change') },
-    next: { ...count, description: 'The `after` with which to go on.' },
+    next: { ...count, description: 'The `after` of the next request.' },
   }),
   Movement: objectOf({ ...originSchemas, ...movementSchemas }),
   MovementPage: pageOf('movements', refer('Movement')),

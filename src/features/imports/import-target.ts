@@ -1,4 +1,4 @@
-/** Writes the products of a file to the catalogue or a dry run, and reports their outcomes. */
+/** Writes a file's products to the catalogue, or to a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
@@ -10,7 +10,7 @@ import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 /** A row and its outcome. */
 interface RowOutcome extends ImportRow {
   readonly status: keyof ReturnType<typeof startCounts>;
-  /** Why it was rejected; undefined if it was not. */
+  /** Why the row was rejected; undefined if it was not. */
   readonly errors: readonly Issue[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export function startCounts() {
 
 type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
-/** Writes to the catalogue; with an idempotency key, each batch only once. */
+/** Writes to the catalogue; with an idempotency key, writes each batch only once. */
 export function createWriteTarget(
   store: CatalogueStore, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
 ): ImportTarget {
@@ -38,7 +38,7 @@ export function createWriteTarget(
   };
 }
 
-/** Finds out what a write would do, without changing anything. */
+/** Evaluates a write without changing anything. */
 export function createDryRunTarget(
   store: CatalogueStore, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
   mode: ImportMode,

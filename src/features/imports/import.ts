@@ -1,4 +1,4 @@
-/** Imports a file of products. The response has a line for each rejected row, or for each row. */
+/** Imports a file of products. The response has a line for each rejected row, or for every row. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
@@ -50,14 +50,14 @@ function openReader(
       isPartial: options.mode === 'upsert',
     });
   }
-  const detail = 'Applies to CSV only: NDJSON names its members itself.';
+  const detail = 'Applies to CSV only, since NDJSON names its members.';
   const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
     .map((parameter): Issue => ({ parameter, code: 'unknown', detail }));
   if (issues.length > 0) throw invalidQuery(issues);
   return new NdjsonRows(currency);
 }
 
-/** Advice in the query parameters. */
+/** Phrases advice in terms of query parameters. */
 const WORDS: AdviceWords = {
   giveDefaults: (values) => `Send the file again with default=${values.join(',')}.`,
   nameColumns: (members) =>

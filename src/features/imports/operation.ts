@@ -1,4 +1,4 @@
-/** The import in the OpenAPI document. */
+/** The OpenAPI operation of the import. */
 import { DEFAULTABLE, MEMBERS } from '../../transfer/columns.ts';
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
@@ -32,8 +32,8 @@ export const importParameters = {
   map: {
     ...text, example: 'name:Title,stock:On hand',
     description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
-      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. The `
-      + 'name of a column may contain commas.',
+      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. A `
+      + 'column name may contain commas.',
   },
   default: {
     ...text, example: 'stock:0,category:Misc',
@@ -46,22 +46,21 @@ export const importParameters = {
 export const importProductsOperation: Operation = {
   id: 'importProducts',
   summary: 'Import a file of products',
-  description: 'Accepts a file of any length and responds while it reads. Rows are written in '
+  description: 'Accepts a file of any length and responds while reading it. Rows are written in '
     + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `
-    + 'import stops early, rows already written stay, and the same file can be sent again. A '
-    + 'member that a row leaves out, or that is blank, keeps its value in an existing product. '
-    + 'Columns of Shopify, WooCommerce and Magento exports are recognised. An error in the file as '
-    + 'a whole is a problem response if it is found at once, and otherwise the last line of the '
-    + 'response.',
+    + 'import stops early, rows already written stay, and the same file can be sent again. In an '
+    + 'existing product, members that a row omits or leaves blank keep their values. Columns of '
+    + 'Shopify, WooCommerce and Magento exports are recognised. An error in the file as a whole is '
+    + 'a problem response if it is found immediately, and otherwise the last line of the response.',
   query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
-    [CSV_TYPE]: tableOf(newProduct, 'Comma, semicolon or tab.'),
+    [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon or tab.'),
   },
   answers: {
     200: {
-      description: 'The outcome of the rows.',
+      description: 'The results of the rows.',
       content: {
         [NDJSON_TYPE]: linesOf('ImportLine', failedRow, { summary }),
       },

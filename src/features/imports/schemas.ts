@@ -16,9 +16,9 @@ const rowStatuses: Readonly<Record<RowStatus, string>> = {
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
     ...objectOf(product, ['sku']), additionalProperties: false,
-    description: 'A product as it is sent or exported: `id`, `position` and the times are ignored, '
-      + 'and a `currency` must be yours. An existing product keeps the values of members that are '
-      + 'left out; `sku` is always required.',
+    description: 'A product as sent or exported. `id`, `position` and the times are ignored; a '
+      + '`currency` must be yours. An existing product keeps the values of omitted members; `sku` '
+      + 'is always required.',
   },
   ImportLine: {
     oneOf: [
@@ -30,14 +30,14 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       + 'import stopped early.',
   },
   ImportRow: objectOf({
-    line: { type: 'integer', minimum: 1, description: 'Line of the file on which the row begins.' },
+    line: { type: 'integer', minimum: 1, description: 'Line of the file where the row begins.' },
     sku: { type: ['string', 'null'], description: 'As sent; null if there is none.' },
     status: { type: 'string', ...enumOf(rowStatuses) },
     errors: problem.errors,
   }, ['line', 'sku', 'status']),
   ImportSummary: objectOf({
     created: count, updated: count, unchanged: count, failed: count,
-    skipped: { ...count, description: 'Rows without a product, such as those of images.' },
+    skipped: { ...count, description: 'Rows without a product, such as image rows.' },
     position: { ...count, description: 'Position of the catalogue after the import.' },
     ignored_columns: { type: 'array', items: { type: 'string' } },
     advice: {
@@ -48,6 +48,6 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
   ImportProblem: objectOf({
     ...problem,
-    summary: { ...refer('ImportSummary'), description: 'What was written before and stays.' },
+    summary: { ...refer('ImportSummary'), description: 'What was written and stays.' },
   }, ['type', 'title', 'status', 'detail', 'summary']),
 };

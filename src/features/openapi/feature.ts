@@ -1,4 +1,4 @@
-/** The OpenAPI document: the whole API, described by the routes that answer. */
+/** Serves the OpenAPI document, which is generated from the route table. */
 import { createHash } from 'node:crypto';
 import type { Operation } from '../../api/description/operation.ts';
 import { objectOf } from '../../api/description/schema.ts';
@@ -12,7 +12,7 @@ import { describeApi } from './openapi.ts';
 const readOpenApiOperation: Operation = {
   id: 'readOpenApi',
   summary: 'Read this document',
-  description: 'OpenAPI 3.1, made from the routes that answer. Needs no key.',
+  description: 'OpenAPI 3.1, generated from the route table. Needs no key.',
   requestHeaders: ['IfNoneMatch'],
   answers: {
     200: {
@@ -56,6 +56,6 @@ function documentReply({ description, prefix }: Services): Reply {
   return {
     status: 200,
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },
-    body: Buffer.from(text), // of which the compressed form is kept too
+    body: Buffer.from(text), // a Buffer, so that its compressed form is cached too
   };
 }

@@ -10,23 +10,23 @@ import type { Parameter } from '../../api/parameters.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
 import type { Route } from '../../api/route.ts';
 
-/** Its first number is that of the `v1` in the paths. */
+/** The major version is the `v1` in the paths. */
 const API_VERSION = '1.0.0';
 
-export const DESCRIPTION = `Lists and changes the products of a seller.
+export const DESCRIPTION = `Lists and changes a seller's products.
 
-Requests have no members besides those described here; responses may get more in the future. Every
-change of a catalogue takes its next *position*: 1, 2, 3, without gaps. Errors are problem documents
-(RFC 9457) that report all faults at once. An unknown path gets 404; a method that a path does not
-have gets 405 with \`Allow\` (\`#/components/responses/405\`). Responses are compressed if
-\`Accept-Encoding\` allows it.`;
+Requests may contain only the members described here; responses may gain members in the future.
+Every change to a catalogue takes its next *position*: 1, 2, 3, without gaps. Errors are problem
+details (RFC 9457) that report all errors of a request together. An unknown path gets 404; a method
+that a path does not support gets 405 with \`Allow\` (\`#/components/responses/405\`). Responses are
+compressed if \`Accept-Encoding\` allows it.`;
 
 export const KEY_DESCRIPTION =
-  'A server-side secret. Requests from web pages with a key are rejected.';
+  'A server-side secret. Requests with a key that come from web pages are rejected.';
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The document as JSON; `prefix` stands before every path. */
+/** The document as JSON; `prefix` precedes every path. */
 export function describeApi(
   { routes, schemas, pathParameters }: ApiDescription<Route>, prefix: string,
 ): string {
@@ -66,7 +66,7 @@ function describePathParameters(path: string, known: readonly PathParameter[]): 
   return parameters.length > 0 ? { parameters } : {};
 }
 
-/** The parameters in a path, in its order. */
+/** The parameters of a path, in order. */
 export function listPathParameters(
   path: string, known: readonly PathParameter[],
 ): readonly PathParameter[] {
@@ -89,9 +89,9 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
   const parameters = [...Object.entries(route.query).map(describeParameter), ...headers];
   return {
     operationId: isHead ? `${id}Head` : id,
-    summary: isHead ? `${summary}: the header fields alone` : summary,
+    summary: isHead ? `${summary} (header fields only)` : summary,
     description,
-    // Names of roles are for people (OpenAPI 3.1): the scope that the key needs.
+    // For an apiKey scheme, OpenAPI 3.1 allows role names here: the scope that the key needs.
     security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
     ...(parameters.length > 0 && { parameters }),
     ...(request && { requestBody: { required, content: request } }),
@@ -99,7 +99,7 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
   };
 }
 
-/** A list is one parameter with commas between: the other form would repeat it. */
+/** Lists are comma-separated (`explode: false`); by default, the parameter would be repeated. */
 function describeParameter(
   [name, { description, example, schema }]: readonly [string, Parameter],
 ): Part {
@@ -119,7 +119,7 @@ function describeAnswers(route: Route, problems: Problems, isHead: boolean): Par
   return Object.fromEntries([...answers, ...refusals]);
 }
 
-/** The header fields of an answer that is no problem: its own, and those that follow. */
+/** The header fields of a successful response: its own, and those that follow from the route. */
 export function listFields(route: Route, answer: Answer): readonly ResponseField[] {
   const { requestHeaders = [] } = route.operation;
   return [
@@ -144,7 +144,7 @@ function describeAnswer(
   };
 }
 
-/** Only those that something refers to: a feature that was removed used the others. */
+/** Only fields that the document refers to: others belong to features that were removed. */
 function describeFields(
   kind: string, fields: Readonly<Record<string, HeaderField>>, referring: string,
   place: (field: string) => Part,

@@ -1,6 +1,6 @@
 /**
- * The problem responses of operations, as the OpenAPI document describes them. The code that sends
- * problems also makes their examples and header fields, one for each error code.
+ * The problem responses in the OpenAPI document. The code that sends problems also generates their
+ * examples and header fields, one for each error code.
  */
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
@@ -16,42 +16,42 @@ const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 
 const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
   bad_request: ['Send the header "host" once.'],
-  invalid_json: ['The body is not JSON: it ends before its value does.'],
+  invalid_json: ['The body is not JSON: it ends too early.'],
   invalid_data: ['The data has 1 error. Correct it and send it again.', {
     issues: [{ pointer: '/stock', code: 'required', detail: 'Is required.' }],
   }],
-  invalid_query: ['Correct or leave out "limit".', {
+  invalid_query: ['Correct or omit "limit".', {
     issues: [{ parameter: 'limit', code: 'range', detail: 'Must be from 1 to 1000.' }],
   }],
   key_missing: ['Send your API key in the header x-api-key.'],
-  key_malformed: ['This is not a key of this service; copy it whole.'],
+  key_malformed: ['This is not a key of this service. Copy the whole key.'],
   key_unknown: ['This key does not exist, was revoked, or its seller is disabled.'],
   key_expired: ['This key has expired. Create a new one.'],
-  address_refused: ['This key may only be used from the addresses that it was made for.'],
-  browser_refused: ['This request was sent by a web page, where everybody can read the key.'],
+  address_refused: ['This key may only be used from its configured addresses.'],
+  browser_refused: ['This request was sent by a web page, where anyone can read the key.'],
   scope_missing: ['This key lacks the scope products:write. Create one that has it.'],
   not_found: ['You have no product with this id.'],
-  method_not_allowed: ['This path answers GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
+  method_not_allowed: ['This path supports GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
   not_acceptable: ['Available types: application/json. Name one of them in Accept.'],
   request_timeout: ['The body arrived too slowly. Send it again.'],
-  sku_taken: ['You have a product with the SKU "MUG-1".', {
+  sku_taken: ['You already have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],
-  limit_reached: ['You have 20 webhooks, which is the most. Delete one first.'],
+  limit_reached: ['You have 20 webhooks, the maximum. Delete one first.'],
   sync_refused: ['1 of 2 changes failed, and the request is atomic. Nothing was changed.'],
-  history_pruned: ['The history begins after position 1200. Export again and go on from there.'],
-  precondition_failed: ['The product has changed: it stands at "13".'],
+  history_pruned: ['The history begins after position 1200. Export again and continue from there.'],
+  precondition_failed: ['The product has changed: its ETag is "13".'],
   body_too_large: ['The body may have at most 65536 bytes.'],
   unsupported_media_type: ['Send the header "content-type: application/json".'],
   expectation_failed: ['Send the request without the header "expect".'],
-  idempotency_mismatch: ['This Idempotency-Key came with another request. Choose a new one.'],
+  idempotency_mismatch: ['This Idempotency-Key was already used for another request.'],
   rate_limited: ['Too many requests. Retry in 2 s.', { retryAfterSeconds: 2 }],
-  internal: ['It was written to the log of the server.'],
+  internal: ['The error is in the server log.'],
   unavailable: ['This server is stopping.'],
-  storage_full: ['The disk of this server is full; nothing was changed.'],
+  storage_full: ['The server\'s disk is full. Nothing was changed.'],
 };
 
-/** Statuses of the problems of a route: those that follow from what it is, and its own. */
+/** Problem statuses of a route: those that follow from the route, and the operation's own. */
 export function listProblems(route: Route): readonly number[] {
   const { method, path, scope, consumes, produces, operation } = route;
   const { requestHeaders = [], problems = [] } = operation;
@@ -71,7 +71,7 @@ export function listProblems(route: Route): readonly number[] {
 
 /** The problems by status. */
 export function describeProblems(): ReadonlyMap<number, Answer> {
-  // The cast: Object.entries leaves out of the type what the keys of the table are.
+  // The cast: Object.entries loses the key type.
   const refusals = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
   const replies = refusals.map(([code, [detail, details]]) => {
     const reply = createProblem(new AppError(code, detail, details), () => {});
@@ -82,7 +82,7 @@ export function describeProblems(): ReadonlyMap<number, Answer> {
     description: group.map(({ problem }) => `${problem.title}.`).join(' '),
     headers: [
       ...group.slice(0, 1).flatMap(({ reply }) => listFields(reply)),
-      // A rate is that of a key, and counted once the key is accepted.
+      // Rates are per key, and counted only once the key is accepted.
       ...(status === 401 ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
     ],
     content: {
@@ -95,9 +95,9 @@ export function describeProblems(): ReadonlyMap<number, Answer> {
 }
 
 function readProblem({ body }: Reply): { title: string; instance?: string } {
-  // The cast: createProblem writes a title into every problem, and gives its text.
+  // The cast: createProblem returns JSON text with a title.
   const problem = JSON.parse(String(body)) as { title: string; instance?: string };
-  // Each failure has another id, and the document must not change.
+  // Each error has a new id, but the document must not change.
   return problem.instance === undefined ? problem : { ...problem, instance: EXAMPLE_INSTANCE };
 }
 

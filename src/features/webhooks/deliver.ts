@@ -1,7 +1,7 @@
 /**
  * One attempt to send a message: resolves the name once, checks its addresses, and sends one
- * request to one of them. It follows no redirect and discards the response body. It never sends a
- * key or another secret of this server: the signature proves the webhook secret without it.
+ * request to one of them. Follows no redirects and discards the response body. Never sends a key or
+ * another secret of this server: the signature proves knowledge of the webhook secret.
  */
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
@@ -64,8 +64,8 @@ export function isSuccess(status: number | undefined): boolean {
 }
 
 /**
- * The status of the response, which counts as soon as it has arrived. The body is read, within the
- * limits of size and time, only so that the receiver can finish.
+ * Resolves with the response status, even if the body fails later. The body is read, within limits
+ * of size and time, only so that the receiver can finish.
  */
 function post(
   url: URL, addresses: readonly Address[], body: string, headers: Headers, signal: AbortSignal,
@@ -106,7 +106,7 @@ function post(
   });
 }
 
-/** Replaces a second DNS lookup, which could return other addresses. Node tries all of them. */
+/** Replaces a second DNS lookup, which could return other addresses. Node tries all of these. */
 function lookupAmong(addresses: readonly Address[]): LookupFunction {
   return (_, { all }, callback) => {
     const [first] = addresses;
@@ -139,8 +139,8 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why an attempt failed, for the seller to read: derived from the error code alone, because an
- * error message may name hosts and addresses of the server's network.
+ * Why an attempt failed, as shown to the seller: derived from the error code only, because an error
+ * message may name hosts and addresses of the server's network.
  */
 export function describeFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -1,7 +1,7 @@
 /**
- * Looks up host names, a few at a time. The system's lookup blocks one of the four threads of
- * Node's pool for as long as a name server is slow, and the pool also compresses responses and
- * reads files. So one thread always stays free; a seller gets one lookup at a time, and all failing
+ * Looks up host names with limited concurrency. The system's lookup blocks one of the four threads
+ * of Node's pool while a name server is slow, and the pool also compresses responses and reads
+ * files. So one thread always stays free; a seller gets one lookup at a time, and all failing
  * endpoints share one.
  */
 import { lookup } from 'node:dns/promises';
@@ -12,7 +12,7 @@ import type { Address } from './ssrf-guard.ts';
 /** The system's lookup, or a replacement in a test. */
 export type Lookup = (name: string) => Promise<readonly Address[]>;
 
-/** On whose behalf a name is looked up. */
+/** For whom a name is looked up. */
 interface Requester {
   readonly sellerId: SellerId;
   /** Whether the last attempt to send there failed. */
@@ -21,7 +21,7 @@ interface Requester {
 
 interface Job extends Requester {
   readonly signal: AbortSignal;
-  /** Resolves once the lookup has returned, even if it was aborted: it occupies its thread. */
+  /** Resolves once the lookup has returned: until then it occupies its thread, even if aborted. */
   run(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class DnsResolver {
     this.#queue = this.#queue.filter((job) => !job.signal.aborted && !this.#start(job));
   }
 
-  /** Whether it could be started. */
+  /** Returns whether it could start the job. */
   #start(job: Job): boolean {
     const isBlocked = this.#inFlight.size >= CONCURRENT_DNS_LOOKUPS_LIMIT
       || [...this.#inFlight].some(({ sellerId, isFailing }) =>

@@ -1,7 +1,6 @@
 /**
- * Sends to one endpoint: message after message in order, each until it is delivered. A message is
- * stored before it is sent, so after a failure, or the end of this process, the same changes go out
- * under the same id.
+ * Sends messages to one endpoint in order, each until it is delivered. A message is stored before
+ * it is sent, so after a failure or a restart, the same changes are sent under the same id.
  */
 import {
   WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF,
@@ -24,7 +23,7 @@ export interface EndpointOptions extends DeliveryOptions {
   readonly store: AccessStore & HistoryStore & WebhookStore;
   /** From 0, below 1. */
   readonly random: () => number;
-  /** Of this process. */
+  /** Counts the attempts of this process. */
   readonly attempts: AttemptCounts;
   /** Receives errors of the store. */
   readonly report: ErrorReporter;
@@ -37,18 +36,18 @@ export interface AttemptCounts {
   failed: number;
 }
 
-const PRUNED = 'The next changes are no longer kept. Export the catalogue, and replay from the '
-  + 'position that the export names.';
+const PRUNED = 'The next changes are no longer in the history. Export the catalogue, and replay '
+  + 'from the position of the export.';
 const THEN_ACTIVE = 'Then set the status to active.';
 const GONE = 410;
 
-/** Sends until nothing is left, an attempt fails, or other endpoints should have their turn. */
+/** Sends until nothing is left, an attempt fails, or other endpoints should be served. */
 export async function sendToEndpoint(
   reference: WebhookReference, options: EndpointOptions,
 ): Promise<void> {
   const { store, stop } = options;
   for (let n = 0; n < WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT && !stop.aborted; n += 1) {
-    // Read each time: its URL, types or status may have changed.
+    // Read it each time: its URL, types or status may have changed.
     const webhook = await store.findWebhook(reference);
     const seller = await store.findSeller(reference.sellerId);
     if (webhook?.status !== 'active' || seller?.disabledAt !== undefined) return;
@@ -57,7 +56,7 @@ export async function sendToEndpoint(
   }
 }
 
-/** Stores the next message; undefined where there is none. */
+/** Stores and returns the next message; undefined if there is none. */
 async function startMessage(
   webhook: Webhook, { store, clock }: EndpointOptions,
 ): Promise<WebhookMessage | undefined> {
@@ -71,7 +70,7 @@ async function startMessage(
   return await store.beginWebhookMessage(webhook, position, message) ? message : undefined;
 }
 
-/** Whether it was delivered, and the next message has started. */
+/** Returns whether the message was delivered and the next one was started. */
 async function attempt(
   webhook: Webhook, message: WebhookMessage, options: EndpointOptions,
 ): Promise<boolean> {
@@ -100,8 +99,8 @@ function classify(status: number | undefined): keyof AttemptCounts {
 }
 
 /**
- * The step after a delivered message, with the next one, so that one write stores both. If the
- * history after it is pruned, the next run finds that.
+ * The step after a delivered message. Contains the next message, so that one write stores both. If
+ * the history after it is pruned, the next run handles that.
  */
 async function planNext(
   webhook: Webhook, { last }: WebhookMessage, { store, clock }: EndpointOptions,

@@ -13,7 +13,7 @@ import { webhookSchemas } from './schemas.ts';
 import type { Webhooks } from './webhooks.ts';
 
 interface WebhooksOption {
-  /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
+  /** What `startWebhooks` returns. Without it, the webhook routes respond with 404. */
   readonly webhooks?: Webhooks;
 }
 

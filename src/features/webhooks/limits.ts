@@ -3,17 +3,17 @@ import type { Backoff } from '../../runtime/backoff.ts';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 
 /**
- * Concurrent delivery attempts; those to failing endpoints take at most half, so that the others
- * are never blocked.
+ * Concurrent delivery attempts; failing endpoints get at most half, so that the others are never
+ * blocked.
  */
 export const CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT = 256;
 /** Changes in one message; receivers parse it in memory. */
 export const WEBHOOK_MESSAGE_CHANGES_LIMIT = 100;
-/** Messages that one endpoint gets in a row; then others that are due have precedence. */
+/** Consecutive messages to one endpoint; then other due endpoints have precedence. */
 export const WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT = 20;
 /** Time for an attempt, from the DNS lookup to the end of the response; receivers should queue. */
 export const WEBHOOK_TIMEOUT_MS = 15_000;
-/** Response that an attempt reads before it gives up; the body is discarded. */
+/** Response bytes that an attempt reads before it stops; the body is discarded. */
 export const WEBHOOK_RESPONSE_LIMIT_BYTES = 64 * 1024;
 /** Time for the DNS lookup when a webhook is created; its client waits. */
 export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
@@ -24,17 +24,17 @@ export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
 export const CONCURRENT_DNS_LOOKUPS_LIMIT = 3;
 /** Delays before a failed message is retried; they double up to a day. */
 export const WEBHOOK_RETRY_BACKOFF: Backoff = { firstMs: 5_000, limitMs: WEBHOOK_RETRY_LIMIT_MS };
-/** Time after which an endpoint that keeps failing is disabled; a long weekend passes. */
+/** Time after which an endpoint that keeps failing is disabled; longer than a long weekend. */
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
-/** How often endpoints that are due are looked for; each time is one read. */
+/** How often the worker polls for due endpoints; each poll is one read. */
 export const WEBHOOK_POLL_INTERVAL_MS = 100;
 /** The same while no endpoint is known; another process may create the first. */
 export const WEBHOOK_STANDBY_INTERVAL_MS = 2_000;
-/** How often a process tries to get the delivery lock from another one; it takes over so soon. */
+/** How often a process tries to get another's delivery lock; a failover takes as long. */
 export const WEBHOOK_LOCK_INTERVAL_MS = 2_000;
 /** Pause of an endpoint after a store error; a full disk needs time. */
 export const WEBHOOK_STORE_ERROR_PAUSE_MS = 5_000;
-/** Time for which a stopping server waits for attempts that it has cancelled. */
+/** How long a stopping server waits for the attempts that it has cancelled. */
 export const WEBHOOK_STOP_TIMEOUT_MS = 2_000;
 /** Concurrent test messages, in total and per seller; each request waits for its receiver. */
 export const CONCURRENT_WEBHOOK_TESTS_LIMIT = 16;

@@ -1,7 +1,7 @@
 /**
- * Messages: which changes the next message of a webhook contains, and its JSON text. A message is
- * stored before it is sent, as the range of its positions, and read again for each attempt; so
- * every attempt sends the same body.
+ * Webhook messages: selects the changes of the next message, and formats its JSON. A message is
+ * stored before it is sent, as a range of positions, and read again for each attempt, so every
+ * attempt sends the same body.
  */
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
@@ -13,9 +13,9 @@ import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
 import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
 
 interface NextMessage {
-  /** All changes up to here were delivered, or are of types that the webhook does not want. */
+  /** All changes up to here were delivered, or have types that the webhook does not send. */
   readonly position: number;
-  /** Undefined where no change is left. */
+  /** Undefined if no change is left. */
   readonly message: WebhookMessage | undefined;
 }
 
@@ -30,7 +30,7 @@ export async function findNextMessage(
   return { position: after, message };
 }
 
-/** The changes of a message; undefined where they are pruned. */
+/** The changes of a message; undefined if they are pruned. */
 export async function readMessageChanges(
   store: HistoryStore, webhook: Webhook, { first, last }: WebhookMessage,
 ): Promise<readonly Change[] | undefined> {

@@ -1,4 +1,4 @@
-/** The OpenAPI description of the webhook routes. */
+/** The OpenAPI operations of webhooks. */
 import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
@@ -32,7 +32,7 @@ const content = json('Webhook', webhook);
 const contentWithSecret = json('WebhookWithSecret', withSecret);
 const patch = json('WebhookPatch', { types: null, status: 'active' });
 
-/** What the operations that change a webhook have in common. */
+/** Shared by the operations that change a webhook. */
 const change = {
   requestHeaders: ['IdempotencyKey'],
   answers: {
@@ -44,7 +44,7 @@ export const webhookOperations = {
   list: {
     id: 'listWebhooks',
     summary: 'List webhooks',
-    description: 'In the order of creation.',
+    description: 'In creation order.',
     query: pageParameters,
     answers: {
       200: {
@@ -58,10 +58,10 @@ export const webhookOperations = {
     ...change,
     id: 'createWebhook',
     summary: 'Create a webhook',
-    description: `Up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is sent to the URL `
-      + `by POST, in order and at least once, up to ${WEBHOOK_MESSAGE_CHANGES_LIMIT} in one `
-      + 'message. The response contains the secret that signs the messages. Store it: it is shown '
-      + 'only once.',
+    description: `You can have up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is `
+      + 'sent to the URL by POST, in order and at least once, up to '
+      + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} per message. The response contains the secret that signs `
+      + 'the messages. Store it: it is shown only once.',
     request: json('NewWebhook', { url, description, types }),
     answers: {
       201: {
@@ -75,7 +75,7 @@ export const webhookOperations = {
   read: {
     id: 'readWebhook',
     summary: 'Read a webhook',
-    description: 'Shows the position it has reached, and since when it has been failing.',
+    description: 'Includes the position it has reached, and since when it has been failing.',
     answers: { 200: { description: 'The webhook.', content } },
   },
   patch: {
@@ -90,13 +90,13 @@ export const webhookOperations = {
     ...change,
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
-    description: 'A message that is in flight may still arrive.',
-    answers: { 204: { description: 'The webhook is deleted.' } },
+    description: 'A message in flight may still arrive.',
+    answers: { 204: { description: 'The webhook was deleted.' } },
   },
   listDeliveries: {
     id: 'listWebhookDeliveries',
     summary: 'List the delivery attempts of a webhook',
-    description: `The newest ${WEBHOOK_ATTEMPTS_KEPT} are kept, the newest first.`,
+    description: `The last ${WEBHOOK_ATTEMPTS_KEPT} attempts, newest first.`,
     query: pageParameters,
     answers: {
       200: {
@@ -108,8 +108,8 @@ export const webhookOperations = {
   test: {
     id: 'testWebhook',
     summary: 'Send a test message',
-    description: 'Sends a signed message of the type `test` now, also to a disabled webhook, and '
-      + 'returns the result.',
+    description: 'Sends a signed message of type `test` immediately, even to a disabled webhook, '
+      + 'and returns the result.',
     answers: {
       200: {
         description: 'The result of the attempt.',
@@ -121,7 +121,7 @@ export const webhookOperations = {
     ...change,
     id: 'replayWebhook',
     summary: 'Replay changes',
-    description: 'Sends everything after a position again, in messages with new ids.',
+    description: 'Sends all changes after a position again, in messages with new ids.',
     request: json('WebhookReplay', { position: 0 }),
     problems: [410],
   },
@@ -129,9 +129,8 @@ export const webhookOperations = {
     ...change,
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
-    description: 'The response contains the new secret, only once. Until the overlap ends, '
-      + 'messages carry two signatures, by the new secret and by the old one. The body is '
-      + 'optional.',
+    description: 'The response contains the new secret, which is shown only once. Until the '
+      + 'overlap ends, both the new and the old secret sign each message. The body is optional.',
     request: json('WebhookRotation', { overlap: '24h' }),
     isRequestOptional: true,
     answers: {

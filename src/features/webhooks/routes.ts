@@ -1,6 +1,6 @@
 /**
- * The handlers of the webhook routes: endpoints, their delivery log, tests, replays and secrets.
- * Without the webhook service every route answers 404, also for a webhook that exists.
+ * Handlers of the webhook routes: endpoints, delivery log, tests, replays and secrets. Without the
+ * webhook service, every route responds with 404, even for an existing webhook.
  */
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
@@ -23,7 +23,7 @@ import type { Webhooks } from './webhooks.ts';
 
 export const WEBHOOKS = '/api/v1/webhooks';
 
-/** The service that the app was given; undefined if webhooks are switched off. */
+/** The app's webhook service; undefined if webhooks are disabled. */
 export function webhookService(): Webhooks | undefined {
   return undefined;
 }
@@ -112,17 +112,17 @@ export async function rotateSecret(request: ApiRequest, services: Services): Pro
   return replyWithSecret(await services.store.rotateWebhookSecret(context, id, overlapMs));
 }
 
-/** RFC 9112 section 6: a request with neither field has no body. */
+/** RFC 9112 section 6: a request without either field has no body. */
 function hasBody({ headers }: ApiRequest): boolean {
   const length = headers['content-length'] ?? '0';
   return headers['transfer-encoding'] !== undefined || length !== '0';
 }
 
-/** @throws AppError `not_found` if webhooks are switched off */
+/** @throws AppError `not_found` if webhooks are disabled */
 export function getWebhooks({ instances }: Services): Webhooks {
   const service = instances.get(webhookService);
   if (service) return service;
-  throw new AppError('not_found', 'Webhooks are switched off on this server.');
+  throw new AppError('not_found', 'Webhooks are disabled on this server.');
 }
 
 /** @throws AppError `not_found` */
@@ -133,8 +133,8 @@ export async function getOwnWebhook(
 }
 
 /**
- * The webhook that a path names, which may not exist.
- * @throws AppError `not_found` for an id that is none of the seller's, or if webhooks are off
+ * Parses the webhook id in a path; the webhook may not exist.
+ * @throws AppError `not_found` if the id is not the seller's, or webhooks are disabled
  */
 export function readReference(
   services: Services, sellerId: SellerId, parameters: ApiRequest['parameters'],
@@ -153,9 +153,9 @@ function throwNotFound(): never {
 }
 
 interface List {
-  /** The member of the response that contains the items. */
+  /** The response member that contains the items. */
   readonly name: string;
-  /** The list that a cursor is bound to. */
+  /** Cursors are bound to this list. */
   readonly scope: string;
   /** Finds items after, or before, the one with this key. */
   find(

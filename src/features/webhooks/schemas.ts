@@ -1,4 +1,4 @@
-/** The JSON Schemas of webhooks, of their requests and of their delivery log. */
+/** The JSON Schemas of webhooks and their delivery log. */
 import { overlapField, webhookFields } from '../../domain/webhooks/webhook-input.ts';
 import { describeMembers, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
@@ -13,9 +13,9 @@ const { status: _, ...sent } = fields;
 const webhook = {
   id: { type: 'string', pattern: '^whk_[0-9a-z]{1,36}$', description: 'Opaque.' },
   ...fields,
-  disabled_reason: { type: ['string', 'null'], description: 'Null while it is active.' },
+  disabled_reason: { type: ['string', 'null'], description: 'Null while the webhook is active.' },
   position: {
-    ...position, description: 'All changes up to here are delivered, or are of other types.',
+    ...position, description: 'All changes up to here were delivered, or have other types.',
   },
   failing_since: { ...optionalTime, description: 'Null while attempts succeed.' },
   next_attempt_at: { ...optionalTime, description: 'When a failed message is retried.' },
@@ -25,7 +25,7 @@ const webhook = {
 
 const secret = {
   type: 'string', pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-  description: 'Signs the messages (Standard Webhooks 1.0.0). Shown only here.',
+  description: 'Signs the messages (Standard Webhooks 1.0.0). Shown only in this response.',
 };
 
 const attempt = objectOf({
@@ -35,7 +35,7 @@ const attempt = objectOf({
   last_position: optionalPosition,
   at: time,
   duration_ms: { type: 'integer', minimum: 0 },
-  status: { type: ['integer', 'null'], description: 'Of the response; null without one.' },
+  status: { type: ['integer', 'null'], description: 'Status of the response; null without one.' },
   outcome: { type: 'string', description: '`delivered`, or the reason why not.' },
 });
 
@@ -49,11 +49,11 @@ export const webhookSchemas = {
   WebhookWithSecret: objectOf({ ...webhook, secret }),
   NewWebhook: bodyOf(sent, ['url']),
   WebhookPatch: {
-    ...bodyOf(fields, []), description: 'A new `url`, or `active`, is tried at once.',
+    ...bodyOf(fields, []), description: 'A new `url`, or status `active`, is tried immediately.',
   },
   WebhookPage: pageOf('webhooks', refer('Webhook')),
   WebhookReplay: bodyOf({
-    position: { ...position, description: 'Everything after it is sent again.' },
+    position: { ...position, description: 'All changes after it are sent again.' },
   }),
   WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...attempt, description: 'An attempt to send a message.' },

@@ -1,16 +1,16 @@
 /**
- * The guard against server-side request forgery: decides where a message may be sent. A seller can
- * register any URL, and this server may reach hosts that the seller cannot: its own ports, its
- * network, the metadata service of its cloud. So messages go to public addresses only, and to
- * exactly the addresses that were checked: a second DNS lookup could return others.
+ * Prevents server-side request forgery: decides where a message may be sent. A seller can register
+ * any URL, and this server may reach hosts that the seller cannot: its own ports, its network, the
+ * cloud's metadata service. So messages go to public addresses only, and only to the addresses that
+ * were checked, because a second DNS lookup could return others.
  */
 import { BlockList, isIP } from 'node:net';
 
 /** What the operator allows beyond public https endpoints. */
 export interface TargetPolicy {
-  /** Any address, and any port. */
+  /** Allows any address and any port. */
   readonly allowPrivate: boolean;
-  /** Also without TLS. */
+  /** Allows messages without TLS. */
   readonly allowHttp: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Address {
 /** Looks up all addresses of a name; rejects with the system's error. */
 type Resolve = (name: string) => Promise<readonly Address[]>;
 
-/** Where to connect to, or why not. */
+/** The addresses to connect to, or why not. */
 type Target = { readonly addresses: readonly Address[] } | { readonly error: string };
 
 const PORTS: Readonly<Record<string, readonly string[]>> = {
@@ -32,8 +32,8 @@ const PORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The IANA registries of special-purpose addresses (RFC 6890) and of multicast addresses; in global
- * IPv6 the IETF protocols with Teredo and ORCHID, documentation, and 6to4, which tunnels to IPv4.
+ * Special-purpose addresses (IANA registry, RFC 6890) and multicast addresses. In global IPv6: IETF
+ * protocols with Teredo and ORCHID, documentation, and 6to4, which tunnels to IPv4.
  */
 const NON_PUBLIC = listOf([
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12',
@@ -45,8 +45,8 @@ const NON_PUBLIC = listOf([
 const GLOBAL_IPV6 = listOf(['2000::/3']);
 
 /**
- * Validates a URL and resolves its host, once: connect only to the addresses that this returns.
- * `resolve` is called only for names, and its rejection is passed on.
+ * Validates a URL and resolves its host once. Connect only to the returned addresses. Calls
+ * `resolve` only for names, and passes its rejection on.
  */
 export async function resolveTarget(
   url: URL, policy: TargetPolicy, resolve: Resolve,
@@ -56,19 +56,19 @@ export async function resolveTarget(
   const host = hostOf(url);
   const family = isIP(host);
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }];
-  if (addresses.length === 0) return { error: 'its name has no address' };
+  if (addresses.length === 0) return { error: 'its host name has no address' };
   if (policy.allowPrivate || addresses.every(({ address }) => isPublicAddress(address))) {
     return { addresses };
   }
-  return { error: 'its address is not public' }; // to name it would reveal the server's network
+  return { error: 'its address is not public' }; // naming it would reveal the server's network
 }
 
-/** The host of a URL as a socket takes it: IPv6 without brackets. */
+/** The host of a URL for a socket: IPv6 without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** What needs no lookup. The URL parser has already normalised every notation of IPv4. */
+/** Checks that need no lookup. The URL parser has already normalised every IPv4 notation. */
 function validateUrl(url: URL, { allowPrivate, allowHttp }: TargetPolicy): string | undefined {
   const { protocol, username, password, href, port } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && allowHttp)) {

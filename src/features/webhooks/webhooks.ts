@@ -1,6 +1,6 @@
 /**
- * The webhook service that the rest of the server uses: starts the worker that delivers, and does
- * what a request waits for, which is to check a URL and to send a test message.
+ * The webhook service: starts the delivery worker, and does what requests wait for: checking a URL
+ * and sending a test message.
  */
 import {
   CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
@@ -22,21 +22,21 @@ import { resolveTarget } from './ssrf-guard.ts';
 import { WebhookWorker } from './worker.ts';
 
 export interface WebhooksOptions {
-  /** Not closed by the webhooks: close it after them. */
+  /** Not closed by the service: close it after the service. */
   readonly store: Store;
-  /** Whether messages may go to addresses that are not public. Default false. */
+  /** Whether messages may be sent to addresses that are not public. Default false. */
   readonly allowPrivate?: boolean;
-  /** Whether messages may go out without TLS. Default false. */
+  /** Whether messages may be sent without TLS. Default false. */
   readonly allowHttp?: boolean;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
-  /** From 0, below 1: the jitter of retries. Default `Math.random`. */
+  /** From 0, below 1, for the jitter of retries. Default `Math.random`. */
   readonly random?: () => number;
-  /** Finds all addresses of a name. Default: the system's resolver. */
+  /** Looks up all addresses of a name. Default: the system's resolver. */
   readonly lookup?: Lookup;
-  /** Of one attempt, in milliseconds. Default 15,000. */
+  /** Timeout of one attempt, in milliseconds. Default 15,000. */
   readonly timeoutMs?: number;
-  /** Receives errors of the store. Default: a line on standard error. */
+  /** Receives store errors. Default: one line on stderr. */
   readonly report?: ErrorReporter;
 }
 
@@ -46,16 +46,16 @@ interface SentTest {
 }
 
 export interface Webhooks {
-  /** Why messages must not be sent to a URL; undefined if they may. */
+  /** Returns why messages must not be sent to a URL; undefined if they may. */
   checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
   /**
    * Sends a test message now, and records the result.
    * @throws AppError `unavailable` (too many tests, or the server is stopping)
    */
   sendTest(webhook: Webhook): Promise<SentTest>;
-  /** Endpoints that are being sent to, and the attempts of this process by result. */
+  /** Deliveries in flight, and the attempts of this process by result. */
   readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
-  /** Aborts what is in flight, within 2 s. */
+  /** Aborts deliveries in flight, within 2 s. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export function startWebhooks({
   const worker = new WebhookWorker(endpoint);
   return {
     checkUrl(sellerId, url) {
-      worker.subscribe(); // it may become the first endpoint
+      worker.subscribe(); // this may become the first endpoint
       return checkUrl(sellerId, url, endpoint);
     },
     async sendTest(webhook) {

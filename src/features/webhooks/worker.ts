@@ -1,8 +1,7 @@
 /**
- * Finds the endpoints that are due and sends to many of them concurrently. Of all processes that
- * share a store, the one that holds the delivery lock does this; the others stand by in case it
- * ends. Failing endpoints get at most half of the slots, so dead or slow ones, however many, do not
- * starve the others.
+ * Finds due endpoints and sends to many of them concurrently. Of the processes that share a store,
+ * only the one with the delivery lock sends; the others stand by. Failing endpoints get at most
+ * half of the slots, so that dead or slow ones do not starve the others.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -25,9 +24,9 @@ export class WebhookWorker {
   /** By endpoint. */
   readonly #inFlight = new Map<string, InFlightDelivery>();
   readonly #polling: Promise<void>;
-  /** Aborted to poll at once. */
+  /** Aborted to poll immediately. */
   #idle = new AbortController();
-  /** Undefined while not subscribed to commits. */
+  /** Undefined while the worker is not subscribed to commits. */
   #unsubscribe: (() => void) | undefined;
   #subscribedAt = -Infinity;
   #releaseLock: (() => void) | undefined;
@@ -37,7 +36,6 @@ export class WebhookWorker {
     this.#polling = this.#pollUntilStopped();
   }
 
-  /** Endpoints that are being sent to. */
   inFlightCount(): number {
     return this.#inFlight.size;
   }
@@ -50,7 +48,7 @@ export class WebhookWorker {
     this.#wake(); // for commits between the last poll and this subscription
   }
 
-  /** Call it once `stop` is aborted. Waits up to 2 s; aborted attempts are repeated later. */
+  /** Call it after aborting `stop`. Waits up to 2 s; aborted attempts are repeated later. */
   async close(): Promise<void> {
     this.#endSubscription();
     this.#wake();
@@ -75,7 +73,7 @@ export class WebhookWorker {
     }
   }
 
-  /** Starts what is due. Returns when to poll again at the latest, in milliseconds from now. */
+  /** Starts due deliveries. Returns when to poll again at the latest, in milliseconds from now. */
   async #poll(): Promise<number> {
     const { store, clock, stop } = this.#options;
     try {
@@ -96,7 +94,7 @@ export class WebhookWorker {
     }
   }
 
-  /** A subscription costs some work all the time, so it ends where there is no endpoint. */
+  /** A subscription has a constant cost, so it ends if there is no endpoint. */
   #standBy(): number {
     const isNew = performance.now() < this.#subscribedAt + WEBHOOK_STANDBY_INTERVAL_MS;
     if (!isNew) this.#endSubscription();
@@ -108,14 +106,14 @@ export class WebhookWorker {
     this.#unsubscribe = undefined;
   }
 
-  /** As many as there are free slots. */
+  /** Lists as many due endpoints as there are free slots. */
   async #listDue(): Promise<Webhook[]> {
     const { store, clock } = this.#options;
     const taken = this.#inFlight.size;
     const failing = [...this.#inFlight.values()].filter(({ isFailing }) => isFailing).length;
     const find = async (isFailing: boolean, slots: number): Promise<Webhook[]> => {
       if (slots <= 0) return [];
-      // Only failing endpoints wait for a time; a wrong clock must not delay the others.
+      // Only failing endpoints wait for their time; a wrong clock must not delay the others.
       const at = isFailing ? clock() : Number.MAX_SAFE_INTEGER;
       // Those in flight are still listed as due.
       const found = await store.listDueWebhooks({ at, isFailing, limit: slots + taken });
@@ -132,7 +130,7 @@ export class WebhookWorker {
       if (this.#options.stop.aborted) return;
       const delivery = { isFailing: webhook.failures > 0, done: this.#send(webhook) };
       this.#inFlight.set(keyOf(webhook), delivery);
-      await yieldToEventLoop(); // building a message takes a while: let requests run between
+      await yieldToEventLoop(); // building a message takes a while
     }
   }
 
@@ -141,7 +139,7 @@ export class WebhookWorker {
       await sendToEndpoint(webhook, this.#options);
     } catch (error) {
       this.#reportError(error);
-      // The store failed, and would fail again at once.
+      // The store failed, and would probably fail again immediately.
       await pause(WEBHOOK_STORE_ERROR_PAUSE_MS, this.#options.stop);
     }
     this.#inFlight.delete(keyOf(webhook));
@@ -153,9 +151,9 @@ export class WebhookWorker {
   }
 }
 
-/** Ends early once the signal aborts. Its timer does not keep the process alive. */
+/** Ends early if the signal aborts. Its timer does not keep the process alive. */
 async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  const limitedMs = Math.min(delayMs, HOUR_MS); // timers of Node overflow after 24 days
+  const limitedMs = Math.min(delayMs, HOUR_MS); // Node timers overflow after 24 days
   await setTimeout(limitedMs, undefined, { signal, ref: false }).catch(() => undefined);
 }
 

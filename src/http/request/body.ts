@@ -58,7 +58,7 @@ export function openBody(request: IncomingMessage, consumes: readonly string[]):
   const coding = readCoding(request);
   if (coding === 'identity') return { mediaType, chunks: readWithMinimumRate(request) };
   if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
-  const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
+  const detail = 'Send the body uncompressed, or with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
 }
 
@@ -122,14 +122,14 @@ function tooLarge(limitBytes: number): AppError {
   return new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`);
 }
 
-/** No client is left to read it; it ends the wait. */
+/** No client is left to read this error; it only ends the wait. */
 function cutOff(code: 'invalid_json' | 'invalid_data'): AppError {
   return new AppError(code, 'The body was cut off.');
 }
 
 /**
- * The output of another body parser cannot replace the body: duplicate members and the text of
- * numbers are lost.
+ * The output of another body parser cannot replace the body, because it loses duplicate members
+ * and the text of numbers.
  */
 function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void {
   if (!readableDidRead && !readableEnded) return;
@@ -142,10 +142,10 @@ async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array,
   let decodedBytes = 0;
   try {
     for await (const chunk of pipeThroughZlib(readWithMinimumRate(request), gunzip)) {
-      // A few bytes may expand to very many: stops when the client has disconnected.
+      // A few bytes may expand to many: stop as soon as the client has disconnected.
       if (request.socket.destroyed) throw cutOff('invalid_data');
       decodedBytes += chunk.length;
-      // `bytesWritten` is what was decompressed so far.
+      // `bytesWritten` counts the compressed bytes so far.
       const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, gunzip.bytesWritten * GZIP_RATIO_LIMIT);
       if (decodedBytes > limitBytes) {
         const detail = `The body expands to more than ${GZIP_RATIO_LIMIT} times its size.`;
@@ -160,10 +160,9 @@ async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array,
 }
 
 /**
- * Reads the chunks of a request body of any length for as long as its client keeps the minimum
- * rate, on average over each interval. Only time spent waiting for the client counts, not the time
- * that the consumer takes. The connection stays open if the consumer stops early: the request has
- * yet to be answered.
+ * Reads a request body of any length while the client keeps the minimum transfer rate, averaged
+ * over each interval. Only time spent waiting for the client counts, not the consumer's time. If
+ * the consumer stops early, the connection stays open for the response.
  * @throws AppError `request_timeout`; `invalid_data` when the body is cut off
  */
 export async function* readWithMinimumRate(
@@ -172,7 +171,7 @@ export async function* readWithMinimumRate(
   let waitedMs = 0;
   let receivedBytes = 0;
   while (!request.readableEnded) {
-    // The cast: without an encoding, `read` returns buffers, and null while nothing is there.
+    // The cast: without an encoding, `read` returns buffers, and null if none is available.
     const chunk = request.read() as Buffer | null;
     if (chunk) {
       receivedBytes += chunk.length;
@@ -206,6 +205,6 @@ function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void>
     };
     const timer = setTimeout(done, Math.ceil(timeoutMs));
     for (const event of events) request.on(event, done);
-    socket.on('close', done); // a request that was answered emits no `close` of its own
+    socket.on('close', done); // an answered request emits no `close` itself
   });
 }

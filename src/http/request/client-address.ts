@@ -1,8 +1,8 @@
 /**
- * Where a request came from: the socket's address or, behind trusted proxies, the nearest address
- * in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not a trusted proxy. Each proxy appends to
- * the end; everything before that is the client's own word. Forwarding headers of anyone else are
- * ignored. Headers that are malformed, or that contradict each other, are rejected.
+ * The client address of a request: the socket's address or, behind trusted proxies, the nearest
+ * address in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not a trusted proxy. Each proxy
+ * appends to the end, so a client can forge only what comes before. Ignores these headers from
+ * anyone but a trusted proxy; rejects them if they are malformed or contradict each other.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP, type Socket, SocketAddress } from 'node:net';
@@ -11,20 +11,20 @@ import {
 } from '../../domain/network-address.ts';
 import { AppError } from '../../domain/error.ts';
 
-/** The name, among trusted proxies, for all clients of the server's Unix socket. */
+/** In the list of trusted proxies: all clients of the server's Unix socket. */
 const UNIX = 'unix';
 
 const TOKEN = '([\\w!#$%&\'*+.^`|~-]+)';
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
-/** A pair of `Forwarded`, which may be empty, and what follows it. */
+/** One pair of `Forwarded`, possibly empty, and the separator after it. */
 const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?[ \\t]*([;,]|$)`, 'gy');
-/** A node whose address its proxy does not disclose. */
+/** A node whose address the proxy does not disclose. */
 const HIDDEN = /^(?:unknown|_[\w.-]+)(?::[\w.]+)?$/i;
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::[\w.]+)?$/i;
 
 /**
- * Whether a web page sent the request, by the headers that browsers add. False for an address that
- * a person typed.
+ * Whether a web page sent the request, according to the headers that browsers add. False if a
+ * person typed the address.
  */
 export function isFromWebPage(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
@@ -32,9 +32,9 @@ export function isFromWebPage(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Whether the client runs on this machine: its socket address is loopback, and so is every address
- * in its forwarding headers, whether or not the proxy is trusted. A proxy that adds no such header
- * looks like a client. False for a Unix socket, which has no peer address.
+ * Whether the client runs on this machine: the socket address and every address in the forwarding
+ * headers, trusted or not, are loopback. A proxy that adds no such header looks like a client.
+ * False for a Unix socket, which has no peer address.
  * @throws AppError `bad_request` for a malformed forwarding header
  */
 export function isLocalClient(request: IncomingMessage): boolean {
@@ -65,7 +65,7 @@ export class TrustedProxies {
     return this.#addresses.has(address);
   }
 
-  /** @throws AppError `bad_request` if a trusted proxy leaves the address in doubt */
+  /** @throws AppError `bad_request` if a trusted proxy's headers are malformed or contradictory */
   readClientAddress(request: IncomingMessage): string {
     const peer = readPeerAddress(request);
     if (this.#isNone || !this.#isTrusted(peer, request.socket)) return peer;
@@ -81,7 +81,7 @@ export class TrustedProxies {
     return this.#hasUnix && localAddress === undefined && !destroyed;
   }
 
-  /** From the nearest node, across trusted proxies, to the first that is not one. */
+  /** Follows the nodes from the nearest, across trusted proxies, to the first other node. */
   #follow(peer: string, nodes: readonly string[]): string {
     let nearest = peer;
     for (const node of nodes.toReversed()) {
@@ -94,7 +94,7 @@ export class TrustedProxies {
   }
 }
 
-/** The nodes of `Forwarded`, the nearest last; empty for an element without one. */
+/** The nodes of `Forwarded`, nearest last; '' for an element without a node. */
 function parseForwarded(field: string): readonly string[] {
   const elements: (readonly [name: string, value: string])[][] = [[]];
   let length = 0;
@@ -112,7 +112,7 @@ function parseForwarded(field: string): readonly string[] {
   });
 }
 
-/** The nodes of `X-Forwarded-For`, the nearest last. */
+/** The nodes of `X-Forwarded-For`, nearest last. */
 function parseForwardedFor(field: string): readonly string[] {
   return field.split(',').map((node) => node.trim()).filter((node) => node !== '');
 }
@@ -124,7 +124,7 @@ function findNodeAddress(node: string): string | undefined {
   const text = inBrackets ?? beforePort ?? node;
   const family = isIP(text);
   if (family === 0 || text.includes('%')) throw malformed('x-forwarded-for" or "forwarded');
-  // In the canonical form, as sockets report it.
+  // Canonical form, as sockets report addresses.
   const { address } = new SocketAddress({ address: text, family: family === 6 ? 'ipv6' : 'ipv4' });
   return normaliseAddress(address);
 }

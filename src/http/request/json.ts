@@ -1,8 +1,8 @@
 /**
- * Parses I-JSON (RFC 7493): well-formed UTF-8, no duplicate member, no number that a double cannot
- * hold exactly, and at most 8 levels and 64,000 values. JSON.parse does the parsing; one scan of
- * the text finds what it would accept. The scan counts members, because JSON.parse keeps only one
- * of several with the same name.
+ * Parses I-JSON (RFC 7493): well-formed UTF-8, no duplicate members, no numbers that a double
+ * cannot hold exactly, and at most 8 levels and 64,000 values. JSON.parse parses; one scan of the
+ * text finds what it would accept wrongly. The scan counts members, because JSON.parse keeps only
+ * one of several with the same name.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError, type Issue } from '../../domain/error.ts';
@@ -12,13 +12,13 @@ import { escapePointer } from '../../domain/validation.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from '../limits.ts';
 
-/** Strings, with the colon that makes one a name, and the punctuation of their context. */
+/** Strings, with a following colon if they are names, and structural punctuation. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
-/** What may be between a name and its colon. */
+/** White space between a name and its colon. */
 const SPACE = /\s*/y;
 /** A number, or the beginning of something that JSON.parse rejects. */
 const NUMBER = /[-+.\deE]+/y;
-/** What one time slice scans. */
+/** Characters scanned in one time slice. */
 const SLICE_CHARACTERS = 32 * 1024;
 
 /** @throws AppError `invalid_json` */
@@ -67,7 +67,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message may quote the text: only its sender gets it.
+    // The engine's message may quote the body, but only the body's sender sees it.
     if (error instanceof SyntaxError) throw invalidJson(`${error.message}.`);
     throw error;
   }
@@ -78,7 +78,7 @@ function invalidJson(detail: string, ...issues: readonly Issue[]): AppError {
 }
 
 interface Scanned {
-  /** The text that was sent, with names without escapes. */
+  /** The text as sent, but with names unescaped. */
   readonly text: string;
   readonly memberCount: number;
   /** The first number that a double cannot hold exactly. */
@@ -150,7 +150,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
   return { text: parts.join('') + sent.slice(copiedTo), memberCount, inexactNumber };
 }
 
-/** Whether the string that ends there is the name of a member. */
+/** Whether the string that ends at `end` is a member name. */
 function isName(text: string, end: number): boolean {
   SPACE.lastIndex = end + 1;
   SPACE.test(text);
@@ -158,9 +158,9 @@ function isName(text: string, end: number): boolean {
 }
 
 /**
- * Removes the escapes from a member name: V8 may confuse an escaped name with another one that it
- * has seen before (https://github.com/nodejs/node/issues/63785). A name that needs escapes has
- * quotes, backslashes or control characters in it, and is rejected.
+ * Removes escapes from a member name, because V8 may confuse an escaped name with another one that
+ * it has seen before (https://github.com/nodejs/node/issues/63785). Rejects names that need
+ * escapes: those with quotes, backslashes or control characters.
  */
 function unescapeName(sent: string): string {
   const name = JSON.stringify(parse(sent));
@@ -181,13 +181,13 @@ function findStringEnd(text: string, start: number): number {
     while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
     if (backslashes % 2 === 0) return end;
   }
-  return text.length; // JSON.parse will report that it does not end
+  return text.length; // unterminated: JSON.parse reports it
 }
 
 /** Counts the members that JSON.parse kept. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  // What JSON.parse makes has members by name and nothing else.
+  // The cast: JSON.parse returns plain objects and arrays.
   const members = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members);
   let count = Array.isArray(value) ? 0 : names.length;
@@ -212,7 +212,7 @@ function* findPointer(text: string, end = text.length): Generator<undefined, str
     else if (token === '}' || token === ']') open.pop();
     else if (token === ',' && typeof top?.token === 'number') top.token += 1;
     else if (name !== undefined && top) {
-      // A JSON string parses to a string.
+      // The cast: a JSON string parses to a string.
       top.token = JSON.parse(token.slice(0, -name.length)) as string;
       if (top.names.has(top.token)) break;
       top.names.add(top.token);

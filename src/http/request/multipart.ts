@@ -1,8 +1,7 @@
 /**
- * Parses forms with files (`multipart/form-data`, RFC 7578, with the syntax of RFC 2046 section
- * 5.1.1) as a stream of parts, none of which is read into memory unless the caller does so. Rejects
- * other types, forms that are cut off, parts without a name, and more parts or longer part headers
- * than any form of ours has.
+ * Parses forms with files (`multipart/form-data`, RFC 7578; syntax: RFC 2046 section 5.1.1) as a
+ * stream of parts, without buffering their content. Rejects other types, truncated forms, parts
+ * without a name, and more parts or longer part headers than any of our forms has.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -16,9 +15,9 @@ const FORM_TYPE = 'multipart/form-data';
 /** One field or file of a form. */
 export interface FormPart {
   readonly name: string;
-  /** As the client sent it: for people, never for a path. Undefined for a field. */
+  /** As sent, so only for display, never for a path. Undefined for a field. */
   readonly fileName: string | undefined;
-  /** Read it before requesting the next part, which discards the rest of it. */
+  /** Requesting the next part discards whatever is unread. */
   readonly content: AsyncIterable<Buffer>;
 }
 
@@ -28,7 +27,7 @@ const LINE_BREAK = Buffer.from('\r\n');
 const END = Buffer.from('--');
 
 /**
- * The parts of a form. Read the generator to its end, or return it.
+ * The parts of a form. Read the generator to its end, or call `return`.
  * @throws AppError `unsupported_media_type`; `invalid_data` while it is read
  */
 export function openForm(request: IncomingMessage): AsyncGenerator<FormPart, void, void> {
@@ -84,7 +83,7 @@ export async function readField(
   throw invalidForm(`The field ${JSON.stringify(name)} of the form is not UTF-8.`);
 }
 
-/** The type was validated before. */
+/** `openBody` has validated the type. */
 function readBoundary(contentType: string): string {
   const boundary = new MIMEType(contentType).params.get('boundary') ?? '';
   if (boundary !== '' && boundary.length <= BOUNDARY_LIMIT_CHARACTERS) return boundary;
@@ -117,7 +116,7 @@ const PARAMETER = /;[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:\\.|[^"\\])*)"|([^\s";]*
 /** How browsers escape these characters of a name (WHATWG HTML section 4.10.21.8). */
 const ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-/** Undefined for another field. */
+/** Undefined for any other header field. */
 function parseDisposition(line: string): Omit<FormPart, 'content'> | undefined {
   const [start] = DISPOSITION.exec(line) ?? [];
   if (start === undefined) return undefined;
@@ -148,7 +147,7 @@ class DelimitedReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The bytes before a delimiter, up to a limit; skips the delimiter. */
+  /** Takes the bytes before a delimiter, up to a limit, and skips the delimiter. */
   async take(delimiter: Buffer): Promise<Buffer> {
     for (;;) {
       const at = this.#buffer.indexOf(delimiter);
@@ -167,7 +166,7 @@ class DelimitedReader {
     return true;
   }
 
-  /** The bytes before the delimiter, however many; skips the delimiter. */
+  /** Yields all bytes before the delimiter, and skips the delimiter. */
   async *readUntil(delimiter: Buffer): AsyncGenerator<Buffer, void, void> {
     for (;;) {
       const at = this.#buffer.indexOf(delimiter);
@@ -187,7 +186,7 @@ class DelimitedReader {
     await this.#chunks.return?.();
   }
 
-  /** Takes bytes off the buffer, and drops those of the delimiter that follows. */
+  /** Removes bytes from the buffer, and drops `skipped` more. */
   #shift(length: number, skipped = 0): Buffer {
     const bytes = this.#buffer.subarray(0, length);
     this.#buffer = this.#buffer.subarray(length + skipped);

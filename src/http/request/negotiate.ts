@@ -1,6 +1,6 @@
 /**
- * Content negotiation (RFC 9110 section 12): which of the available forms a client prefers. Media
- * range parameters other than the weight are ignored: our types have none.
+ * Content negotiation (RFC 9110 section 12): the available media type or coding that a client
+ * prefers. Ignores media range parameters other than the weight, since our types have none.
  */
 import { AppError } from '../../domain/error.ts';
 
@@ -24,7 +24,7 @@ export function negotiate(accept: string | undefined, produces: readonly string[
     return weights.get(type) ?? weights.get(`${family}/*`) ?? weights.get('*/*') ?? 0;
   });
   if (best !== undefined) return best;
-  const detail = `Available types: ${produces.join(', ')}. Name one of them in Accept.`;
+  const detail = `Available types: ${produces.join(', ')}. Send one of them in Accept.`;
   throw new AppError('not_acceptable', detail);
 }
 

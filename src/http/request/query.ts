@@ -1,4 +1,4 @@
-/** Parses the query of a request: known parameters only, each at most once. */
+/** Parses query strings. Rejects unknown and repeated parameters. */
 import { AppError, type Issue } from '../../domain/error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 
@@ -7,8 +7,8 @@ export type Query = ReadonlyMap<string, string>;
 const EMPTY: Query = new Map();
 
 /**
- * Parses what follows the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The
- * members of `known` have the names of the parameters.
+ * Parses the text after the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
+ * The member names of `known` are the allowed parameters.
  * @throws AppError `invalid_query` listing every unknown and repeated parameter
  */
 export function parseQuery(text: string, known: object): Query {
@@ -30,20 +30,19 @@ export function parseQuery(text: string, known: object): Query {
   return query;
 }
 
-/** URLSearchParams accepts anything, and replaces invalid bytes by U+FFFD. */
+/** URLSearchParams accepts anything, and replaces invalid bytes with U+FFFD. */
 function assertDecodable(text: string): void {
   try {
     decodeURIComponent(text);
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    const hint = 'Percent-encode it as UTF-8: % itself is %25.';
+    const hint = 'Percent-encode it as UTF-8; % itself is %25.';
     throw new AppError('invalid_query', `The query is malformed. ${hint}`);
   }
 }
 
-/** The error for invalid parameters. */
 export function invalidQuery(issues: readonly Issue[]): AppError {
   const names = new Set(issues.map(({ parameter }) => parameter));
   const which = [...names].map((name) => JSON.stringify(name)).join(', ');
-  return new AppError('invalid_query', `Correct or leave out ${which}.`, { issues });
+  return new AppError('invalid_query', `Correct or omit ${which}.`, { issues });
 }

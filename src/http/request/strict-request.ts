@@ -1,8 +1,8 @@
 /**
- * Rejects, before anything else reads them, requests that Node's parser accepts and another server
- * on the path could interpret differently: ambiguous hosts, targets, lengths and fields (RFC 9112
- * sections 3.2, 6.1, 6.3 and 11.2; RFC 9110 sections 5.3, 9.3 and 10.1.1). The connection of such a
- * request is closed, and nothing that follows on it is processed.
+ * Rejects requests that Node's parser accepts but another server on the path could interpret
+ * differently: ambiguous hosts, targets, lengths and fields (RFC 9112 sections 3.2, 6.1, 6.3 and
+ * 11.2; RFC 9110 sections 5.3, 9.3 and 10.1.1). Runs before anything else reads the request. The
+ * connection is closed, and nothing that follows on it is processed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,8 +10,8 @@ import { AppError } from '../../domain/error.ts';
 import { HEADER_COUNT_LIMIT } from '../limits.ts';
 
 /**
- * Fields with one value: of two, one is meant for another server. Node joins two of `x-api-key`,
- * which gives no valid key: that gets 401.
+ * Fields with a single value: if there are two, another server may use the other one. A repeated
+ * `x-api-key` gets 401 instead, because Node joins the two into an invalid key.
  */
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization', 'content-length', 'content-type', 'cookie', 'host', 'idempotency-key',
@@ -19,7 +19,7 @@ const SINGLE: ReadonlySet<string> = new Set([
   'sec-fetch-user', 'transfer-encoding', 'user-agent',
 ]);
 
-/** A body has no meaning for these. RFC 9110 allows rejecting it: it may be another request. */
+/** A body has no meaning here and could hide another request; RFC 9110 allows rejecting it. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'TRACE']);
 
 /** `uri-host [ ":" port ]` (RFC 3986 section 3.2) without commas, which would separate hosts. */
@@ -33,7 +33,7 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 export class StrictRequests {
   readonly #rejected = new WeakSet<Socket>();
 
-  /** Whether an earlier request on the connection was rejected: this one may be part of it. */
+  /** Whether an earlier request on the connection was rejected, which this one may be part of. */
   isPipelinedAfterRejection({ socket }: IncomingMessage): boolean {
     return this.#rejected.has(socket);
   }
@@ -50,7 +50,7 @@ export class StrictRequests {
   }
 }
 
-/** What the client must change about its first error. */
+/** What the client must change to correct the first error. */
 function validateRequest(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'Send the request as HTTP/1.1.';
   return validateFields(request) ?? validateTarget(request.url ?? '') ?? validateBody(request);
@@ -91,7 +91,7 @@ function validateTarget(target: string): string | undefined {
     return 'Send the request target as a path that begins with one slash.';
   }
   if (FORBIDDEN_IN_TARGET.test(target)) {
-    return 'Percent-encode the request target, and leave out its fragment.';
+    return 'Percent-encode the request target, and omit its fragment.';
   }
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -106,7 +106,7 @@ function validateBody({ method = '', headers, httpVersionMinor }: IncomingMessag
   if (coding !== undefined) {
     if (httpVersionMinor === 0) return 'Send chunks as HTTP/1.1.';
     if (coding.toLowerCase() !== 'chunked') return 'Send the transfer coding "chunked" or none.';
-    if (length !== undefined) return 'Send a length or chunks, and not both.';
+    if (length !== undefined) return 'Send Content-Length or Transfer-Encoding, not both.';
   }
   const hasBody = coding !== undefined || Number(length ?? 0) !== 0;
   return hasBody && WITHOUT_BODY.has(method) ? `Send ${method} without a body.` : undefined;

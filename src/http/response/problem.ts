@@ -1,6 +1,6 @@
 /**
- * Errors as problem details (RFC 9457): the one place that maps the codes of `AppError` to HTTP. An
- * error that is not an AppError is a bug of ours: the client gets an id, the log gets the cause.
+ * Errors as problem details (RFC 9457): the only place that maps `AppError` codes to HTTP status.
+ * Any other error is a bug of ours: the client gets an id, the log gets the cause.
  */
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -11,7 +11,7 @@ type StatusAndTitle = readonly [status: number, title: string];
 
 /** The codes that are not a conflict with the catalogue. */
 const PROBLEMS: Readonly<Record<Exclude<ErrorCode, ConflictCode>, StatusAndTitle>> = {
-  bad_request: [400, 'The request could be misunderstood'],
+  bad_request: [400, 'The request is malformed or ambiguous'],
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_data: [400, 'The submitted data is invalid'],
   invalid_query: [400, 'The query is invalid'],
@@ -21,33 +21,33 @@ const PROBLEMS: Readonly<Record<Exclude<ErrorCode, ConflictCode>, StatusAndTitle
   key_expired: [401, 'The API key has expired'],
   address_refused: [401, 'The API key may not be used from this address'],
   browser_refused: [403, 'API keys are not for browsers'],
-  scope_missing: [403, 'The API key may not do this'],
+  scope_missing: [403, 'The API key lacks a scope'],
   not_found: [404, 'Not found'],
   method_not_allowed: [405, 'Method not allowed'],
-  not_acceptable: [406, 'No answer of an accepted type'],
+  not_acceptable: [406, 'No response of an accepted type'],
   request_timeout: [408, 'The request arrived too slowly'],
-  history_pruned: [410, 'The history does not reach back so far'],
-  precondition_failed: [412, 'The precondition does not hold'],
+  history_pruned: [410, 'The history does not go back that far'],
+  precondition_failed: [412, 'The precondition failed'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],
   expectation_failed: [417, 'The expectation cannot be met'],
-  idempotency_mismatch: [422, 'The Idempotency-Key was used for something else'],
+  idempotency_mismatch: [422, 'The Idempotency-Key was used for another request'],
   rate_limited: [429, 'Too many requests'],
-  internal: [500, 'Something went wrong in this server'],
-  unavailable: [503, 'This server cannot do this now'],
-  storage_full: [507, 'The disk of this server is full'],
+  internal: [500, 'Internal server error'],
+  unavailable: [503, 'Temporarily unavailable'],
+  storage_full: [507, 'The server\'s disk is full'],
 };
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** After these the connection closes: what follows cannot be trusted, or does not arrive. */
+/** These close the connection: what follows on it cannot be trusted, or does not arrive. */
 const CLOSES_CONNECTION: ReadonlySet<ErrorCode> = new Set([
   'bad_request', 'request_timeout', 'expectation_failed',
 ]);
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** An internal error for the log, under the id that the client was given. */
+/** An internal error for the log, with the id that the client got. */
 export interface ErrorReport {
   readonly id: string;
   readonly error: unknown;
@@ -55,7 +55,7 @@ export interface ErrorReport {
 
 export type ErrorReporter = (entry: ErrorReport) => void;
 
-/** The response to an error; errors that are not the client's are passed to `report`. */
+/** The response to an error. Passes errors that the client did not cause to `report`. */
 export function createProblem(error: unknown, report: ErrorReporter): Reply {
   const { code, allow, retryAfterSeconds, members } = toAppError(error);
   const problem = describeProblem(error, report);
@@ -74,11 +74,11 @@ export function createProblem(error: unknown, report: ErrorReporter): Reply {
     : { ...reply, body: `${reply.body.slice(0, -1)},${members}}` };
 }
 
-/** The problem document of an error, without the error's own members; `report` as above. */
+/** The problem details of an error, without the error's additional members; `report` as above. */
 export function describeProblem(error: unknown, report: ErrorReporter) {
   const { code, publicDetail: detail, issues, cause } = toAppError(error);
   const [status, title] = isConflict(code) ? [409, CONFLICTS[code]] : PROBLEMS[code];
-  // A 5xx without a cause is a limit at work: nothing for the log.
+  // A 5xx without a cause is a limit that was reached: not an error to log.
   const isLogged = code === 'internal' || (status >= 500 && cause !== undefined);
   const id = isLogged ? randomUUID() : undefined;
   if (id) report({ id, error });
@@ -96,7 +96,7 @@ function isConflict(code: ErrorCode): code is ConflictCode {
   return Object.hasOwn(CONFLICTS, code);
 }
 
-/** The code that a client sees for an error. */
+/** The error code that the client sees. */
 export function findCode(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';
 }
@@ -108,7 +108,7 @@ function toAppError(error: unknown): AppError {
   );
 }
 
-/** The response to what is rejected outside the API: no `AppError` exists for it. */
+/** A problem response without an `AppError`, for rejections outside the API. */
 export function replyWithProblem(
   status: number, name: string, title: string, detail: string, fields: Reply['headers'] = {},
 ) {
@@ -125,14 +125,13 @@ function replyWith(
   };
 }
 
-/** The `type` of a problem of this name. */
 export function formatProblemType(name: string): string {
   return `urn:problem-type:seller-product-api:${name}`;
 }
 
 /**
- * Reports errors to stderr, or to `report` if the embedder gave one. If that throws, its error is
- * logged to stderr, and the process goes on.
+ * Reports errors to the embedder's `report`, or else to stderr. If `report` throws, that error is
+ * logged to stderr and the process continues.
  */
 export function safeErrorReporter(report: ErrorReporter | undefined): ErrorReporter {
   if (!report) return reportToStderr;

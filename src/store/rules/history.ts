@@ -1,6 +1,6 @@
 /**
- * Rules of the history that every adapter keeps: the change events that are written, their times,
- * and which positions can be read.
+ * Rules of the history that every adapter follows: change events, their times, and which positions
+ * can be read.
  */
 import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
@@ -11,18 +11,18 @@ export interface NewChange extends Change {
   readonly previousPosition: number | undefined;
 }
 
-/** The positions of a seller's history. */
+/** The range of a seller's history. */
 export interface Reach {
-  /** Changes up to here may be pruned. */
+  /** Changes up to this position may be pruned. */
   readonly prunedTo: number;
   /** Of the last change. */
   readonly position: number;
 }
 
 /**
- * The time of changes made `now`. The clock may step back a little, but times never do within a
- * catalogue, so they order changes as positions do. A last change far in the future was made by a
- * wrong clock: it does not count.
+ * The time of changes made `now`. If the clock steps back a little, the last time is kept, so that
+ * times order a catalogue's changes as positions do. A last change far in the future came from a
+ * wrong clock and is ignored.
  */
 export function timeAfter(lastAt: number, now: number): number {
   return lastAt - now > CLOCK_STEP_LIMIT_MS ? now : Math.max(now, lastAt);

@@ -1,6 +1,6 @@
 /**
- * Idempotency (draft-ietf-httpapi-idempotency-key-header-07): how a retry is recognised, and what
- * it is answered with. A record commits with its mutation. Keys are stored as hashes only, since a
+ * Idempotency (draft-ietf-httpapi-idempotency-key-header-07): recognises a retry and returns the
+ * recorded outcome. A record commits with its mutation. Only hashes of keys are stored, since a
  * client may send a secret by mistake. Rejections leave no record: they changed nothing, and a
  * retry may succeed.
  */
@@ -9,15 +9,15 @@ import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Idempotency } from '../write.ts';
 
-/** The idempotency key of a mutation, and whose it is. */
+/** An idempotency key, with its seller. */
 export interface IdempotencyScope extends Idempotency {
   readonly sellerId: SellerId;
 }
 
 /**
- * Identifies a mutation. Any key of the seller may retry it, so the actor does not count; neither
- * do generated values, which differ in every attempt. The names and the order of the other members
- * are hashed: they can never change.
+ * Identifies a mutation. Excludes the actor, since any API key of the seller may retry, and
+ * generated values, which differ in every attempt. The names and the order of the other members
+ * are hashed: they must never change.
  */
 export function fingerprintMutation(name: string, input: unknown): Buffer {
   // Mutations that take an idempotency key have objects as their input.
@@ -31,17 +31,17 @@ export function hashIdempotencyKey({ sellerId, key }: IdempotencyScope): Uint8Ar
 }
 
 /**
- * The outcome of a retry with a fingerprint, from those that were recorded under its key.
+ * The recorded outcome, if the retry has the recorded fingerprint.
  * @throws AppError `idempotency_mismatch` if the key was used for another request
  */
 export function replay(recorded: Uint8Array, outcome: string, fingerprint: Buffer): unknown {
-  // Mutations return objects, and this is the JSON of one.
+  // Mutations return objects, so the outcome is the JSON of one.
   if (fingerprint.equals(recorded)) return { ...JSON.parse(outcome) as object, isReplay: true };
   const detail = 'This Idempotency-Key was already used for another request.';
   throw new AppError('idempotency_mismatch', `${detail} Use a new key for each new request.`);
 }
 
-/** Most mutations reject by throwing; those with more to report do so in their outcome. */
+/** Most mutations reject by throwing; the others return a `rejection` in their outcome. */
 export function isRejection(outcome: unknown): boolean {
   return typeof outcome === 'object' && outcome !== null && 'rejection' in outcome
     && outcome.rejection !== undefined;

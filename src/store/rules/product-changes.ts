@@ -1,6 +1,6 @@
 /**
- * What creating, updating and deleting a product make of it, and the change event of each. Pure:
- * an adapter finds the product as it is, takes a position, and writes the result.
+ * The effect of creating, updating and deleting a product, and the change event of each. Pure: an
+ * adapter reads the product, allocates a position, and writes the result.
  */
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import {
@@ -12,7 +12,6 @@ import type { ImportMode } from '../catalogue-store.ts';
 import type { Actor } from '../write.ts';
 import type { NewChange } from './history.ts';
 
-/** The product after an update. */
 export function updateProduct(
   before: Product, to: NewProduct, position: number, updatedAt: number,
 ): Product {
@@ -21,17 +20,17 @@ export function updateProduct(
   return { ...before, ...sent, position, updatedAt };
 }
 
-/** Whether an update changes the stock and nothing else: then it is a stock movement. */
+/** Whether an update changes only the stock, which makes it a stock movement. */
 export function isStockMovement(before: NewProduct, to: NewProduct): boolean {
   return isSameProduct(before, { ...to, stock: before.stock });
 }
 
-/** The change event that leads from one state of a product to the next. */
+/** The change event between two states of a product. */
 export function describeChange(
   type: ChangeType, { keyId }: Actor,
   { before, after, snapshot }: {
     readonly before: Product | undefined; readonly after: Product;
-    /** The product's JSON (`formatProduct`), if the event holds it. */
+    /** The product's JSON (`formatProduct`), if the event contains it. */
     readonly snapshot: string | undefined;
   },
 ): NewChange {
@@ -47,8 +46,8 @@ export function describeChange(
 }
 
 /**
- * The product that an import row makes, from the stored product or the row's defaults; or why the
- * row cannot be imported.
+ * The product that an import row produces, based on the stored product or the row's defaults; or
+ * why the row cannot be imported.
  */
 export function mergeImportRow(
   row: ProductRow, mode: ImportMode, before: NewProduct | undefined,

@@ -1,7 +1,7 @@
 /**
  * The server's key and its cipher. Secrets are encrypted with AES-256-GCM (NIST SP 800-38D), each
- * bound to its context, so that a copy of the database alone does not reveal them. Where the key is
- * kept, its adapter decides; it is never in the database.
+ * bound to its context, so that a copy of the database alone does not reveal them. The adapter
+ * decides where to store the key, but never in the database.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -22,7 +22,7 @@ export class ServerKey {
     return new Uint8Array(hkdfSync('sha256', this.#bytes, '', context, lengthBytes));
   }
 
-  /** Nonce, encrypted text and tag. `context` names what the text belongs to. */
+  /** Returns nonce, ciphertext and tag. `context` names what the text belongs to. */
   encrypt(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#bytes, nonce, { authTagLength: TAG_BYTES });
@@ -43,7 +43,7 @@ export class ServerKey {
     try {
       return Buffer.concat([text, decipher.final()]).toString();
     } catch {
-      return undefined; // the tag does not fit: this is what says so
+      return undefined; // the tag does not match
     }
   }
 }

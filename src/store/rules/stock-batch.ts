@@ -1,6 +1,6 @@
 /**
  * Evaluates a batch of stock changes in order: the outcome of each, and the change events to write.
- * Writes nothing itself, so a dry run is an evaluation without what follows.
+ * Writes nothing itself, so a dry run is the same evaluation without the write.
  */
 import {
   isFailure, evaluateStockChange, type StockChange, type StockResult,
@@ -11,7 +11,6 @@ import type { Actor } from '../write.ts';
 import type { NewChange } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
 
-/** What the changes of a batch share. */
 interface BatchContext {
   readonly actor: Actor;
   readonly origin: StockOrigin;
@@ -45,7 +44,7 @@ export class StockBatch {
     return { status, id, sku, previous, stock, position: level.position };
   }
 
-  /** Counts a product as named, although its change is invalid. */
+  /** Counts a product as named even though its change is invalid. */
   markNamed(level: StockLevel | undefined): void {
     if (level) this.named.add(level);
   }
@@ -67,7 +66,7 @@ export class StockBatch {
   }
 }
 
-/** What a sync may be rejected for, once its changes are evaluated. */
+/** The evaluated changes of a sync. */
 interface Evaluated {
   readonly results: readonly StockResult[];
   readonly named: ReadonlySet<StockLevel>;
@@ -75,7 +74,7 @@ interface Evaluated {
   readonly missing: number;
 }
 
-/** One failure rejects an atomic sync; a stocktake must not zero too large a part of the stock. */
+/** One failure rejects an atomic sync; a stocktake must not zero more products than its limit. */
 export function findRejection(
   { isAtomic, completion, faulty = [] }: StockSync, { results, named, missing }: Evaluated,
 ): SyncedStock['rejection'] {

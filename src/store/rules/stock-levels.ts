@@ -1,15 +1,15 @@
 /**
- * Stock levels in memory, while a batch of stock changes is evaluated, and kept between batches:
- * systems sync the same products again and again. Kept levels are valid as long as the seller's
- * position is the one at which the last batch left it, which every transaction reads. So changes of
- * other mutations, in this process or another, are noticed.
+ * Stock levels in memory while a batch of stock changes is evaluated, and cached between batches,
+ * since systems sync the same products repeatedly. Cached levels are valid only while the seller's
+ * position, which every transaction reads, is the one that the last batch left. So changes by other
+ * mutations, in this process or another, invalidate them.
  */
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../domain/catalogue/stock-change.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import { STOCK_LEVELS_KEPT } from '../limits.ts';
 
-/** The stock of one product, as the changes of a batch are evaluated. */
+/** The stock of one product while a batch is evaluated. */
 export interface StockLevel {
   readonly id: ProductId;
   readonly sku: Sku;
@@ -20,12 +20,12 @@ export interface StockLevel {
   position: number;
   at: number;
   isMoved: boolean;
-  /** The source's last applied sequence number, or -1; and whether the batch moved it. */
+  /** The source's last applied sequence number, or -1, and whether the batch changed it. */
   sequence: number;
   isSequenceMoved: boolean;
 }
 
-/** Resets what a level knows of the batch before. */
+/** Resets the state of the previous batch. */
 export function startBatch(level: StockLevel): void {
   level.stockBefore = level.stock;
   level.isMoved = false;
@@ -76,7 +76,7 @@ export class StockLevelCache {
     return kept?.position === position ? kept.table : new LevelTable();
   }
 
-  /** Keeps the levels after a batch, unless there are too many. Returns whether it did. */
+  /** Keeps the levels of a batch unless there are too many. Returns whether it kept them. */
   keep(sellerId: SellerId, table: LevelTable, position: number): boolean {
     if (table.size > STOCK_LEVELS_KEPT) return false;
     this.#kept.set(sellerId, { table, position });
