@@ -133,7 +133,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
 
 const ill: readonly [what: string, figures: Partial<StoreFigures>, says: RegExp | undefined][] = [
   ['the disk is nearly full', { freeBytes: 1_000_000 }, /^The disk is full\.$/],
-  ['nothing can be written', { canWrite: false }, /until this server is started again\.$/],
+  ['nothing can be written', { canWrite: false }, /until it is restarted\.$/],
   ['the last commit failed', { lastFailure: { code: 'unavailable', agoMs: 4_999 } },
     /^The last change could not be written\.$/],
   ['a commit failed some time ago', { lastFailure: { code: 'unavailable', agoMs: 5_000 } },
@@ -168,7 +168,7 @@ test('waits for a disk that does not answer no longer than 2 s, and asks it no m
   for (let n = 0; n < 3; n += 1) {
     const fault = readiness.findProblem();
     t.mock.timers.tick(2_000);
-    assert.equal(await fault, 'The disk does not answer.');
+    assert.equal(await fault, 'The disk does not respond.');
   }
   assert.deepEqual(asked, { sellers: 1, figures: 1 });
   slow.resolve(WELL);

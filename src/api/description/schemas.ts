@@ -67,7 +67,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ...stockSchemas,
   Problem: {
     ...objectOf({ ...problem, ...syncResponse }, ['type', 'title', 'status', 'detail']),
-    description: 'Problem details (RFC 9457). For a rejected stock request, also its results.',
+    description: 'RFC 9457 problem details. For a rejected stock request, also its results.',
   },
   Issue: objectOf({
     pointer: { type: 'string', description: 'JSON Pointer to the body member with the error.' },

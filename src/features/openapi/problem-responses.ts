@@ -32,7 +32,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   scope_missing: ['This key lacks the scope products:write. Create one that has it.'],
   not_found: ['You have no product with this id.'],
   method_not_allowed: ['This path supports GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
-  not_acceptable: ['Available types: application/json. Name one of them in Accept.'],
+  not_acceptable: ['Available types: application/json. Send one of them in Accept.'],
   request_timeout: ['The body arrived too slowly. Send it again.'],
   sku_taken: ['You already have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
@@ -48,7 +48,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   rate_limited: ['Too many requests. Retry in 2 s.', { retryAfterSeconds: 2 }],
   internal: ['The error is in the server log.'],
   unavailable: ['This server is stopping.'],
-  storage_full: ['The server\'s disk is full. Nothing was changed.'],
+  storage_full: ['The disk of this server is full. Nothing was changed.'],
 };
 
 /** Problem statuses of a route: those that follow from the route, and the operation's own. */

@@ -136,7 +136,7 @@ test('describes each failure without addresses or host names', async (t) => {
     [`https://127.0.0.1:${await listenRaw(t, 'no TLS')}/`, undefined, 'TLS failed'],
     ['https://shop.example/', fail('ENOTFOUND'), 'host name not found'],
     ['https://shop.example/', fail('EAI_AGAIN'), 'DNS lookup failed temporarily'],
-    ['https://shop.example/', async () => [], 'not sent: its name has no address'],
+    ['https://shop.example/', async () => [], 'not sent: its host name has no address'],
   ] as const) {
     const result = await send(url, lookup ? { lookup } : {});
     assert.deepEqual([result?.status, result?.outcome], [undefined, outcome], url);

@@ -107,6 +107,6 @@ test('responds 404 on every route if webhooks are switched off', async (t) => {
     ['POST', `/${id}/replay`, { position: 0 }], ['POST', `/${id}/rotate-secret`, undefined],
   ] as const) {
     const { detail } = assertProblem(await ask(seller, method, path, body), 404, 'not-found');
-    assert.match(detail, /switched off/);
+    assert.match(detail, /are disabled/);
   }
 });

@@ -209,7 +209,7 @@ test('disables an endpoint whose next changes are pruned, and says what to do', 
       await sending.change(1);
     }
     const { disabledReason } = await sending.until(webhook, ({ status }) => status === 'disabled');
-    assert.match(disabledReason ?? '', /no longer kept.*[Rr]eplay.*active/);
+    assert.match(disabledReason ?? '', /no longer in the history.*[Rr]eplay.*active/);
   }
 });
 

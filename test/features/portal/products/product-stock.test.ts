@@ -63,7 +63,7 @@ describe('an adjustment', () => {
     assert.deepEqual(typed, ['1501', 'sold']);
     const tooMany = await adjust({ amount: '1000000000', way: 'add' });
     assertPage(tooMany, 422);
-    assert.match(readFieldErrors(tooMany)['amount'] ?? '', /beyond 1,000,000,000/);
+    assert.match(readFieldErrors(tooMany)['amount'] ?? '', /above 1,000,000,000/);
     assert.equal(await stock(), 1_500);
   });
 
