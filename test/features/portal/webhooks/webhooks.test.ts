@@ -86,7 +86,7 @@ describe('creating a webhook', () => {
       [{ url: 'http://127.0.0.1/' }, 'url', /Messages cannot be sent there/],
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
       [{ description: 'x'.repeat(201) }, 'description', /200/],
-      [{ types: ['created', 'moved'] }, 'types', /some of created/],
+      [{ types: ['created', 'moved'] }, 'types', /one or more of created/],
     ];
     for (const [fields, at, says] of faulty) {
       await user.get('/portal/webhooks/new');
