@@ -1,50 +1,49 @@
 /**
- * The log of a server: one JSON object per line, for each request, each internal error and each
- * notice to the operator. It never waits for its reader: if the stream is blocked or its disk full,
- * lines are dropped and counted. A request's line contains only members of `AccessLogEntry`.
+ * The server's log: one JSON object per line for each request, internal error and operator notice.
+ * It never waits for its reader: if the stream is blocked or the disk is full, lines are dropped
+ * and counted. A request's line contains only members of `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
 import { formatKeyId, formatSellerId } from '../../domain/id.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
-/** From the quietest to the most verbose. */
+/** From quietest to most verbose. */
 export const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug'] as const;
-/** Without a setting: errors alone. */
+/** The level without `--log`: only errors. */
 export const DEFAULT_LOG_LEVEL = 'error' satisfies LogLevel;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 type LineLevel = Exclude<LogLevel, 'off'>;
 
-/** Members of a line after `time`, `level` and `event`; undefined ones are left out. */
+/** Members of a line after `time`, `level` and `event`; undefined members are omitted. */
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Routes that monitoring polls. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Writes lines to a stream. */
 export class Log {
   readonly #stream: Writable;
   readonly #clock: () => number;
   #level: LogLevel;
-  /** Lines of this event-loop iteration, which are written together, and how many they are. */
+  /** Lines of this event-loop iteration, written together, and their number. */
   #pending = '';
   #pendingLines = 0;
   #at = NaN;
   #time = '';
   #written = 0;
   #dropped = 0;
-  /** Dropped lines that the log has reported. */
+  /** Dropped lines already reported in the log. */
   #droppedReported = 0;
 
-  /** `clock` is in milliseconds since 1970. */
+  /** @param clock Milliseconds since 1970. */
   constructor(stream: Writable, level: LogLevel, clock: () => number) {
     this.#stream = stream;
     this.#level = level;
     this.#clock = clock;
   }
 
-  /** Lines that were written, and dropped. */
+  /** Numbers of written and dropped lines. */
   readMetrics(): { readonly written: number; readonly dropped: number } {
     return { written: this.#written, dropped: this.#dropped };
   }
@@ -53,19 +52,19 @@ export class Log {
     return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(this.#level);
   }
 
-  /** `event` is a name of letters and underscores. */
+  /** @param event Letters and underscores. */
   write(level: LineLevel, event: string, fields: Fields): void {
     if (this.has(level)) this.#add(level, event, fields);
   }
 
-  /** Switches to the next level, or from the last one to `off`, and logs it at any level. */
+  /** Switches to the next level, or from the last one to `off`, and always logs the new level. */
   step(): void {
     const next = (LOG_LEVELS.indexOf(this.#level) + 1) % LOG_LEVELS.length;
     this.#level = LOG_LEVELS[next] ?? 'off';
     this.#add('info', 'log_level', { message: `The log level is now ${this.#level}.` });
   }
 
-  /** Resolves within 1 s with whether all lines were written. */
+  /** Resolves within 1 s to whether all lines were written. */
   close(): Promise<boolean> {
     this.#flush();
     return new Promise((resolve) => {
@@ -93,13 +92,13 @@ export class Log {
 
   #push(level: LineLevel, event: string, fields: Fields): void {
     const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
-    const rest = JSON.stringify(fields); // spreading both into one object takes three times as long
+    const rest = JSON.stringify(fields); // three times as fast as spreading both into one object
     if (this.#pending === '') setImmediate(() => this.#flush());
     this.#pending += rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
     this.#pendingLines += 1;
   }
 
-  /** Cached: formatting the time costs more than the rest, and many lines share a millisecond. */
+  /** Cached, because formatting dominates the cost and many lines share a millisecond. */
   #formatTime(): string {
     const at = this.#clock();
     if (at !== this.#at) this.#time = new Date(at).toISOString();

@@ -1,7 +1,7 @@
 /**
- * `/metrics`, which Prometheus scrapes: on a port of its own that only this machine can reach, or
- * beside the API for clients with a token (RFC 6750). Without either setting nothing is counted.
- * Web pages are rejected.
+ * `/metrics` for Prometheus: on a separate loopback port, or on the API's port for clients with a
+ * token (RFC 6750). Without either setting the server counts nothing. Requests from web pages are
+ * rejected.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -30,7 +30,7 @@ const PORT_LIMIT = 65_535;
 /** Collects the metrics and formats them. @throws AppError `unavailable` during startup */
 type ReadMetrics = () => Promise<string>;
 
-/** Undefined if no setting asks for metrics. @throws AppError `invalid_data` */
+/** Undefined if no setting enables metrics. @throws AppError `invalid_data` */
 export function createMetricsEndpoint(settings: Settings, log: Log) {
   const port = settings.readNumber('metrics-port', PORT_LIMIT);
   const token = readToken(settings);
@@ -39,14 +39,14 @@ export function createMetricsEndpoint(settings: Settings, log: Log) {
   let running: RunningServer | undefined;
   let listener: Listener | undefined;
   const read = async (): Promise<string> => {
-    if (!running) throw new AppError('unavailable', 'This server is starting.');
+    if (!running) throw new AppError('unavailable', 'The server is starting.');
     return formatFamilies(await metrics.list(running));
   };
   return {
-    /** For the app; undefined if no token is given. */
+    /** For the app; undefined without a token. */
     pages: token === undefined ? undefined : guardMetrics(read, token),
     count: (entry: AccessLogEntry) => metrics.count(entry),
-    /** Listens if a port is given. @throws AppError `unavailable` if it is taken */
+    /** Listens on the metrics port, if set. @throws AppError `unavailable` if the port is taken */
     async serve(server: RunningServer, { note, report }: Operator): Promise<void> {
       running = server;
       if (port === undefined) return;
@@ -76,7 +76,7 @@ function readToken(settings: Settings): string | undefined {
     + ' "openssl rand -hex 32".');
 }
 
-/** The page for clients with the token. */
+/** `/metrics` on the API's port, for clients with the token. */
 function guardMetrics(read: ReadMetrics, token: string): Pages {
   const digest = hash(token);
   return {
@@ -87,7 +87,7 @@ function guardMetrics(read: ReadMetrics, token: string): Pages {
       if (isFromWebPage(request.headers)) return rejectWebPage();
       const { authorization } = request.headers;
       const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
-      // Hashes have one length, so the time says nothing about the token.
+      // Hashes have equal lengths, so the time reveals nothing about the token.
       const isRight = timingSafeEqual(hash(given ?? ''), digest);
       if (given === undefined || !isRight) return rejectToken(authorization);
       return replyWithMetrics(request, read);
@@ -95,7 +95,7 @@ function guardMetrics(read: ReadMetrics, token: string): Pages {
   };
 }
 
-/** The page on a port of its own. */
+/** `/metrics` on the separate loopback port. */
 function serveMetrics(read: ReadMetrics, report: ErrorReporter): RequestListener {
   const lingering = new LingeringConnections();
   return async (request, response) => {
@@ -109,10 +109,10 @@ function serveMetrics(read: ReadMetrics, report: ErrorReporter): RequestListener
 async function replyLocally(request: IncomingMessage, read: ReadMetrics): Promise<Reply> {
   const { url = '', headers } = request;
   if (isFromWebPage(headers)) return rejectWebPage();
-  // A web page in a local browser could use another host name (DNS rebinding).
+  // A web page in a local browser could use a foreign host name (DNS rebinding).
   const { host = '' } = headers;
   if (!isLoopbackHost(host) || !/^\/metrics(?:\?|$)/.test(url)) {
-    throw new AppError('not_found', `Only ${PATH} of ${METRICS_HOST} exists here.`);
+    throw new AppError('not_found', `This port serves only http://${METRICS_HOST}${PATH}.`);
   }
   return replyWithMetrics(request, read);
 }
@@ -137,7 +137,7 @@ function rejectToken(authorization: string | undefined): Reply {
 }
 
 function rejectWebPage(): Reply {
-  const detail = 'This request was sent by a web page. Let Prometheus scrape the metrics.';
+  const detail = 'A web page sent this request. Scrape the metrics with Prometheus instead.';
   return replyWithProblem(403, 'web-page-rejected', 'Metrics are not for web pages', detail);
 }
 

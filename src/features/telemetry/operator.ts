@@ -1,6 +1,5 @@
 /**
- * What `serve` reports to its operator: the log on stderr, whose level SIGUSR2 changes, and the
- * metrics at `/metrics`.
+ * Connects the log (on stderr; SIGUSR2 changes its level) and the metrics at `/metrics` to `serve`.
  */
 import { inspect } from 'node:util';
 import { AppError } from '../../domain/error.ts';
@@ -10,12 +9,12 @@ import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel, logRequest } from '.
 import { createMetricsEndpoint } from './metrics-endpoint.ts';
 
 export interface TelemetryOption {
-  /** Serves `/metrics`, which is 404 without it. */
+  /** Serves `/metrics`, which otherwise returns 404. */
   readonly metrics?: Pages;
 }
 
 /**
- * Replaces the plain notices of `serve` with a log if a level is given. Listens to SIGUSR2.
+ * Replaces the plain notices of `serve` with JSON log lines if a level is set. Handles SIGUSR2.
  * @throws AppError `invalid_data`
  */
 export function startTelemetry(
@@ -42,7 +41,7 @@ export function startTelemetry(
         return metrics || log.has('warn') ? onRequestComplete : undefined;
       },
       async close() {
-        // Ends the process if the rest of the log would keep it alive.
+        // Unwritten log lines would keep the process alive.
         if (!await log.close()) process.exit();
       },
     },

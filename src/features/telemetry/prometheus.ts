@@ -1,5 +1,5 @@
 /**
- * Writes metrics in the text format of Prometheus, version 0.0.4
+ * Formats metrics in the Prometheus text format, version 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/).
  */
 import type { HistogramSnapshot } from '../../runtime/histogram.ts';
@@ -11,7 +11,7 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
   return families.map(formatFamily).join('');
 }
 
-/** Histograms that differ in their labels. Each bucket includes those before it. */
+/** One histogram per set of labels. Buckets are cumulative. */
 export function histogram(
   name: string, help: string,
   ...snapshots: readonly (HistogramSnapshot & { readonly labels?: Labels })[]

@@ -1,7 +1,7 @@
 /**
- * The metrics of a server: its requests, connections, store, log and process. Requests are counted
- * by route, method and status, so the number of series depends on the routes alone: never on a
- * seller, key or address, or on what clients send.
+ * Server metrics: requests, connections, store, log and process. Requests are counted by route,
+ * method and status, so the number of series depends only on the routes, never on sellers, keys,
+ * addresses or anything clients send.
  */
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -28,12 +28,12 @@ interface RouteMetrics {
   incomplete: number;
 }
 
-/** Counts what happens in a server, and lists all its metrics. */
+/** Counts requests, samples event-loop delay, and lists all metrics. */
 export class ServerMetrics {
   readonly #log: Log;
   readonly #version = readVersion();
   readonly #routes = new Map<string, RouteMetrics>();
-  /** The histogram of `perf_hooks` has no buckets, and misses delays while it is reset. */
+  /** Not the `perf_hooks` histogram, which has no buckets and misses delays while it is reset. */
   readonly #delays = new Histogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
   readonly #timer: NodeJS.Timeout;
   #sampledAt = performance.now();
@@ -52,7 +52,6 @@ export class ServerMetrics {
     clearInterval(this.#timer);
   }
 
-  /** Counts a completed request. */
   count({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
     const metrics = this.#findRoute(route);
     metrics.durations.add(durationMs / 1_000);
@@ -78,7 +77,7 @@ export class ServerMetrics {
         dropped),
       ...await listProcess(),
       histogram('event_loop_delay_seconds',
-        `Delay of a timer of ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms, which all requests share.`,
+        `Delay of a ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms timer; all requests wait this long.`,
         this.#delays.read()),
       gauge('build_info', 'Versions of this program and of Node; always 1.',
         [{ labels: { version: this.#version, node: process.version }, value: 1 }]),
@@ -93,9 +92,9 @@ export class ServerMetrics {
       counter('http_requests_total', 'Completed requests.',
         routes.flatMap(([, { requests }]) => [...requests.values()])),
       histogram('http_request_duration_seconds',
-        'Time from the request headers to the end of the response; for streams, their lifetime.',
+        'Time from the request headers to the end of the response, including streams.',
         ...routes.map(([route, { durations }]) => ({ labels: { route }, ...durations.read() }))),
-      counter('http_response_body_bytes_total', 'Bytes of response bodies.',
+      counter('http_response_body_bytes_total', 'Bytes of response bodies sent.',
         byRoute(({ sentBytes }) => sentBytes)),
       counter('http_requests_incomplete_total',
         'Requests whose client disconnected before the whole response was sent.',
@@ -129,13 +128,13 @@ async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
   const isFailing = metrics.lastFailure !== undefined || !metrics.canWrite;
   return [
     histogram('store_commit_duration_seconds',
-      'Duration of commits, including failed ones. Many mutations may share one.',
+      'Duration of commits, including failed ones. A commit may contain many mutations.',
       metrics.commits),
     counter('store_commits_failed_total', 'Failed commits.', metrics.failedCommits),
     gauge('store_last_commit_failed', '1 if the last commit failed.', isFailing ? 1 : 0),
     gauge('store_changes_waiting', 'Mutations waiting for their commit.', metrics.waitingChanges),
-    gauge('store_log_bytes', 'Size of the write-ahead log of the catalogue.', metrics.walBytes),
-    gauge('store_disk_free_bytes', 'Free space on the disk of the data folder.',
+    gauge('store_log_bytes', 'Size of the catalogue\'s write-ahead log.', metrics.walBytes),
+    gauge('store_disk_free_bytes', 'Free disk space for the data folder.',
       metrics.freeBytes),
   ];
 }
@@ -146,13 +145,13 @@ async function listProcess(): Promise<MetricFamily[]> {
   return [
     gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
-    gauge('process_start_time_seconds', 'Unix time at which the process started.',
+    gauge('process_start_time_seconds', 'Unix time when the process started.',
       performance.timeOrigin / 1_000),
     gauge('process_open_fds', 'Open files and sockets.', openFiles),
   ];
 }
 
-/** None on a system without /proc. */
+/** Empty on systems without /proc. */
 async function countOpenFiles(): Promise<Sample[]> {
   try {
     return [{ value: (await readdir('/proc/self/fd')).length }];
@@ -163,6 +162,6 @@ async function countOpenFiles(): Promise<Sample[]> {
 }
 
 function readVersion(): string {
-  // The cast: our own manifest has a version.
+  // The cast: package.json has a version.
   return (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version;
 }

@@ -1,4 +1,4 @@
-/** Uploads a file with a progress bar, and refreshes the progress of an import. */
+/** Uploads a file with a progress bar, and refreshes an import's progress. */
 
 const REFRESH_MS = 1_000;
 
@@ -42,7 +42,7 @@ function watchUpload(upload) {
 }
 
 /**
- * Sends the form like the browser does, but shows the progress.
+ * Sends the form as the browser would, and shows the progress.
  * @param {HTMLFormElement} upload
  */
 function send(upload) {
@@ -89,7 +89,7 @@ function refreshLater() {
   setTimeout(refresh, REFRESH_MS);
 }
 
-/** Reloads the progress section; at the end of a phase, the whole page. */
+/** Reloads the progress section, or the whole page when the phase changes. */
 function refresh() {
   const request = new XMLHttpRequest();
   request.open('GET', location.href);

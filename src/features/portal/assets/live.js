@@ -1,7 +1,7 @@
 /**
- * Keeps the numbers of a page current: follows the change feed from the position of the page, and
- * writes values where `data-live` says, in the format of the page. Typed text is kept. Only a
- * visible page follows: browsers allow few connections to one server.
+ * Keeps a page's values current: follows the change feed from the page's position and updates the
+ * elements with `data-live`, in the page's format. Text that the user typed is kept. Only visible
+ * pages stay connected, because browsers allow few connections per server.
  */
 
 /**
@@ -46,7 +46,7 @@ function follow(root) {
       announce('missed');
     });
     source.addEventListener('error', () => {
-      // The browser reconnects by itself after a break, but not after a rejection.
+      // The browser reconnects after a lost connection, but not after a rejected request.
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
       setTimeout(open, retryMs);
@@ -64,7 +64,7 @@ function follow(root) {
 }
 
 /**
- * Writes the new values of a changed product.
+ * Updates the values of a changed product.
  * @param {HTMLElement} root
  * @returns {(change: Change) => void}
  */
@@ -125,15 +125,15 @@ function showLevel(element, type, stock, lowStock) {
 }
 
 /**
- * Shows the notices for such a change, and counts it.
+ * Shows the notices for a change and counts it.
  * @param {Change} change
  */
 function showNotices({ type, product_id: id }) {
   for (const notice of document.querySelectorAll('[data-live-show]')) {
     if (!(notice instanceof HTMLElement)) continue;
     const product = notice.closest('[data-product]');
-    const isForIt = !(product instanceof HTMLElement) || product.dataset['product'] === id;
-    if (!isForIt || !notice.dataset['liveShow']?.split(' ').includes(type)) continue;
+    const isMatch = !(product instanceof HTMLElement) || product.dataset['product'] === id;
+    if (!isMatch || !notice.dataset['liveShow']?.split(' ').includes(type)) continue;
     notice.hidden = false;
     const count = notice.querySelector('[data-live-count]');
     if (count) count.textContent = String(Number(count.textContent) + 1);

@@ -1,4 +1,4 @@
-/** For every page: copy buttons, which are hidden without scripts, and double clicks. */
+/** On every page: shows copy buttons, which need scripts, and handles double clicks. */
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
   const source = document.getElementById(button.dataset.copy ?? '');
@@ -10,8 +10,8 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 }
 
 /**
- * Ignores the second click of a double click on a form with a nonce. The server would not repeat the
- * action, but a secret that it shows once would be lost with the first response.
+ * Ignores the second click of a double click on a form with a nonce. The server would not repeat
+ * the action, but a secret that is shown once would be lost with the first response.
  */
 const DOUBLE_CLICK_MS = 2000;
 for (const form of document.forms) {

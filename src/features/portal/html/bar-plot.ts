@@ -1,6 +1,6 @@
 /**
- * A bar chart over days or hours, as inline SVG: one series rises above the axis (stock in,
- * requests that succeeded), the other hangs below it. The same values are available as a table.
+ * A bar chart over days or hours as inline SVG: one series is above the axis (stock in, successful
+ * requests), the other below it. A table shows the same values.
  */
 import { numeric, table } from './elements.ts';
 import { type Content, html, type Html } from './html.ts';
@@ -8,7 +8,7 @@ import { type Content, html, type Html } from './html.ts';
 interface BarPlot {
   /** The accessible name. */
   readonly title: string;
-  /** What a bar stands for, such as `Day`. */
+  /** The unit of time of one bar, such as `Day`. */
   readonly unit: string;
   readonly names: { readonly up: string; readonly down: string };
   /** Values are zero or more; both series share one scale. */
@@ -16,12 +16,12 @@ interface BarPlot {
   readonly number: (value: number) => string;
 }
 
-// In units of the drawing, which scales to the width of the page.
+// In SVG units; the drawing scales to the width of the page.
 const [WIDTH, HEIGHT] = [360, 150];
 const [LEFT, TOP, BOTTOM] = [2, 18, 22];
 const GAP_SHARE = 0.2;
 const LABELS_LIMIT = 5;
-// On phones, where the text is largest.
+// Estimated for phones, where the text is largest.
 const CHARACTER_WIDTH = 9;
 const WIDE_CHARACTER_WIDTH = 16;
 const LABEL_GAP = 8;
@@ -69,19 +69,19 @@ export function barPlot({ title, unit, names, bars, number }: BarPlot): Html {
   })}</details>`;
 }
 
-/** A horizontal line of the grid. */
+/** A horizontal grid line. */
 export function axisLine(left: number, right: number, y: number): Html {
   const at = round(y);
   return html`<line class="axis" x1="${left}" x2="${right}" y1="${at}" y2="${at}"/>`;
 }
 
-/** More decimals than one make no visible difference. */
+/** More than one decimal makes no visible difference. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
 /**
- * Estimates the width of a label and the gap after it, so that a chart can omit labels that would
+ * Estimates the width of a label and the gap after it, so charts can omit labels that would
  * overlap. East Asian characters are as wide as they are high.
  */
 export function measureLabel(text: string): number {

@@ -1,12 +1,12 @@
 /**
- * What a browser says about itself: its name and system (User-Agent) and the preferred locale
- * (Accept-Language; RFC 9110, sections 10.1.5 and 12.5.4). Clients can send anything, so these are
- * hints and defaults only.
+ * Reads the browser's name and system (User-Agent) and its preferred locale (Accept-Language; RFC
+ * 9110, sections 10.1.5 and 12.5.4). Clients can send anything, so these are only hints and
+ * defaults.
  */
 import { parseLocale } from '../../../domain/access/account.ts';
 import { ACCEPT_LANGUAGE_LIMIT_CHARACTERS } from '../limits.ts';
 
-/** The first match wins: most browsers also name those that they are compatible with. */
+/** The first match wins, because most browsers also name others for compatibility. */
 const BROWSERS: readonly (readonly [sign: RegExp, name: string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -34,7 +34,7 @@ export function describeBrowser(userAgent: string): string {
   return browser ?? system ?? 'Unknown browser';
 }
 
-/** The first locale of Accept-Language that `Intl` supports; en-GB without one. */
+/** The first locale in Accept-Language that `Intl` supports; default en-GB. */
 export function readLocale(acceptLanguage: string | undefined): string {
   const tags = (acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT_CHARACTERS).split(',');
   for (const tag of tags) {

@@ -1,15 +1,15 @@
-/** Page elements: tables that scroll on a phone, pagers, facts, notices and text to copy. */
+/** Page elements: tables that scroll on phones, pagers, facts, cards, notices, copyable text. */
 import type { AnonymousPageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
-/** The cells of a row, in the order of the columns. */
+/** The cells of a row, in column order. */
 export type Row = readonly Content[];
 
 interface Column {
   readonly label: Content;
-  /** How the rows are sorted by this column, if they are. */
+  /** Set if the rows are sorted by this column. */
   readonly sort?: 'ascending' | 'descending' | undefined;
-  /** Numbers are right-aligned, so that their digits line up. */
+  /** Numbers are right-aligned, so their digits line up. */
   readonly isNumber?: boolean;
 }
 
@@ -17,11 +17,11 @@ interface Table {
   /** The accessible name. */
   readonly caption: string;
   readonly columns: readonly (Column | string)[];
-  /** The cells of each row; the first one is the header of its row. */
+  /** The first cell of each row is its header. */
   readonly rows: readonly Row[];
-  /** The products of the rows, if `live.js` keeps them current. */
+  /** The product id of each row, if `live.js` keeps the table current. */
   readonly productIds?: readonly string[];
-  /** Replaces a table without rows: why it is empty, and what to do next. */
+  /** Empty state, instead of a table without rows: why it is empty, and what to do next. */
   readonly empty?: Content;
 }
 
@@ -46,12 +46,11 @@ export function table({ caption, columns: given, rows, productIds, empty }: Tabl
   </table></div>`;
 }
 
-/** A column of numbers. */
 export function numeric(label: string): Column {
   return { label, isNumber: true };
 }
 
-/** Links to the first page and to the next one, if there are such. */
+/** Links to the first and the next page; undefined URLs are omitted. */
 export function pager(label: string, first: string | undefined, next: string | undefined): Content {
   if (first === undefined && next === undefined) return undefined;
   return html`<nav class="pager" aria-label="${label}">
@@ -68,13 +67,13 @@ export function facts(pairs: Facts): Html {
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A section with a heading; `id` is unique in the page. */
+/** A section with a heading. @param id Unique on the page. */
 export function card(id: string, heading: string, content: Content): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
     ${content}</section>`;
 }
 
-/** Text with a button that copies it; the button needs scripts. `id` is unique in the page. */
+/** Text with a copy button, which needs scripts. @param id Unique on the page. */
 export function copyable(id: string, text: string): Html {
   return html`<div class="copyable"><pre id="copy-${id}" tabindex="0">${text}</pre>
     <button type="button" class="small" data-copy="copy-${id}" hidden>Copy</button></div>`;
@@ -85,7 +84,7 @@ export function notice(content: Content): Html {
   return html`<div class="notice" role="status">${content}</div>`;
 }
 
-/** The notice of a redirect: the text for the word in `?done=`; nothing for any other word. */
+/** The notice after a redirect: the text for the value of `?done=`; nothing for unknown values. */
 export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
 ): Content {

@@ -1,4 +1,4 @@
-/** Formats numbers, money and times in the locale and time zone of a seller. */
+/** Formats numbers, money and times in a seller's locale and time zone. */
 import type { Account } from '../../../domain/access/account.ts';
 import type { NewProduct, SentField } from '../../../domain/catalogue/product-fields.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
@@ -6,7 +6,7 @@ import { html, type Html } from './html.ts';
 
 export type Format = ReturnType<typeof makeFormat>;
 
-/** The value of a product's field as text. */
+/** The text of a product field. */
 export function formatField(
   format: Format, { member, kind }: SentField, product: NewProduct,
 ): string {
@@ -20,7 +20,7 @@ export function formatField(
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
 
-/** A cache, because creating a format takes a millisecond. */
+/** Caches formats, because creating one takes a millisecond. */
 export class Formats {
   readonly #formats = new Map<string, Format>();
 
@@ -45,7 +45,7 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
   const isComma = numbers.formatToParts(0.5).some(({ type, value }) =>
     type === 'decimal' && value === ',');
   const decimalMark = isComma ? ',' : '.';
-  /** A function of milliseconds since 1970. */
+  /** Returns a function of milliseconds since 1970. */
   const timeFormat = (
     options: Intl.DateTimeFormatOptions,
   ): (at: number) => string => new Intl.DateTimeFormat(locale, { timeZone, ...options }).format;
@@ -57,22 +57,22 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
   });
   return {
     number: (value: number | bigint): string => numbers.format(value),
-    /** With a sign, such as `+3`: for stock movements. */
+    /** With a sign, such as `+3`, for stock movements. */
     delta: (value: number): string => deltas.format(value),
     /** An amount in minor units. */
     money: (minor: number | bigint): string => amounts.format(toDecimal(minor, decimals)),
-    /** The amount as it is typed: digits and the decimal mark only. */
+    /** An amount as a user types it: only digits and the decimal mark. */
     amount: (minor: number | bigint): string =>
       toDecimal(minor, decimals).replace('.', decimalMark),
     decimalMark,
     /** Date, time and zone. */
     time,
-    /** The same as an element with a machine-readable time. */
+    /** The same as a `<time>` element. */
     timeElement: (at: number): Html =>
       html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
     /** Day and month. */
     day: timeFormat(day),
-    /** Day and month in UTC, in which days are counted. */
+    /** Day and month in UTC, for daily counts. */
     utcDay: timeFormat({ ...day, timeZone: 'UTC' }),
     /** Hour and minute. */
     hour: timeFormat(minute),
@@ -81,7 +81,7 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
   } as const;
 }
 
-/** An exact decimal text, which `Intl` accepts: a bigint may exceed what a double holds. */
+/** An exact decimal text for `Intl`, because a bigint may exceed the range of a double. */
 function toDecimal(minor: number | bigint, decimals: number): `${number}` {
   const digits = String(minor).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -1,8 +1,8 @@
 /**
- * HTML as a tagged template, from which every page is built. The template is markup; every value in
- * it is text and is escaped, unless it is `Html` itself. Put values between tags or into quoted
- * attributes, where escaping these characters suffices (OWASP Cross Site Scripting Prevention);
- * never into a script, a style or the name of a tag.
+ * The tagged template for all HTML. The template is markup; every value in it is escaped unless it
+ * is `Html`. Put values only between tags or into quoted attributes, where escaping these
+ * characters suffices (OWASP Cross Site Scripting Prevention); never into scripts, styles or tag
+ * names.
  */
 
 /** Markup. Only `html` creates it. */
@@ -14,7 +14,7 @@ export class Html {
   }
 }
 
-/** `undefined` and `false` render nothing; the items of a list are concatenated. */
+/** `undefined` and `false` render nothing; list items are concatenated. */
 export type Content = Html | string | number | undefined | false | readonly Content[];
 
 export function html(markup: TemplateStringsArray, ...values: readonly Content[]): Html {
@@ -44,8 +44,8 @@ function escapeText(text: string): string {
 const ELLIPSIS = '…';
 
 /**
- * Cuts a text to a size in bytes, as escaped in a page, so that pages stay small however long the
- * names are that sellers choose.
+ * Shortens a text to a size in bytes, measured after escaping, so pages stay small however long
+ * the names that sellers choose.
  */
 export function shorten(text: string, limitBytes: number): string {
   if (countBytes(text) <= limitBytes) return text;

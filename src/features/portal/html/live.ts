@@ -1,13 +1,13 @@
 /**
- * Markup for `live.js`: the position from which a page follows the changes, the number format, and
- * notices for changes. An element with a live value of a product has the member as `data-live`,
- * inside an element with the product's id as `data-product`.
+ * Markup for `live.js`: the position from which a page follows changes, the number format, and
+ * notices. An element with a live value names the member in `data-live`, inside an element with the
+ * product's id in `data-product`.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { PageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
-/** `position` is that of the catalogue when the content was read. */
+/** @param position The catalogue's position when the content was read. */
 export function followChanges(request: PageRequest, position: number, content: Content): Html {
   const { account, link } = request;
   const { locale, timeZone, currency, lowStock } = account;
@@ -18,14 +18,14 @@ export function followChanges(request: PageRequest, position: number, content: C
 }
 
 /**
- * Hidden until changes of these types arrive: of any product, or of the one that contains it. An
- * element with `data-live-count` in it shows their number.
+ * Hidden until a change of these types arrives, for any product or, inside a product's element, for
+ * that product. An inner element with `data-live-count` shows the number of changes.
  */
 export function showOnChange(types: readonly ChangeType[], content: Content): Html {
   return html`<div class="notice low" data-live-show="${types.join(' ')}" hidden>${content}</div>`;
 }
 
-/** A tag for low stock; empty otherwise. */
+/** A tag for low or sold-out stock; empty otherwise. */
 export function stockLevel(stock: number, { account }: PageRequest): Content {
   const [tag, text] = stock === 0 ? ['bad', 'sold out']
     : stock <= account.lowStock ? ['low', 'low'] : ['', ''];

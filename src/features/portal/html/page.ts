@@ -1,8 +1,8 @@
 /**
- * The frame of every page: head, navigation and security headers. Pages load nothing from elsewhere
- * and run nothing inline (Content Security Policy 3), cannot be framed, and send no referrer. An
- * error is a page in the same frame; its status and text are those of the API problem, without
- * anything from the request.
+ * The layout of every page: head, navigation and security headers. Pages load nothing from other
+ * origins, run nothing inline (Content Security Policy 3), cannot be framed and send no referrer.
+ * Error pages use the same layout, with the API problem's status and text and nothing from the
+ * request.
  */
 import { createProblem, describeProblem } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -13,13 +13,13 @@ import { hiddenField, NO_ERRORS } from '../forms/form.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
-/** What the frame of a page needs. */
+/** The part of a request that the layout needs. */
 type FrameRequest = Pick<AnonymousPageRequest, 'link' | 'base'>;
 
 interface PageContent {
-  /** The title of the window and the heading of the page. */
+  /** Title of the window and heading of the page. */
   readonly title: string;
-  /** Replaces the title as the heading. */
+  /** Heading, if it differs from the title. */
   readonly heading?: Content;
   readonly content: Content;
   readonly status?: number;
@@ -36,7 +36,7 @@ const POLICY = [
   "require-trusted-types-for 'script'", "trusted-types 'none'",
 ].join('; ');
 
-/** The headers of every page. The origin is empty on the page that rejects the host. */
+/** @param origin Empty on the page that rejects the host. */
 function securityHeaders(origin: string): Record<string, string> {
   const [scheme, host = ''] = origin.split('://');
   return {
@@ -76,7 +76,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
   });
 }
 
-/** A page for anybody: one column without navigation. */
+/** A page without sign-in: one column, no navigation. */
 export function renderPublicPage(
   request: FrameRequest, portal: Portal, page: PageContent,
 ): Reply {
@@ -91,12 +91,12 @@ export function renderPublicPage(
   });
 }
 
-/** Redirects to another page, such as after a form (RFC 9110, section 15.4.4). */
+/** A 303 redirect, such as after a form (RFC 9110, section 15.4.4). */
 export function redirect(location: string, cookies: readonly string[] = []): Reply {
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
 }
 
-/** `content` is the body element. */
+/** @param page Its `content` is the `<body>` element. */
 function render(
   { link, base }: FrameRequest, { assets }: Portal,
   { title, content, status = 200, scripts = [], cookies = [] }: PageContent,
@@ -146,7 +146,7 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'The server is out of disk space',
 };
 
-/** Has the navigation if `request` is that of a signed-in user. */
+/** An error page, with navigation if the user is signed in. */
 export function renderErrorPage(
   error: unknown, portal: Portal, request: PageRequest | FrameRequest,
 ): Reply {
@@ -162,7 +162,7 @@ export function renderErrorPage(
   };
   const reply = 'account' in request
     ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
-  // An unexpected error is one event, and was reported above.
+  // An unexpected error was already reported above.
   const { headers } = createProblem(error, () => {});
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }

@@ -1,7 +1,7 @@
 /**
- * One import in the portal: a dry run of the uploaded file, repeated whenever the seller changes
- * the settings, then the import itself. Both run in the background, one after the other. Rows that
- * were written are kept, however the import ends.
+ * One portal import: a dry run of the uploaded file, repeated whenever the seller changes the
+ * settings, then the import itself. Both run in the background, one after the other. Written rows
+ * are kept, however the import ends.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -24,23 +24,23 @@ import {
 import { TemporaryFile } from './temporary-file.ts';
 import type { FileHead } from './uploaded-file.ts';
 
-/** Who imports, and the currency of the prices. */
+/** The importing seller, and the currency of prices. */
 export interface Importer extends Actor {
   readonly currency: Currency;
 }
 
-/** What all import jobs of a server share; `imports` limits them with those of the API. */
+/** Services that all import jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
   Pick<Portal, 'store' | 'imports' | 'uploadFolder' | 'report' | 'clock'>;
 
 interface UploadedFile {
-  /** File name for people; it may be empty. */
+  /** File name to display. */
   readonly name: string;
   readonly file: TemporaryFile;
   readonly head: FileHead;
 }
 
-/** How a seller wants a file to be imported; the columns and defaults are for CSV only. */
+/** Import settings; columns and defaults apply to CSV only. */
 export interface ImportSettings {
   readonly mode: ImportMode;
   readonly map: ColumnMap;
@@ -48,16 +48,16 @@ export interface ImportSettings {
 }
 
 interface ImportState {
-  /** `checking` and `importing` run, `ready` waits for the seller, the others are final. */
+  /** `checking` and `importing` are running, `ready` waits for the seller, the rest are final. */
   readonly phase: 'checking' | 'ready' | 'importing' | 'done' | 'cancelled' | 'failed';
   readonly settings: ImportSettings;
-  /** Counts changes of the settings: only what the seller has seen may be imported. */
+  /** Incremented when the settings change, so the seller imports only what the preview showed. */
   readonly revision: number;
-  /** Of the current run or the last one. */
+  /** Progress of the current or latest run. */
   readonly progress: Readonly<RowProgress>;
   /** The dry run with these settings; undefined until it ends. */
   readonly preview?: DryRun | undefined;
-  /** Why the last run failed. */
+  /** Why the latest run failed. */
   readonly problem?: string | undefined;
   /** When the phase changed, in milliseconds since 1970. */
   readonly updatedAt: number;
@@ -97,7 +97,7 @@ export class ImportJob {
     return this.#state.phase === 'checking' || this.#state.phase === 'importing';
   }
 
-  /** Size of its file on disk, which is released when the import ends. */
+  /** Disk space of the uploaded file; 0 once the import has ended. */
   get diskBytes(): number {
     return this.isRunning || this.#state.phase === 'ready' ? this.upload.file.sizeBytes : 0;
   }
@@ -124,8 +124,8 @@ export class ImportJob {
   }
 
   /**
-   * Starts the import. False, without effect, if the dry run has no result or the settings have
-   * changed since `revision`.
+   * Starts the import. Returns false and does nothing if the dry run has no result or the settings
+   * have changed since `revision`.
    * @throws AppError `unavailable` if too many imports are running
    */
   commit(revision: number | undefined): boolean {
@@ -137,12 +137,12 @@ export class ImportJob {
     return true;
   }
 
-  /** Stops the current run after the batch that is being written. */
+  /** Stops the current run after the current batch. */
   cancel(): void {
     this.#abort.abort();
   }
 
-  /** Resolves when nothing is running, or after the timeout. */
+  /** Resolves when nothing is running or the timeout has passed. */
   async waitUntilIdle(timeoutMs: number): Promise<void> {
     await Promise.race([this.#task, wait(timeoutMs, undefined, { ref: false })]);
   }
@@ -189,7 +189,7 @@ export class ImportJob {
     }
   }
 
-  /** Whether it reached the end of the file. */
+  /** Returns whether it reached the end of the file. */
   async #write(signal: AbortSignal): Promise<boolean> {
     const { mode } = this.#state.settings;
     const target = createWriteTarget(this.#context.store, this.importer, mode, undefined);

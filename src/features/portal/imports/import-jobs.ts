@@ -1,6 +1,6 @@
 /**
- * The import jobs of this server. They are kept in memory only: a restart forgets the jobs, not the
- * products that they wrote. A seller never finds the jobs of another seller.
+ * The server's import jobs, kept in memory only: a restart loses the jobs, but not the products
+ * they wrote. A seller never sees another seller's jobs.
  */
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
@@ -17,7 +17,7 @@ import { readFileHead } from './uploaded-file.ts';
 export class ImportJobs {
   readonly #context: ImportContext;
   readonly #keptLimitBytes: number;
-  /** In the order of their uploads. */
+  /** In upload order. */
   readonly #jobs = new Map<string, ImportJob>();
   readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
     total: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
@@ -61,7 +61,7 @@ export class ImportJobs {
     this.#sweep();
     const job = this.#jobs.get(id);
     if (job?.importer.sellerId === sellerId) return job;
-    const what = 'This import no longer exists. The products that it imported are kept.';
+    const what = 'This import no longer exists. Its imported products are kept.';
     throw new AppError('not_found', `${what} To continue, upload the file again.`);
   }
 
@@ -92,12 +92,12 @@ export class ImportJobs {
     return job;
   }
 
-  /** Deletes the least recently used job if the next one exceeds a limit. */
+  /** Deletes the least recently used job if adding this one would exceed a limit. */
   #deleteExcess({ importer, diskBytes }: ImportJob): boolean {
     const all = [...this.#jobs.values()];
     const own = this.list(importer.sellerId);
     const totalBytes = all.reduce((sum, job) => sum + job.diskBytes, diskBytes);
-    // More jobs are kept than may run, so one can be deleted unless only files exceed a limit.
+    // More jobs are kept than may run, so an idle one exists unless only file sizes exceed a limit.
     const [excess = []] = [
       own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT && own,
       all.length >= IMPORTS_KEPT_LIMIT && all,

@@ -1,4 +1,4 @@
-/** One import: a preview whose settings can be changed, then its progress, then its result. */
+/** The page of one import: a preview with editable settings, then progress, then the result. */
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
@@ -13,7 +13,7 @@ import { ImportJobs } from './import-jobs.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './import-settings.ts';
 import { PHASES, renderPreview, renderProgress, renderResult } from './import-view.ts';
 
-/** The import jobs of a portal. */
+/** The portal's import jobs. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
   return pageInstances.get(createImportJobs);
 }
@@ -79,7 +79,7 @@ export async function discardImport(
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
   const { isRunning, rejected: { file }, upload: { name, head } } = getJob(request, portal);
-  if (isRunning || !file) throw new AppError('not_found', 'There is no file of rejected rows.');
+  if (isRunning || !file) throw new AppError('not_found', 'This import has no rejected rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
     status: 200,
@@ -92,7 +92,7 @@ export async function downloadRejectedRows(request: PageRequest, portal: Portal)
   }));
 }
 
-/** Redirects to the page of an import, after a wait that is long enough for most runs to end. */
+/** Redirects to an import's page after a short wait, in which most runs end. */
 export async function redirectToJob({ link }: PageRequest, job: ImportJob): Promise<Reply> {
   await job.waitUntilIdle(IMPORT_SETTLE_MS);
   return redirect(link(`/import/${job.id}`));
@@ -123,7 +123,7 @@ function renderPhase(request: PageRequest, job: ImportJob, settings: ImportSetti
   );
   if (job.isRunning) {
     return html`${renderProgress(request, job)}
-      <p class="quiet">You can leave this page; the work continues. If the server restarts,
+      <p class="quiet">You can leave this page; the import continues. If the server restarts,
         imported products are kept, but this page is lost.</p>
       <div class="actions">${phase === 'checking' ? button('discard', 'Discard file')
     : button('cancel', 'Cancel import')}</div>`;

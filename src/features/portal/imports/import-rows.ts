@@ -1,6 +1,6 @@
 /**
- * The rows of an uploaded file: reads them into the catalogue or into a dry run, and counts them
- * on the way. A dry run keeps the first rows of each kind for the preview, within limits.
+ * Reads the rows of an uploaded file into the catalogue or a dry run, and counts them. A dry run
+ * keeps the first rows of each kind for the preview, within limits.
  */
 import { completeProduct } from '../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
@@ -21,7 +21,7 @@ type RowOutcomes = ReturnType<typeof readOutcomes>;
 /** Progress of one run; `readRows` updates it. */
 export interface RowProgress {
   readBytes: number;
-  /** Rows without a product count too. */
+  /** Includes rows without a product. */
   rows: number;
   readonly counts: ReturnType<typeof startCounts>;
   readonly causes: RejectionCauses;
@@ -36,7 +36,7 @@ export function startProgress(): RowProgress {
 }
 
 /**
- * Writes the rows of a file to a target, and yields what became of them, batch by batch.
+ * Writes a file's rows to a target and yields their outcomes, batch by batch.
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readRows(
@@ -56,7 +56,7 @@ export async function* readRows(
   }
 }
 
-/** Counts a chunk once its reader asks for the next one. */
+/** Counts a chunk when the reader asks for the next one. */
 async function* countBytes(
   chunks: AsyncIterable<Buffer>, progress: RowProgress,
 ): AsyncGenerator<Buffer, void, void> {
@@ -66,7 +66,7 @@ async function* countBytes(
   }
 }
 
-/** The first rows of each kind in a dry run. */
+/** The result of a dry run: the first rows of each kind. */
 export interface DryRun {
   /** Products that would be updated. */
   readonly differences: readonly {
@@ -79,7 +79,7 @@ export interface DryRun {
   readonly isComplete: boolean;
 }
 
-/** Reads outcomes of a dry run up to the limit of a preview, or until it is aborted. */
+/** Reads a dry run's outcomes up to the preview limit, or until it is aborted. */
 export async function previewRows(
   batches: AsyncIterable<RowOutcomes>, store: Store, sellerId: SellerId, signal: AbortSignal,
 ): Promise<DryRun> {
@@ -94,7 +94,7 @@ export async function previewRows(
         rejected.push({ line, sku: shortSku && copyText(shortSku), reason });
       }
       const row = status === 'updated' ? content?.product : undefined;
-      // A second row for a product changes what the first row made of it, which is not stored.
+      // A product's second row would be compared with the first row's result, which is not stored.
       if (!row || differences.has(row.sku) || differences.size === PREVIEW_ROWS_SHOWN) continue;
       const before = await store.findProduct(sellerId, { sku: row.sku });
       const after = before && completeProduct(row, before);
@@ -107,7 +107,7 @@ export async function previewRows(
   return { differences: [...differences.values()], rejected, isComplete };
 }
 
-/** The texts of a row are slices that would keep its whole chunk in memory. */
+/** A row's texts are slices, which would keep the whole chunk in memory. */
 function copyTexts(product: NewProduct): NewProduct {
   const copies = Object.entries(product).map(([member, value]: [string, unknown]) =>
     [member, typeof value === 'string' ? copyText(value) : value]);

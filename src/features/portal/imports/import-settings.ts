@@ -1,4 +1,4 @@
-/** Import settings: which column holds which member, and the defaults for new products. */
+/** Import settings: the column for each member, and defaults for new products. */
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { type Choice, postForm, renderFields } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
@@ -19,13 +19,13 @@ const MODES: readonly Choice[] = [
   { value: 'create', label: 'Reject the row' },
 ];
 
-/** The names of the form fields. */
+/** Names of the form fields. */
 export const SETTINGS_FIELDS: readonly string[] = [
   'mode', ...MEMBERS.map((member) => `column_${member}`),
   ...DEFAULTABLE.map((member) => `default_${member}`),
 ];
 
-/** The settings in the form; values that the form does not offer are ignored. */
+/** Reads the settings form; ignores values that the form does not offer. */
 export function readSettings(form: Form, { upload: { head } }: ImportJob): ImportSettings {
   const map = new Map<Member, string>();
   for (const member of MEMBERS) {
@@ -43,7 +43,7 @@ export function readSettings(form: Form, { upload: { head } }: ImportJob): Impor
 const columnLabel = (member: Member): string => `Column for ${memberLabel(member)}`;
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
-/** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
+/** Advice on rejected rows, using the form's labels; undefined if no remedy fits most rows. */
 export function advise({ state, upload: { head } }: ImportJob): string | undefined {
   const { phase, progress } = state;
   const sentence = (remedy: string): string => phase === 'ready'
@@ -74,15 +74,15 @@ export function renderSettings(
   return card('reading', 'Import settings', postForm(request, path, content));
 }
 
-/** The columns of the file: how each is read, and its first values. */
+/** The file's columns: how each is read, and its first values. */
 export function renderColumns({ columns, upload: { head } }: ImportJob): Content {
   if (!columns) return undefined;
   const { header, examples } = head;
-  const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
+  const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, index) => [
     name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES),
-    describeUse(columns, place),
+    describeUse(columns, index),
     shorten(
-      examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · '),
+      examples.map((row) => row[index] ?? '').filter((text) => text !== '').join(' · '),
       COLUMN_EXAMPLES_BYTES,
     ),
   ]);
@@ -91,7 +91,7 @@ export function renderColumns({ columns, upload: { head } }: ImportJob): Content
     caption: 'Columns in the file',
     columns: ['Column', 'Read as', 'First rows'],
     rows,
-  })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
+  })}${more > 0 && html`<p>${more} more columns are not shown.</p>`}`;
 }
 
 function describeUse({ indexes, used }: Columns, index: number): string {
@@ -104,10 +104,10 @@ function renderColumnFields(
   columns: Columns, header: readonly string[], { map, defaults }: ImportSettings,
 ): Html {
   const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
-  const known = header.flatMap((name, place) => {
-    const isShown = place < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(place);
+  const known = header.flatMap((name, index) => {
+    const isShown = index < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(index);
     if (name.trim() === '' || !isShown) return [];
-    return { value: String(place), label: shorten(name, COLUMN_NAME_BYTES) };
+    return { value: String(index), label: shorten(name, COLUMN_NAME_BYTES) };
   });
   return html`<div class="grid">
     ${renderFields(MEMBERS.map((member) => ({
@@ -123,11 +123,11 @@ function renderColumnFields(
   </div>`;
 }
 
-/** The choice for a member whose column is not chosen. */
+/** The label of the option that chooses no column for a member. */
 function describeFound(
   { indexes }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
 ): string {
   if (map.has(member)) return 'Detect by name';
-  const names = indexes[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
+  const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));
   return names.length > 0 ? `Detected: ${names.join(', then ')}` : 'Not found';
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of an import's page: its progress, its preview (what would be created, updated and
- * rejected), and its result. The texts of a file are shortened, so a page has a maximum size.
+ * The parts of an import's page: progress, preview (what would be created, updated and rejected)
+ * and result. Texts from the file are shortened, which bounds the size of the page.
  */
 import { SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { postForm } from '../forms/fields.ts';
@@ -13,7 +13,7 @@ import type { ImportJob } from './import-job.ts';
 import type { DryRun, RowProgress } from './import-rows.ts';
 import { advise } from './import-settings.ts';
 
-/** What precedes the name of the file in the title, and the status in the list. */
+/** The text before the file name in the title, and the status in the list. */
 export const PHASES: Readonly<
   Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
 > = {
@@ -27,13 +27,13 @@ export const PHASES: Readonly<
 
 const KIB = 1024;
 
-/** In KiB or MiB, with one decimal below 10. */
+/** A size in KiB or MiB, with one decimal below 10. */
 export function formatSize(format: Format, bytes: number): string {
   const [value, unit] = bytes < KIB * KIB ? [bytes / KIB, 'KiB'] : [bytes / KIB / KIB, 'MiB'];
   return `${format.number(value < 10 ? Math.ceil(value * 10) / 10 : Math.round(value))} ${unit}`;
 }
 
-/** The progress of the current run; `import.js` refreshes it. */
+/** Progress of the current run; `import.js` refreshes it. */
 export function renderProgress({ format, link }: PageRequest, job: ImportJob): Html {
   const { state: { phase, progress }, upload: { file } } = job;
   const percent = percentRead(job);
@@ -52,7 +52,7 @@ export function renderProgress({ format, link }: PageRequest, job: ImportJob): H
 export function renderPreview(request: PageRequest, job: ImportJob): Content {
   const { columns, state: { preview, problem, progress } } = job;
   if (columns && !columns.isUsable) {
-    return html`<div class="notice low" role="status"><p>No column was found for
+    return html`<div class="notice low" role="status"><p>The file has no column named
       <strong>${columns.missing.join(', ')}</strong>. Choose the columns below.</p></div>`;
   }
   if (!preview) {
@@ -63,14 +63,14 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
   const { differences, rejected } = preview;
   return html`${card('effect', 'Summary', html`
       <p>${describeExtent(request, job, preview)} Nothing has been changed yet.</p>
-      ${columns && columns.missing.length > 0 && html`<p>There is no column for
-        ${columns.missing.join(', ')}: existing products keep their values.</p>`}
+      ${columns && columns.missing.length > 0 && html`<p>The file has no column for
+        ${columns.missing.join(', ')}. Existing products keep their values.</p>`}
       ${renderCounts(format, progress.counts, true)}
       ${renderAdvice(job)}
       ${renderCommit(request, job, preview)}`)}
     ${differences.length > 0 && renderDifferences(format, differences)}
     ${rejected.length > 0 && html`<h2>First rejected rows</h2>
-      <p>After the import you can download all rejected rows, to correct and re-import them.</p>
+      <p>After the import, you can download all rejected rows to correct and re-import them.</p>
       ${table({
     caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: rejected.map(({ line, sku, reason }) =>
@@ -78,7 +78,7 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
   })}`}`;
 }
 
-/** How the import ended, and the file of its rejected rows. */
+/** The outcome of the import, and its file of rejected rows. */
 export function renderResult({ format, link }: PageRequest, job: ImportJob): Html {
   const { phase, progress, problem } = job.state;
   const { created, updated, unchanged, failed } = progress.counts;
@@ -88,7 +88,7 @@ export function renderResult({ format, link }: PageRequest, job: ImportJob): Htm
     : phase === 'done' ? html`${format.number(created + updated + unchanged)} of ${rows} imported;
       ${format.number(failed)} rejected.`
     : phase === 'cancelled' ? html`Import cancelled after ${rows}. Imported rows are kept.`
-      : html`The import failed after ${rows}: ${problem} Imported rows are kept. Correct the cause,
+      : html`The import failed after ${rows}: ${problem} Imported rows are kept. Fix the problem,
         then upload the file again to continue.`;
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
     <div class="card">${renderCounts(format, progress.counts, false)}${renderAdvice(job)}</div>
@@ -98,12 +98,12 @@ export function renderResult({ format, link }: PageRequest, job: ImportJob): Htm
 function renderRejected(href: string, format: Format, { rejected, upload }: ImportJob): Html {
   const { file, isComplete } = rejected;
   if (!file) {
-    return html`<p>The rejected rows could not be saved: the disk of the server is full.</p>`;
+    return html`<p>The rejected rows could not be saved because the server's disk is full.</p>`;
   }
   return html`<section class="card"><h2>Rejected rows</h2>
-    <p>${isComplete ? 'All' : 'The first'} rejected rows are in a file with the format of yours${
-  upload.head.format === 'csv' && ', with a column that says why each was rejected'}. Correct
-      them there, and upload that file. It is kept for one day.</p>
+    <p>Download ${isComplete ? 'all' : 'the first'} rejected rows in your file's format${
+  upload.head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
+      upload the corrected file. The download is available for one day.</p>
     <p><a class="button main" href="${href}" download>Download rejected rows
       (${formatSize(format, file.sizeBytes)})</a></p>
   </section>`;

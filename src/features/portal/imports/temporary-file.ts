@@ -1,6 +1,6 @@
 /**
- * A file that only this process has: it is unlinked as soon as it is open, so nothing is left of it
- * however the process ends, and no other process can open it.
+ * A file that only this process can open: it is unlinked right after it is created, so it
+ * disappears however the process ends.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
 const CHUNK_BYTES = 64 * 1024;
 const FAILURES = [
   // EDQUOT: the quota of the server's user.
-  { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', what: 'The disk of the server is full.' },
+  { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', what: 'The server\'s disk is full.' },
   { codes: ['EIO', 'EROFS'], code: 'unavailable', what: 'The server cannot write to its disk.' },
 ] as const;
 
@@ -20,12 +20,12 @@ export class TemporaryFile {
   readonly #file: FileHandle;
   #sizeBytes = 0;
 
-  /** Takes over an empty file. */
+  /** Takes ownership of an open, empty file. */
   constructor(file: FileHandle) {
     this.#file = file;
   }
 
-  /** Creates the folder too, if it is missing. @throws AppError `storage_full`, `unavailable` */
+  /** Also creates a missing folder. @throws AppError `storage_full`, `unavailable` */
   static async create(folder: string): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
@@ -55,7 +55,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Reads from the beginning; readers are independent. */
+  /** Reads from the beginning; several readers may run at the same time. */
   async *read(): AsyncGenerator<Buffer, void, void> {
     for (let at = 0; at < this.#sizeBytes;) {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at));

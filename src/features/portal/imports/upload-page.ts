@@ -1,4 +1,4 @@
-/** The page for uploads: a form for the file, the recent imports, and the export. */
+/** The import and export page: the upload form, recent imports, and the export form. */
 import { AppError } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
@@ -20,7 +20,7 @@ import { getImportJobs, redirectToJob } from './import-page.ts';
 import { formatSize, PHASES } from './import-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
-/** Error codes that are shown beside the file. */
+/** Error codes that are shown at the file field. */
 const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
 const FLASH = new Map([
@@ -44,7 +44,7 @@ export async function uploadFile(
   }
 }
 
-/** Reads the file after it has checked the token, which the form sends first. */
+/** Checks the CSRF token, which the form sends first, then reads the file. */
 async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
@@ -61,7 +61,7 @@ async function receive(
   throw new AppError('invalid_data', 'Choose a file.');
 }
 
-/** The file name without its path and without invisible characters. */
+/** The file name without path and invisible characters. */
 function readName({ fileName = '' }: FormPart): string {
   const name = fileName.replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   if (name.trim() === '') throw new AppError('invalid_data', 'Choose a file.');
@@ -86,7 +86,7 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
     name: 'file', label: 'Product file', type: 'file', isRequired: true,
     accept: '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson',
     hint: `CSV (from a spreadsheet, Shopify, WooCommerce or Magento) or NDJSON, up to ${limit}. `
-      + 'You see a preview before anything is changed.',
+      + 'You can preview the changes before you import.',
   };
   return card('import', 'Import products', html`
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
@@ -113,7 +113,7 @@ function renderRecent({ account, format, link }: PageRequest, portal: Portal): H
       format.number(state.progress.counts.failed),
       format.timeElement(state.updatedAt),
     ]),
-    empty: html`<p>No imports in the last 24 hours. Upload a file above to preview what it would
-      change.</p>`,
+    empty: html`<p>No imports in the last 24 hours. Upload a file above to preview its
+      changes.</p>`,
   })}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Uploaded files: `guardUpload` ends uploads that are too slow or whose session has ended, and
- * `readFileHead` detects NDJSON and CSV by content, not by file name. Other kinds of files that
- * people try, such as workbooks, are rejected by name.
+ * Uploaded files. `guardUpload` ends uploads that are too slow or whose session has ended.
+ * `readFileHead` detects NDJSON and CSV by content, not by file name. Other common file types, such
+ * as Excel workbooks, are rejected with a specific message.
  */
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -21,8 +21,8 @@ export interface FileHead {
 }
 
 /**
- * Passes the chunks of an upload on. An upload that sends nothing at all is ended by the server.
- * @throws AppError `request_timeout`, and what `reauthorize` rejects with
+ * Passes on an upload's chunks. The HTTP server itself ends uploads that send nothing.
+ * @throws AppError `request_timeout`, and errors of `reauthorize`
  */
 export async function* guardUpload(
   content: AsyncIterable<Buffer>, reauthorize: () => Promise<void>,
@@ -52,7 +52,7 @@ const UNSUPPORTED: readonly (readonly [start: Buffer, detail: string])[] = [
 
 const NDJSON: FileHead = { format: 'ndjson', header: [], examples: [] };
 
-/** `open` reads the file from its beginning. @throws AppError `invalid_data` */
+/** @param open Reads the file from its beginning. @throws AppError `invalid_data` */
 export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<FileHead> {
   for await (const chunk of open()) {
     const [, detail] = UNSUPPORTED.find(([start]) => chunk.indexOf(start) === 0) ?? [];
@@ -79,7 +79,7 @@ async function readRecords(chunks: AsyncIterable<Buffer>): Promise<CsvRecord[]> 
       if (first.length > EXAMPLE_ROWS) break;
     }
   } catch (error) {
-    // The dry run reports an error after the header, with its line.
+    // Errors after the header are left to the dry run, which reports them with their line.
     if (first.length === 0) throw error;
   }
   return first.slice(0, 1 + EXAMPLE_ROWS);

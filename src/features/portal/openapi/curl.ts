@@ -1,4 +1,4 @@
-/** Formats operations as curl lines for a POSIX shell (section 2.2.2). */
+/** Formats operations as curl commands for a POSIX shell (section 2.2.2). */
 import type { Operation } from '../../../api/description/operation.ts';
 import type { Route } from '../../../api/route.ts';
 import type { Portal } from '../route.ts';
@@ -6,15 +6,17 @@ import type { Portal } from '../route.ts';
 /** Bodies by media type. */
 export type Contents = NonNullable<Operation['request']>;
 
-/** The shell variable that holds the key, so that no key gets into the history of the shell. */
+/** The shell variable for the key, which keeps the key out of the shell's history. */
 export const KEY_VARIABLE = 'KEY';
 
-/** The route of an operation. */
 export function findRoute({ description }: Pick<Portal, 'description'>, id: string) {
   return description.routes.find(({ operation }) => operation.id === id);
 }
 
-/** `key` is a secret or a shell variable; `values` are those of path parameters, by name. */
+/**
+ * @param key A secret or a shell variable.
+ * @param values Path parameters by name.
+ */
 export function formatCurl(
   { method, path, scope, operation }: Route, url: string, key: string,
   values: ReadonlyMap<string, unknown> = new Map(),
@@ -31,7 +33,7 @@ export function formatCurl(
   ].join(' \\\n  ');
 }
 
-/** The examples of a body as a client sends them: a text as it is, anything else as JSON. */
+/** Example bodies as a client sends them: a text unchanged, anything else as JSON. */
 export function formatExamples(content: Contents[string], indent?: number): readonly string[] {
   const examples = 'example' in content ? [content.example]
     : Object.values(content.examples).map(({ value }) => value);

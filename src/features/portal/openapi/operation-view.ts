@@ -1,6 +1,6 @@
 /**
- * The reference of one operation: its parameters, its body, its responses, and a curl line. It is
- * rendered from the route that answers, as the OpenAPI document is.
+ * The reference of one operation: parameters, body, responses and a curl command. It is generated
+ * from the route itself, like the OpenAPI document.
  */
 import { requestFields, responseFields } from '../../../api/description/header-fields.ts';
 import type { Answer } from '../../../api/description/operation.ts';
@@ -13,17 +13,17 @@ import type { PageRequest, Portal } from '../route.ts';
 import { type Contents, formatCurl, formatExamples, KEY_VARIABLE } from './curl.ts';
 import { describeType, renderMeaning, renderProse, renderShapes, toSchema } from './schema-view.ts';
 
-/** `values` are path parameters of the curl line, by name. */
+/** @param values Path parameters of the curl command, by name. */
 export function renderOperation(
   request: PageRequest, portal: Portal, route: Route, values: ReadonlyMap<string, unknown>,
 ): Html {
   const { method, path, scope, operation: { description, request: body, answers } } = route;
-  const described = new Set<string>(); // schemas that the page has described
+  const described = new Set<string>(); // schemas already on the page
   const renderBodies = (content: Contents): Html => html`${renderContents(content)}
     ${renderShapes(portal.description.schemas, schemasOf(content), described)}`;
   return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
-    ${method === 'GET' && html`<p>HEAD is supported as well and returns only the headers.</p>`}
+    ${method === 'GET' && html`<p>HEAD is also supported and returns only the headers.</p>`}
     <h2>Try it</h2>
     ${copyable('curl', formatCurl(route, request.base.url, `$${KEY_VARIABLE}`, values))}
     ${renderKeyNote(request, scope)}
@@ -40,7 +40,7 @@ export function renderOperation(
     ${renderErrors(request, listProblems(route))}`;
 }
 
-/** Bodies with their examples. */
+/** Bodies with their types and examples. */
 export function renderContents(contents: Contents): Content {
   return Object.entries(contents).map(([mediaType, content]) => {
     const schema = toSchema(content.schema);

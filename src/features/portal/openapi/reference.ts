@@ -1,4 +1,4 @@
-/** The API reference: an index of all operations, a page for each, and the errors. */
+/** The API reference: an index of operations, a page per operation, and the errors. */
 import { PRODUCTS, type Route, STOCK } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -12,7 +12,7 @@ import { findRoute, KEY_VARIABLE } from './curl.ts';
 import { renderContents, renderOperation, schemasOf } from './operation-view.ts';
 import { renderProse, renderShapes } from './schema-view.ts';
 
-/** By path prefix; the first match counts. */
+/** Groups by path prefix; the first match counts. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
   [PRODUCTS, 'Products'], [STOCK, 'Stock'], ['/api/v1/changes', 'Changes'],
   ['/api/v1/webhooks', 'Webhooks'],
@@ -41,12 +41,12 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
 /** GET /portal/api/{operation}: 200, 404 */
 export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
   const route = findRoute(portal, request.parameters['operation'] ?? '');
-  if (!route) throw new AppError('not_found', 'The API has no such operation.');
+  if (!route) throw new AppError('not_found', 'The API has no operation with this name.');
   const isOff = route.isEnabled?.(portal) === false;
   return renderPage(request, portal, {
     title: route.operation.summary,
-    content: html`${isOff && html`<div class="notice low"><p>This is disabled on this server.
-        Its operator can enable it.</p></div>`}
+    content: html`${isOff && html`<div class="notice low"><p>This operation is disabled on this
+        server. Its operator can enable it.</p></div>`}
       ${renderOperation(request, portal, route, await readPathValues(request, portal, route))}
       <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
@@ -81,12 +81,12 @@ function renderGroup({ link }: PageRequest, name: string, routes: readonly Route
   })}`;
 }
 
-/** Path parameters of a copied line: those of a line that reads exist in this shop. */
+/** Path parameters for the curl command; one that reads gets an id that exists in the shop. */
 async function readPathValues(
   { account: { sellerId } }: PageRequest, portal: Portal, { method, path, isEnabled }: Route,
 ): Promise<ReadonlyMap<string, unknown>> {
   const { description: { pathParameters }, store } = portal;
-  // A copied line that writes must not change a product that is sold.
+  // A copied command that writes must not change a real product.
   const isReal = method === 'GET' && isEnabled?.(portal) !== false;
   return new Map(await Promise.all(listPathParameters(path, pathParameters).map(async (one) => {
     const sample = isReal ? await one.findSample(store, sellerId) : undefined;

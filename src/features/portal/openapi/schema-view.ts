@@ -1,4 +1,4 @@
-/** Renders JSON Schemas (the members of an object, their types and limits) and descriptions. */
+/** Renders JSON Schemas (members, types, limits) and Markdown descriptions. */
 import type { Schema as AnySchema } from '../../../domain/validation.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { table } from '../html/elements.ts';
@@ -6,7 +6,7 @@ import { table } from '../html/elements.ts';
 type Limit = 'minimum' | 'maximum' | 'exclusiveMaximum' | 'minLength' | 'maxLength' | 'minItems'
   | 'maxItems';
 
-/** The part of JSON Schema that the API's description uses. */
+/** The subset of JSON Schema that the API description uses. */
 interface Schema extends Readonly<Partial<Record<Limit, number>>> {
   readonly $ref?: string;
   readonly description?: string;
@@ -27,9 +27,8 @@ interface Schema extends Readonly<Partial<Record<Limit, number>>> {
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** A schema of the API's description. */
 export function toSchema(schema: AnySchema): Schema {
-  return schema as Schema; // the routes and the validators use these members only, with these types
+  return schema as Schema; // routes and validators use only these members, with these types
 }
 
 /** The last segment of the reference. */
@@ -39,7 +38,7 @@ function nameOf({ $ref = '' }: Schema): string {
 
 const NUMBERS = new Intl.NumberFormat('en');
 
-/** The type in words; a named type links to its table. */
+/** The type in words; a named type is a link to its table. */
 export function describeType(schema: Schema): Content {
   const { $ref, type, items, enum: values, format, contentSchema, anyOf = schema.oneOf } = schema;
   if ($ref !== undefined) {
@@ -52,7 +51,7 @@ export function describeType(schema: Schema): Content {
     const others = names.filter((name) => name !== 'array');
     return join([html`array of ${describeType(items)}`, ...others]);
   }
-  // A description that is a list names the values itself.
+  // A description that is a list already names the values.
   const isListed = schema.description?.startsWith('- ') === true;
   if (values && !isListed) return join(values.map((value) => html`<code>${String(value)}</code>`));
   return `${names.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
@@ -72,7 +71,7 @@ function listLimits(schema: Schema): readonly Content[] {
   ].filter((part) => part !== false && part !== undefined);
 }
 
-/** The tables of all schemas that are named here, except those in `described`, which it extends. */
+/** Tables of all referenced schemas that are not yet in `described`, to which they are added. */
 export function renderShapes(
   known: Readonly<Record<string, AnySchema>>, roots: readonly AnySchema[], described: Set<string>,
 ): Html {
@@ -92,7 +91,7 @@ function join(parts: readonly Content[]): Html {
 }
 
 function formatRange(least: number | undefined, most: number | undefined): string | undefined {
-  // The limit of every JSON number is not worth a word.
+  // Every JSON number has this limit, so do not show it.
   const end = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   if (end === undefined) return least === undefined ? undefined : `from ${NUMBERS.format(least)}`;
   return `${least === undefined ? 'up' : NUMBERS.format(least)} to ${NUMBERS.format(end)}`;
@@ -105,7 +104,7 @@ function formatCount(
   return `${formatRange(least, most)} ${unit}`;
 }
 
-/** In the order of their first mention. */
+/** In the order in which they are first referenced. */
 function listNames(
   schema: Schema, schemas: Readonly<Record<string, Schema>>, described: Set<string>,
 ): string[] {
@@ -152,7 +151,7 @@ export function renderMeaning(schema: Schema, description = schema.description):
     <p class="quiet small">${limits}</p>`}`;
 }
 
-/** Members of unnamed objects are listed in place, with a path. */
+/** Lists members of unnamed objects in place, with a path. */
 function listMembers({ properties = {}, required = [] }: Schema, prefix = ''): readonly {
   readonly path: string; readonly isRequired: boolean; readonly member: Schema;
 }[] {
@@ -166,8 +165,8 @@ function listMembers({ properties = {}, required = [] }: Schema, prefix = ''): r
 const ITEM = '- ';
 
 /**
- * A description in the Markdown that the document uses: paragraphs, lists, `code` and *emphasis*.
- * Everything else is text, and escaped.
+ * Renders the Markdown subset of the API description: paragraphs, lists, `code` and *emphasis*.
+ * Everything else is escaped text.
  */
 export function renderProse(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => {

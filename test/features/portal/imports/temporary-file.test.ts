@@ -59,7 +59,7 @@ test('reports a full disk', { skip: !existsSync(FULL_DISK) }, async (t) => {
   const file = new TemporaryFile(await open(FULL_DISK, 'r+'));
   t.after(() => file.close());
   await assert.rejects(file.append(Buffer.from('x')), {
-    name: 'AppError', code: 'storage_full', message: /disk of the server is full/,
+    name: 'AppError', code: 'storage_full', message: /server's disk is full/,
   });
   assert.equal(file.sizeBytes, 0);
 });

@@ -115,8 +115,8 @@ describe('the page of an operation', () => {
   test('says that webhooks are disabled', async (t) => {
     const server = await startServer(t, { portal: true });
     const { user } = await openShop(server);
-    assert.match((await user.get('/portal/api/listWebhooks')).text, /This is disabled/);
-    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /This is disabled/);
+    assert.match((await user.get('/portal/api/listWebhooks')).text, /This operation is disabled/);
+    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /This operation is disabled/);
   });
 });
 
