@@ -42,7 +42,7 @@ test('an e-mail and a password are changed, and others are signed out', async (t
   await inspect(browser, 'account-password-refused');
   await fillIn(browser, { 'Current password': shop.password, 'New password': password });
   await press(browser, 'Change password');
-  assert.match(await readMain(browser), /All other browsers signed out.*1 browser\b/s);
+  assert.match(await readMain(browser), /All other browsers are signed out.*1 browser\b/s);
   assert.equal((await shop.user.get('/portal')).status, 303);
   await press(browser, 'Sign out');
   await browser.open(`${url}/sign-in`);

@@ -90,7 +90,7 @@ test('lists adjustments and stocktakes in the ledger, with reasons', async (t) =
 
   await (await browser.find('#field-amount')).fill('100');
   await press(browser, 'Remove');
-  assert.match(await describe(browser, 'Quantity'), /Only 17 are in stock/);
+  assert.match(await describe(browser, 'Quantity'), /Only 17 in stock/);
   assert.equal(await (await browser.find('#field-amount')).value(), '100');
   await inspect(browser, 'product-stock-refused');
 
