@@ -120,7 +120,7 @@ test('holds no key back for long whose requests were counted by a clock that was
     assert.deepEqual([await list(), await list(), await list()], [200, 200, 200]);
   });
 
-test('ends sessions that a clock began that was ahead, once it is put right', () => {
+test('ends sessions that began while the clock was ahead, once it is corrected', () => {
   const now = makeClock().now;
   const begun = (createdAt: number) => ({
     id: 1, createdAt, seenAt: createdAt, address: '', userAgent: '',

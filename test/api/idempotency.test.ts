@@ -86,7 +86,7 @@ test('another payload, path or method under the key is rejected with 422', async
   assert.equal((await seller.send({ path })).text, created.text);
 });
 
-test('two at once make one effect', async (t) => {
+test('two concurrent ones take effect once', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const sent = { key: 'same', body: makeProduct() };
   const answers = await Promise.all(Array.from({ length: 16 }, () => send(seller, sent)));

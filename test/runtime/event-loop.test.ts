@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { yieldToEventLoop } from '../../src/runtime/event-loop.ts';
 
-test('does one part of all work that takes long in a turn, in the order of asking', async () => {
+test('runs one slice of long work per event-loop iteration, in the order requested', async () => {
   const parts: string[] = [];
   const turns: string[][] = [];
   const work = async (name: string): Promise<void> => {

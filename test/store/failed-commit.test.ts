@@ -18,7 +18,7 @@ interface Shop {
   readonly log: string;
 }
 
-test('brings back nothing that it said was not done, where the disk failed at the end of a commit',
+test('never brings back a rejected change after the disk failed at the end of a commit',
   { skip: NO_STRACE }, async (t) => {
     const shop = await openShop(t);
     assert.equal((await create(shop, 'before')).status, 201);
@@ -33,7 +33,7 @@ test('brings back nothing that it said was not done, where the disk failed at th
     assert.deepEqual(await restartAndList(t, shop), ['before']);
   });
 
-test('says that it does not know where the disk goes on to fail, and goes on when it does not',
+test('reports an unknown outcome while the disk keeps failing, and continues once it recovers',
   { skip: NO_STRACE }, async (t) => {
     const shop = await openShop(t);
     const tracing = await bring(t, shop.serving.child, {

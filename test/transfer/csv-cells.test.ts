@@ -59,7 +59,7 @@ test('never writes a price with an exponent', () => {
 
 const NAME_AND_SKU = selectFields(['name', 'sku']);
 
-test('begins no cell with what a spreadsheet takes for a formula', async () => {
+test('writes no cell that a spreadsheet would execute as a formula', async () => {
   const lines = HOSTILE.map((name) => formatCsvProduct(makeProduct({ name }), NAME_AND_SKU));
   const text = lines.join('');
   const records = await readRecords(`name,sku\r\n${text}`);

@@ -28,7 +28,7 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejectio
   return () => syncStock(call as ApiRequest, services);
 }
 
-test('lets others have turns while 10,000 changes are read and answered', async () => {
+test('serves other requests while 10,000 changes are read and answered', async () => {
   const results = Array.from({ length: CHANGES }, () => ({ status: 'not_found' as const }));
   const handle = prepare({ sku: 'A', set: 1 }, { results, rejection: undefined });
   assert.ok(await countTurns(handle) >= PARTS);

@@ -90,7 +90,7 @@ describe('the size of a body', () => {
     });
   }
 
-  test('is rejected by what it announces, before any of it comes', async (t) => {
+  test('is rejected by its declared length, before any of it arrives', async (t) => {
     const socket = await open(t, await serveEcho(t));
     socket.write(formatPost(`Content-Length: ${BODY_LIMIT_BYTES + 1}`));
     assert.match(await readUntil(socket, '\r\n\r\n'), /^HTTP\/1\.1 413 /);

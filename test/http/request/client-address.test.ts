@@ -41,7 +41,7 @@ test('is that of the socket where no proxy is trusted, whatever the headers say'
   assert.equal((await send(port, { path: '/', headers })).text, '127.0.0.1');
 });
 
-test('is that of the socket where it is no proxy that is trusted', () => {
+test('is the address of the socket unless the peer is a trusted proxy', () => {
   const peer = ask('192.0.2.9', { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' });
   assert.equal(PROXIES.readClientAddress(peer), '192.0.2.9');
   assert.equal(PROXIES.readClientAddress(ask('192.0.2.9', { forwarded: '"' })), '192.0.2.9');

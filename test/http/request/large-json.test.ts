@@ -34,7 +34,7 @@ for (const [what, text, values] of [
   });
 }
 
-test('reads a large body in parts, between which others have turns', async () => {
+test('reads a large body in slices, between which other requests run', async () => {
   const bytes = Buffer.from(makeMembers(60_000));
   assert.ok(await countTurns(() => parseLargeJson(bytes)) >= 9);
 });

@@ -126,7 +126,7 @@ describe('gzip', LIMITED, () => {
     return result.promise;
   }
 
-  test('that becomes very much more than came is rejected, and soon', async (t) => {
+  test('that expands too far is rejected early', async (t) => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const [madeBytes, code] = await inflate(t, bomb);
     assert.equal(code, 'body_too_large');

@@ -199,7 +199,7 @@ function testPast(prepare: PrepareStore): void {
     assert.deepEqual([second.levels[0]?.sku, second.hasMore], [B, false]);
   });
 
-  test('finds the position of a time, also where the clock has stepped back', async (t) => {
+  test('finds the position of a time, even if the clock has stepped back', async (t) => {
     const { store, actor, clock, timeOf } = await prepareHistory(prepare(t));
     const find = (at: number) => store.findPositionAt(actor.sellerId, at);
     assert.deepEqual(await Promise.all([find(timeOf(1) - 1), find(timeOf(1))]), [0, 1]);

@@ -34,7 +34,7 @@ test('rejects a write without disk space, and continues to read', async (t) => {
   rejectPagingParameters(folder, made.length);
 });
 
-test('keeps every write that it answered, where a commit does not fit', async (t) => {
+test('keeps every acknowledged write if a commit does not fit', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, pageLimit: 400 });
   const actor = await makeActor(store);
@@ -51,7 +51,7 @@ test('keeps every write that it answered, where a commit does not fit', async (t
   rejectPagingParameters(folder, made.length);
 });
 
-test('goes on where it stopped once there is room again', async (t) => {
+test('continues where it stopped once there is space again', async (t) => {
   const folder = makeFolder(t);
   const full = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
   const actor = await makeActor(full);

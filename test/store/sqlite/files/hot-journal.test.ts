@@ -120,7 +120,7 @@ test('doctor says that another process holds the lock, and reports no damage', a
     + 'database, such as a restore.']);
 });
 
-test('kill -9 amid a restore leaves a folder that doctor and backup can work with',
+test('kill -9 during a restore leaves a folder that doctor and backup can read',
   { skip: NO_STRACE }, async (t) => {
     const folder = join(makeFolder(t), 'data');
     await createSeller(folder);

@@ -36,7 +36,7 @@ test('seals the same text differently each time', () => {
   assert.notDeepEqual(KEY.encrypt('secret', 'a'), KEY.encrypt('secret', 'a'));
 });
 
-test('opens nothing that was altered, cut or sealed for something else', () => {
+test('decrypts nothing that was altered, truncated or encrypted for another purpose', () => {
   const sealed = KEY.encrypt('secret', 'one');
   assert.equal(KEY.decrypt(sealed, 'other'), undefined);
   for (let at = 0; at < sealed.length; at += 1) {
