@@ -67,7 +67,7 @@ export function parseProductPatch(
 }
 
 /**
- * An import row, in which only the SKU is required.
+ * An import row: only the SKU is required.
  * @throws AppError `invalid_data` naming every invalid and unknown member
  */
 export function parseProductRow(body: unknown, currency: Currency): ProductRow {

@@ -111,12 +111,12 @@ function describeAnswers(route: Route, problems: Problems, isHead: boolean): Par
   const answers = Object.entries(route.operation.answers).map(([status, answer]) => {
     return [status, describeAnswer(answer, listFields(route, answer), isHead)];
   });
-  const refusals = listProblems(route).map((status) => {
+  const errors = listProblems(route).map((status) => {
     const problem = problems.get(status);
     const own = problem && isHead && describeAnswer(problem, problem.headers ?? [], isHead);
     return [status, own || { $ref: `#/components/responses/${status}` }];
   });
-  return Object.fromEntries([...answers, ...refusals]);
+  return Object.fromEntries([...answers, ...errors]);
 }
 
 /** The header fields of a successful response: its own, and those that follow from the route. */

@@ -72,8 +72,8 @@ export function listProblems(route: Route): readonly number[] {
 /** The problems by status. */
 export function describeProblems(): ReadonlyMap<number, Answer> {
   // The cast: Object.entries loses the key type.
-  const refusals = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
-  const replies = refusals.map(([code, [detail, details]]) => {
+  const entries = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
+  const replies = entries.map(([code, [detail, details]]) => {
     const reply = createProblem(new AppError(code, detail, details), () => {});
     return { code, reply, problem: readProblem(reply) };
   });

@@ -18,7 +18,7 @@ export const WEBHOOK_RESPONSE_LIMIT_BYTES = 64 * 1024;
 /** Time for the DNS lookup when a webhook is created; its client waits. */
 export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
 /**
- * Concurrent DNS lookups, of which a seller, and all failing endpoints together, get one; each
+ * Concurrent DNS lookups: one per seller, and one for all failing endpoints together; each
  * takes one of the four threads that also compress responses.
  */
 export const CONCURRENT_DNS_LOOKUPS_LIMIT = 3;
