@@ -15,7 +15,7 @@ const releases: readonly [version: string, now: number, says: RegExp | undefined
   ['v24.21.0', NOW, undefined],
   ['v24.15.0', NOW, /^Node v24\.15\.0 is older than 24\.21\.0\.$/],
   ['v25.9.0', NOW, /^Node v25\.9\.0 has had no security fixes since 2026-06-01\.$/],
-  ['v24.99.0', Date.parse('2028-05-01'), /without security fixes since 2028-04-30/],
+  ['v24.99.0', Date.parse('2028-05-01'), /no security fixes since 2028-04-30/],
   ['v28.0.0', NOW, undefined],
 ];
 

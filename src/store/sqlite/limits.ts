@@ -4,7 +4,7 @@
 export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How long request counts of keys are kept; 8 days, so that a full week is shown. */
+/** How long hourly request counts of keys are kept; 8 days, to show a full week. */
 export const KEY_USAGE_KEPT_HOURS = 8 * 24;
 
 /** How often the log repeats why all writes fail; a full disk fails thousands of them. */
@@ -16,10 +16,10 @@ export const READER_BUSY_TIMEOUT_MS = 1_000;
 /** Page cache of the writer and of each reader; the indexes of some 100,000 products fit. */
 export const WRITER_CACHE_KIB = 16_384;
 export const READER_CACHE_KIB = 16_384;
-/** Page cache of a dry run; what an import would write beyond it goes to a temporary file. */
+/** Page cache of a dry run; more goes to a temporary file. */
 export const DRY_RUN_CACHE_KIB = 8_192;
 /**
- * Pages of 4 KiB in the write-ahead log before the writer checkpoints it; an import, which changes
+ * Pages of 4 KiB in the write-ahead log at which the writer checkpoints; an import, which changes
  * pages all over the database, is a third faster than with 1,000, and no reader waits.
  */
 export const WAL_CHECKPOINT_PAGES = 8_000;
@@ -29,33 +29,33 @@ export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Products missing from a stocktake that are read at once; memory is bounded. */
 export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 
-/** Changes that one step of pruning removes, and the pause after it; writes go between. */
+/** Changes that one pruning step removes, and the pause after it; writes run in between. */
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
 
-/** Changes that one query of the history reads, matching or not; a read takes milliseconds. */
+/** Changes that one history query reads, matching or not; it takes milliseconds. */
 export const HISTORY_SCAN_LIMIT = 5_000;
-/** Such queries for one page of the ledger; then the page ends early with a cursor. */
+/** History queries for one ledger page; then the page ends early with a cursor. */
 export const LEDGER_STEPS_LIMIT = 40;
 /** Deleted products whose movements are found by a former SKU; each takes a query. */
 export const LEDGER_PRODUCTS_LIMIT = 100;
-/** How often commits of other processes are looked for while a client waits for changes. */
+/** Polling interval for commits of other processes while a client waits for changes. */
 export const COMMIT_POLL_INTERVAL_MS = 20;
 
 /** Expired idempotency records that each new one removes; the table shrinks as it is used. */
 export const IDEMPOTENCY_PRUNE_STEP = 4;
-/** Expired idempotency records that one step of pruning removes; each may have a MiB. */
+/** Expired idempotency records that one pruning step removes; each may have a MiB. */
 export const IDEMPOTENCY_PRUNE_RECORDS = 25;
 
 /** Pages of 4 KiB that a backup copies before it reports progress; it takes milliseconds. */
 export const BACKUP_STEP_PAGES = 250;
 /**
- * Age without a write after which an unfinished file without a lock counts as abandoned; earlier
- * versions locked none, and the checks of a copy take minutes.
+ * Age without a write at which an unfinished file without a lock counts as abandoned; earlier
+ * versions locked none, and checking a copy takes minutes.
  */
 export const UNLOCKED_TEMP_FILE_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Findings of `doctor` in one check; the first tell enough. */
+/** Findings of one `doctor` check; the first ones tell enough. */
 export const DOCTOR_FINDINGS_LIMIT = 20;
 /** Size of a write-ahead log, and free disk space, at which `doctor` warns; both are unusual. */
 export const DOCTOR_WAL_LIMIT_BYTES = 256 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
- * The SQLite adapter: composes the ports. Queries run in this thread, on a connection that cannot
- * write; mutations go to the writer thread, searches and exports to another one. Several processes
- * may have the same folder open.
+ * The SQLite adapter: composes the ports. Queries run in the main thread on a read-only connection,
+ * mutations in the writer thread, searches and exports in a third one. Several processes may have
+ * the same folder open.
  */
 import { join } from 'node:path';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
@@ -23,20 +23,19 @@ import { Search } from './search/search.ts';
 import { webhookStore } from './webhooks/webhook-store.ts';
 
 export interface SqliteStoreOptions {
-  /** Data folder; it is created if missing, and closed to other users (mode 0700). */
+  /** Data folder; created if missing, and closed to other users (mode 0700). */
   readonly folder: string;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Maximum size of the database in pages of 4 KiB. Default: as much as the disk has. */
+  /** Maximum database size in pages of 4 KiB. Default: limited by the disk only. */
   readonly pageLimit?: number;
 }
 
 /**
- * Opens the database in `folder`, and creates or migrates it if needed. Open a folder once per
+ * Opens the database in `folder`, creating or migrating it if needed. Open a folder once per
  * process: closing any descriptor of a file drops the process's POSIX locks on it, and the file's
  * header is read before SQLite opens it.
- * @throws AppError `unavailable` for a folder or file that is not this server's own, and for one
- *   that cannot be read or written
+ * @throws AppError `unavailable` for a folder or file that is foreign, or cannot be read or written
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   try {
@@ -90,7 +89,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
   }
 }
 
-/** The mutations that take the arguments of their methods. */
+/** The mutations that take their methods' arguments. */
 const MUTATIONS = [
   'createSeller', 'setSellerDisabled', 'revokeKey', 'noteKeyUse', 'createInvitation', 'register',
   'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp',
@@ -155,7 +154,7 @@ function historyMethods(reader: Reader): HistoryMethods {
   };
 }
 
-/** Everything here is copied to the writer thread, so an actor is reduced to what it needs. */
+/** Everything here is copied to the writer thread, so an actor is reduced to what is needed. */
 function actorOf({ sellerId, keyId }: Actor): Actor {
   return { sellerId, keyId };
 }

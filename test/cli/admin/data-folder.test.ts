@@ -49,7 +49,7 @@ describe('the data folder', { concurrency: 2 }, () => {
       for (const args of [['serve', '--port', '0'], ['seller', 'create', 'A shop']]) {
         const { status, out, notes } = await run([...args, '--data', data]);
         assert.deepEqual([status, out], [1, ''], notes);
-        assert.equal(notes, `${data} is not a folder, or lies in a file. `
+        assert.equal(notes, `${data} is not a folder, or its path leads through a file. `
           + 'Name a folder with --data.\n');
       }
     }

@@ -77,7 +77,7 @@ test('leaves no file or a complete one wherever it is killed; the server keeps o
       longestMs /= 2;
       const again = await run(['backup', file, '--data', load.folder]);
       assert.deepEqual([again.status, again.out], [1, '']);
-      assert.match(again.notes, /copy\.db is there already/);
+      assert.match(again.notes, /copy\.db already exists/);
       for (const name of names) rmSync(join(folder, name));
     } else {
       none += 1;
@@ -100,7 +100,7 @@ test('lets only one of two backups create the same file', async (t) => {
   const file = join(target, 'copy.db');
   const both = await Promise.all([1, 2].map(() => run(['backup', file, '--data', folder])));
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [0, 1]);
-  assert.match(both.find(({ status }) => status === 1)?.notes ?? '', /is there already/);
+  assert.match(both.find(({ status }) => status === 1)?.notes ?? '', /already exists/);
   assert.deepEqual(readdirSync(target), ['copy.db']);
   const [seller] = readCatalogue(file).positions;
   assert.equal(seller, 0);

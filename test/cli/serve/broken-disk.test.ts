@@ -24,12 +24,12 @@ test('reports a full disk if it cannot start, and changes nothing',
     for (const args of COMMANDS) {
       const { status, notes } = await run([...args, '--data', data]);
       assert.equal(status, 1);
-      assert.match(notes, /^\S+\/data is on a disk that is full\. Make room, and start again\.\n$/);
+      assert.match(notes, /^\S+\/data is on a full disk\. Make room, and start again\.\n$/);
     }
     const names = before.map(([name]) => name);
     assert.deepEqual(readFolder(data).filter(([name]) => names.includes(name)), before);
     const { notes } = await run(['serve', '--data', join(disk, 'other')]);
-    assert.match(notes, /on a disk that is full/);
+    assert.match(notes, /on a full disk/);
     freeDisk(disk);
     assert.equal((await run(['seller', 'list', '--data', data])).status, 0);
   });
@@ -61,7 +61,7 @@ test('reports a damaged database, and does not change it', async (t) => {
     writeFileSync(file, damaged);
     const { status, notes } = await run(['seller', 'list', '--data', data]);
     assert.equal(status, 1);
-    assert.match(notes, /\/data has a database that is damaged\..*restore a backup\.\n$/, what);
+    assert.match(notes, /\/data has a damaged database\..*restore a backup\.\n$/, what);
     assert.ok(readFileSync(file).equals(damaged), what);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * The methods of the portal's port that need the server's key. Secrets are encrypted and decrypted
- * here, in the thread that serves; the writer thread gets only encrypted ones.
+ * The methods of the account port that need the server's key. This thread encrypts and decrypts
+ * secrets; the writer thread gets only encrypted ones.
  */
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
@@ -31,7 +31,7 @@ export function secretMethods(key: ServerKey, reader: Reader, writer: Writer): S
   };
 }
 
-/** The context that an account's secret is bound to (AEAD); persisted. */
+/** The context that an account's secret is bound to (AEAD). Persisted: do not change it. */
 export function contextOfTotp(sellerId: SellerId): string {
   return `totp secret ${formatSellerId(sellerId)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Portal accounts in SQLite: their mutations, also those by which the operator resets an account,
- * their queries, and the mapping of their rows.
+ * Portal accounts in SQLite: mutations, including the operator's resets, queries, and the row
+ * mapper.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account } from '../../../domain/access/account.ts';
@@ -11,7 +11,7 @@ import type { AuditLog } from './audit.ts';
 import type { MutationsOf, QueriesOf } from '../engine/port-methods.ts';
 import { readCurrency, readId, readInteger, readText, type Row } from '../engine/row.ts';
 
-/** For `mapAccount`, from `account AS a JOIN seller AS s`. */
+/** Columns for `mapAccount`, from `account AS a JOIN seller AS s`. */
 export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
   s.currency_decimals, a.email, a.totp_secret IS NOT NULL AS has_totp, a.locale, a.time_zone,
   a.low_stock, a.created_at AS account_created_at`;

@@ -1,21 +1,21 @@
 /**
- * Authenticates the audit chain: HMAC-SHA-256 over its newest hash, with a key that is not in the
- * database. A hash covers all events before it, so one code covers them all. It is verified before
- * it moves on to the next event; if it does not match, a new segment begins and records why, so
- * adding an event hides no forgery.
+ * Authenticates the audit chain: HMAC-SHA-256 over its newest hash, with a key outside the
+ * database. A hash covers all earlier events, so one code covers them all. The code is verified
+ * before each new event; on a mismatch a new segment begins and records why, so adding an event
+ * cannot hide a forgery.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes, readInteger, readText, type Row } from '../engine/row.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 
-/** Derived from the server's key, of which the writer thread gets nothing else. */
+/** Derived from the server's key. The writer thread gets nothing else of that key. */
 export interface AuditKey {
   readonly id: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-// Persisted: other names would be another key.
+// Persisted: other names would derive another key.
 const KEY_CONTEXT = 'seller-product-api audit chain hmac-sha-256 v1';
 const KEY_ID_CONTEXT = 'seller-product-api audit chain key id v1';
 const MAC_CONTEXT = 'audit segment v1';
@@ -25,7 +25,7 @@ const KEY_ID_BYTES = 16;
 const COLUMNS = 'id, first, last, origin, key_id, mac';
 const ORIGINS = ['start', 'key', 'mismatch'] as const;
 
-/** What the code of a segment covers, besides the hash of its newest event. */
+/** What a segment's code covers, besides the hash of its newest event. */
 interface SegmentContent {
   readonly id: number;
   readonly first: number;
@@ -38,7 +38,7 @@ export interface AuditSegment extends SegmentContent {
   readonly mac: Uint8Array;
 }
 
-/** The newest event of a chain; `n` is 0, and the hash 32 zeros, while there is none. */
+/** The newest event of a chain; if there is none, `n` is 0 and the hash 32 zeros. */
 export interface ChainHead {
   readonly n: number;
   readonly hash: Uint8Array;
@@ -68,15 +68,15 @@ export function prepareAuditSegments(db: DatabaseSync, key: AuditKey) {
   }
 
   return {
-    /** Starts the very first segment, which authenticates the existing events as they are now. */
+    /** Starts the very first segment, which authenticates the existing events as they are. */
     start({ n, hash }: ChainHead): void {
       begin({ id: 1, first: n + 1, last: n, origin: 'start' }, hash);
     },
-    /** The number of the next event: one that was never used, even if events were removed. */
+    /** The number of the next event, never used before, even if events were removed. */
     nextNumber({ n }: ChainHead): number {
       return Math.max(n, readNewest()?.last ?? 0) + 1;
     },
-    /** Extends the chain with the event that was added after `before`. */
+    /** Extends the chain with the event added after `before`. */
     extend(before: ChainHead, { n, hash }: ChainHead): void {
       const newest = readNewest();
       if (newest?.last === before.n && isAuthentic(newest, before.hash, key)) {
@@ -89,12 +89,12 @@ export function prepareAuditSegments(db: DatabaseSync, key: AuditKey) {
   };
 }
 
-/** Whether a segment says that this key made it. */
+/** Whether a segment claims this key. */
 export function isOf({ keyId }: AuditSegment, key: AuditKey): boolean {
   return Buffer.from(keyId).equals(key.id);
 }
 
-/** Whether this key made the segment, and `head` is the hash of its newest event. */
+/** Whether this key signed the segment and `head` is the hash of its newest event. */
 export function isAuthentic(segment: AuditSegment, head: Uint8Array, key: AuditKey): boolean {
   const { mac } = segment;
   const expected = makeMac(segment, head, key);

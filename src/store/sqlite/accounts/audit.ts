@@ -1,7 +1,7 @@
 /**
- * The audit log in SQLite: a chain, in which each event carries the SHA-256 of itself and of the
- * hash before it; `audit-segments.ts` authenticates the newest hash. Mutations write their events
- * in their own transactions.
+ * The audit log in SQLite: a chain in which each event carries the SHA-256 of itself and the
+ * previous hash; `audit-segments.ts` authenticates the newest hash. Mutations write events in their
+ * own transactions.
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ const COLUMNS = 'n, seller_id, at, type, address, subject';
 const SUBJECT_LIMIT_CHARACTERS = 300;
 const ADDRESS_LIMIT_CHARACTERS = 100;
 
-/** Without an address if no client asked for it. */
+/** Without an address if no client requested it. */
 interface AddedEvent extends Pick<NewAuditEvent, 'sellerId' | 'type'> {
   readonly address?: string | undefined;
   readonly subject?: string;
@@ -42,7 +42,7 @@ export function prepareAuditLog(db: DatabaseSync, key: AuditKey) {
   };
 }
 
-/** Starts to authenticate the existing events. Call it once, when the table is made. */
+/** Starts authenticating the existing events. Call it once, when the table is created. */
 export function startAuditSegments(db: DatabaseSync, key: AuditKey): void {
   prepareAuditSegments(db, key).start(prepareFindHead(db)());
 }
@@ -71,12 +71,12 @@ export function auditQueries(db: DatabaseSync) {
   } satisfies Partial<QueriesOf<AccountStore>>;
 }
 
-/** An event as it is hashed: its type may be an unknown one. */
+/** An event as it is hashed; its type may be unknown. */
 interface HashedEvent extends Omit<AuditEvent, 'type'> {
   readonly type: string;
 }
 
-/** The hash of an event. `before` is the hash of the event before it, or 32 zeros. */
+/** The hash of an event. `before` is the previous hash, or 32 zeros. */
 export function chainHash(before: Uint8Array, event: HashedEvent): Buffer {
   const { n, sellerId, at, type, address, subject } = event;
   const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
@@ -90,7 +90,7 @@ function mapEvent(row: Row): AuditEvent {
   return { ...event, type };
 }
 
-/** Reads all columns but the hash. */
+/** Reads all columns except the hash. */
 export function mapHashedEvent(row: Row): HashedEvent {
   return {
     n: readInteger(row, 'n'),

@@ -13,7 +13,7 @@ import { prepareInsertSession } from './sessions.ts';
 
 const COLUMNS = 'seller_id, is_first, expires_at';
 /**
- * An invitation for the first seller is valid while there is no seller; one for an existing seller,
+ * An invitation for the first seller is valid while no seller exists; one for an existing seller,
  * while that seller has no account and is not disabled.
  */
 const IS_VALID = `hash = :hash AND expires_at > :at
@@ -39,7 +39,7 @@ export function invitationMutations(
     createInvitation([hash, { sellerId, isFirst, expiresAt }], at) {
       removeExpired.run(at);
       insert.run(hash, sellerId ?? null, isFirst ? 1 : 0, expiresAt);
-      if (isFirst) return; // every start of a server on an empty database creates one
+      if (isFirst) return; // each server start on an empty database creates one
       audit.add({ sellerId, type: 'invitation_created' }, at);
     },
     register([registration]: [Registration], at): RegistrationResult {

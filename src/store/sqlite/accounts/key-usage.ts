@@ -1,4 +1,4 @@
-/** Usage of keys per hour in SQLite: the counts of all processes are added up. */
+/** Hourly usage of keys in SQLite, summed over all processes. */
 import type { DatabaseSync } from 'node:sqlite';
 import { KEY_USAGE_KEPT_HOURS } from '../limits.ts';
 import type { KeyId } from '../../../domain/id.ts';

@@ -1,4 +1,4 @@
-/** Portal sessions in SQLite, which stores only hashes of their tokens. */
+/** Portal sessions in SQLite. Only hashes of their tokens are stored. */
 import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
 import { nextId, type SellerId } from '../../../domain/id.ts';
@@ -12,7 +12,7 @@ const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
 
 export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
   const addSession = prepareInsertSession(db);
-  // Checking a password takes long, and it may have been changed since, to lock others out.
+  // Checking a password takes time, and the owner may have changed it since, to lock others out.
   const areCurrent = db.prepare(`
     SELECT 1 FROM account WHERE seller_id = :sellerId AND password = :passwordHash
       AND (totp_secret IS NULL OR :hasTotp = 1)
@@ -47,7 +47,7 @@ export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
-/** Inserts a session, and deletes the seller's expired sessions and those over the limit. */
+/** Inserts a session; deletes the seller's expired sessions and those over the limit. */
 export function prepareInsertSession(db: DatabaseSync) {
   const findLastId = db.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM session WHERE seller_id = ?`);

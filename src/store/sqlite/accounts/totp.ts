@@ -1,7 +1,4 @@
-/**
- * One-time passwords and recovery codes in SQLite. Secrets arrive here encrypted, and codes as
- * hashes.
- */
+/** One-time passwords and recovery codes in SQLite; secrets arrive encrypted, codes as hashes. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import { TOTP_STEPS_AHEAD } from '../../../domain/access/totp.ts';
@@ -10,7 +7,7 @@ import type { AuditLog } from './audit.ts';
 import type { MutationsOf } from '../engine/port-methods.ts';
 import { readBytes, readInteger } from '../engine/row.ts';
 
-/** The port as the writer thread has it. */
+/** The port from the writer thread's side. */
 interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
   /** `sealed` is the encrypted secret, in base64. */
   enableTotp(

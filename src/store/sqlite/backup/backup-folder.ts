@@ -1,7 +1,7 @@
 /**
- * A folder of backups, named by their time. Of several processes, one makes the next backup. Files
- * are removed only if they have such a name and are backups of this catalogue; never more of them
- * than are made, and never the newest.
+ * A folder of backups, named by time. Among several processes, one makes the next backup. A file is
+ * removed only if it has such a name and is a backup of this catalogue; never more files than were
+ * made, and never the newest.
  */
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ import { type AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
-  /** Must exist: otherwise a backup could go to the mount point of a missing disk. */
+  /** Must exist: otherwise a backup could fill the mount point of a missing disk. */
   readonly folder: string;
-  /** No backup is made while the newest one is younger; 0 to always make one. */
+  /** No backup is made while the newest is younger than this; 0 always makes one. */
   readonly intervalMs: number;
   /** How many to keep, at least 1. */
   readonly keep: number;
@@ -32,17 +32,17 @@ interface FolderTask {
 }
 
 interface FolderBackup {
-  /** Undefined if none was due. */
+  /** Undefined if no backup was due. */
   readonly made: (Backup & { readonly path: string }) | undefined;
   /** Names of removed backups. */
   readonly removed: readonly string[];
-  /** When the next one is due; undefined while another process makes one. */
+  /** When the next backup is due; undefined while another process makes one. */
   readonly dueInMs: number | undefined;
 }
 
 const NAME = /^catalogue-(\d{8}T\d{6}Z)\.db$/;
 
-/** `create` makes the file of a backup that is due. @throws AppError as `backUp` does */
+/** `create` creates the file of a due backup. @throws AppError as `backUp` does */
 export async function backUpToFolder(
   task: FolderTask, create: (path: string) => AtomicFile,
   onProgress: (state: CopyState) => void,
@@ -58,20 +58,20 @@ export async function backUpToFolder(
   const isOurs = (name: string): boolean => isBackupOf(join(folder, name), identity);
   const last = names.findLast(isOurs);
   const age = last === undefined ? Infinity : at - (findTime(last) ?? 0);
-  // One from the future was made before the clock was put back: how long ago, nobody knows.
+  // A backup from the future was made before the clock was set back: its age is unknown.
   if (age >= 0 && age < intervalMs) {
     return { made: undefined, removed: [], dueInMs: intervalMs - age };
   }
   removeAbandonedParts(folder, (name) => NAME.test(name));
   const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
   const made = await backUp(dataFolder, create(path), onProgress);
-  const [oldest, ...others] = names.filter(isOurs); // without the one just made
+  const [oldest, ...others] = names.filter(isOurs); // excludes the new backup
   const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
   for (const name of removed) rmSync(join(folder, name));
   return { made: { ...made, path }, removed, dueInMs: intervalMs };
 }
 
-/** The oldest first. A name from the future counts as the oldest: it was made before now. */
+/** Oldest first. A name from the future counts as the oldest: it was made before now. */
 function listByAge(folder: string, at: number): string[] {
   const rank = (name: string): number => {
     const time = findTime(name) ?? 0;
@@ -102,7 +102,7 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
 function readIdentity(file: string): Uint8Array | undefined {
   if (findAnyVersion(file) === undefined) return undefined;
   using db = openReader(file);
-  // A foreign view in its place may never end.
+  // Reading a foreign view in its place could run forever.
   const table = db.prepare(`
     SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'server_secret'`).get();
   return table && readCursorKey(db);

@@ -1,8 +1,8 @@
 /**
- * Copies the database into a file while others write to it: SQLite's online backup inside a read
- * transaction (https://www.sqlite.org/backup.html). Without the transaction it would restart after
- * every commit of another connection. It copies one snapshot and blocks nobody, but the write-ahead
- * log cannot be truncated during the copy. The copy does not contain `server.key`.
+ * Copies the database into a file during writes: SQLite's online backup inside a read transaction
+ * (https://www.sqlite.org/backup.html), without which it would restart after every commit of
+ * another connection. It copies one snapshot and blocks nobody, but the write-ahead log cannot be
+ * truncated during the copy. The copy does not contain `server.key`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,8 +26,8 @@ export interface Backup extends CatalogueFacts {
 }
 
 /**
- * Resolves when the copy of the database in `folder` has been read back, is complete and durable.
- * Otherwise nothing of it is left.
+ * Resolves when the copy of the database in `folder` is complete, checked and durable. On failure
+ * it leaves nothing behind.
  * @throws AppError `unavailable`, `storage_full`
  */
 export async function backUp(
@@ -38,18 +38,18 @@ export async function backUp(
   if (findVersion(file) === undefined) throw noCatalogue(folder);
   try {
     rollBackHotJournal(file);
-    using source = openReader(file); // not migrated: it may be of an earlier version
+    using source = openReader(file); // not migrated: it may have an earlier version
     source.exec('BEGIN');
-    const facts = readFacts(source); // this starts the snapshot that is copied
-    assertKnown(facts.version, file); // the version may be in the write-ahead log alone
+    const facts = readFacts(source); // starts the snapshot that is copied
+    assertKnown(facts.version, file); // the newest version may be only in the write-ahead log
     const bytes = readSize(source);
     const to = dirname(target.path);
-    // A server rejects all changes when the copy has filled its disk.
+    // If the copy filled its disk, a server on it would reject all changes.
     const isOnOneDisk = statSync(to).dev === statSync(folder).dev;
     assertRoom(to, bytes, isOnOneDisk ? WAL_SIZE_LIMIT_BYTES : 0);
     target.begin();
     await copy(source, target.tempPath, bytes, onProgress);
-    source.close(); // from here on the write-ahead log can be truncated
+    source.close(); // from now on the write-ahead log can be truncated
     if (!isDeepStrictEqual(checkCopy(target.tempPath, 'The copy'), facts)) {
       throw new AppError('unavailable', 'The copy differs from the database.');
     }
@@ -77,5 +77,5 @@ async function copy(
       onProgress({ bytes: sizeBytes * (1 - remainingPages / totalPages), sizeBytes }),
   });
   onProgress({ bytes: sizeBytes, sizeBytes });
-  openCopy(part).close(); // ends the WAL mode that it has from its source
+  openCopy(part).close(); // ends the WAL mode inherited from its source
 }

@@ -1,8 +1,7 @@
 /**
- * What backup and restore share: free space for a copy, its progress, the check that it is
- * complete, and errors that say what to do. A complete copy has intact pages, indexes and
- * references, and a history without a gap for every seller; stock and snapshots only `doctor`
- * checks.
+ * Shared by backup and restore: free space, progress, the completeness check, and error texts. A
+ * complete copy has intact pages, indexes and references, and a gapless history for every seller;
+ * only `doctor` checks stock and snapshots.
  */
 import { createHash } from 'node:crypto';
 import { statfsSync } from 'node:fs';
@@ -17,24 +16,24 @@ import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
 import { describeVersion } from '../engine/migrate.ts';
 import { readInteger } from '../engine/row.ts';
 
-/** How far a copy is. */
+/** Progress of a copy. */
 export interface CopyState {
   readonly bytes: number;
   readonly sizeBytes: number;
 }
 
 export interface CatalogueFacts {
-  /** Of the schema. */
+  /** Schema version. */
   readonly version: number;
   readonly sellers: number;
   readonly products: number;
-  /** The sum of all sellers' positions. */
+  /** Sum of all sellers' positions. */
   readonly changes: number;
-  /** A hash of all sellers' positions. */
+  /** Hash of all sellers' positions. */
   readonly mark: string;
 }
 
-/** The first version of the schema whose history can be checked. */
+/** The first schema version whose history can be checked. */
 const HISTORY_VERSION = 3;
 
 /** Reads one snapshot, if the connection is in a transaction. */
@@ -56,7 +55,7 @@ export function readFacts(db: DatabaseSync): CatalogueFacts {
 
 /**
  * Reads a whole copy; errors call it `name`.
- * @throws AppError `unavailable` if it is not complete
+ * @throws AppError `unavailable` if it is incomplete
  */
 export function checkCopy(file: string, name: string): CatalogueFacts {
   using db = openReader(file);
@@ -72,7 +71,7 @@ function checkHistory(db: DatabaseSync): Iterable<Finding> {
   return describeVersion(db).version < HISTORY_VERSION ? [] : checkPositions(db);
 }
 
-/** @throws AppError `storage_full`, before the copy fills a disk that others need */
+/** @throws AppError `storage_full` before the copy fills a disk that others need */
 export function assertRoom(folder: string, bytes: number, reserveBytes = 0): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= bytes + reserveBytes) return;
@@ -83,11 +82,11 @@ export function assertRoom(folder: string, bytes: number, reserveBytes = 0): voi
   throw new AppError('storage_full', `${text} Nothing was written.`);
 }
 
-/** Why `file` was not written; nothing of it is left. */
+/** Explains why `file` was not written; nothing of it is left. */
 export function explainCopyError(error: unknown, file: string): unknown {
   const code = resultCodeOf(error);
   if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC', 'EDQUOT')) {
-    const text = `The disk has no room for ${file}. Nothing of it was left.`;
+    const text = `The disk has no room for ${file}. No partial file was left.`;
     return new AppError('storage_full', text, { cause: error });
   }
   if (code === 0 || !(error instanceof Error)) return error;

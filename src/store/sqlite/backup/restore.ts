@@ -1,6 +1,6 @@
 /**
- * Replaces the catalogue with a backup: copies it into the folder, checks it there, and renames it
- * in one step, so that a crash leaves the old catalogue or the new one. The old one is kept under
+ * Replaces the catalogue with a backup: copies it into the folder, checks the copy, and renames it
+ * in one step, so that a crash leaves either the old or the new catalogue. Keeps the old one under
  * another name. Fails while another process has the catalogue open.
  */
 import {
@@ -27,15 +27,15 @@ import type { AtomicFile } from '../files/atomic-file.ts';
 import { countFileSecrets, PORTAL_VERSION, type SecretCount } from '../check/secrets.ts';
 
 interface RestoreTask {
-  /** The backup, which is only read. */
+  /** The backup; never written to. */
   readonly file: string;
   /** The data folder. */
   readonly folder: string;
-  /** `catalogue.db` in it. */
+  /** `catalogue.db` in the data folder. */
   readonly target: AtomicFile;
-  /** Whether an existing one may be replaced. */
+  /** Whether to replace an existing catalogue. */
   readonly isReplacing: boolean;
-  /** Milliseconds since 1970, for the name of the old catalogue. */
+  /** Milliseconds since 1970; names the old catalogue. */
   readonly at: number;
 }
 
@@ -46,7 +46,7 @@ export interface Restored extends CatalogueFacts {
   readonly secrets: SecretCount;
 }
 
-/** Files beside a database that is open, or was not closed properly. */
+/** Files beside a database that is open, or was not closed cleanly. */
 const SUFFIXES = ['-wal', '-shm', '-journal'];
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
 
@@ -89,7 +89,7 @@ function assertBackup(file: string): void {
   }
 }
 
-/** Locks the old catalogue; undefined if there is none. */
+/** Locks the old catalogue; undefined if none exists. */
 function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): DatabaseSync | undefined {
   if (findAnyVersion(path) === undefined) return undefined;
   if (!isReplacing) {
@@ -122,8 +122,8 @@ async function copy(
 }
 
 /**
- * A manipulated backup may contain a trigger that changes what this server writes, or a view in the
- * place of a table. So its schema is checked before anything is read from it.
+ * A manipulated backup may contain a trigger that changes what this server writes, or a view in
+ * place of a table. So its schema is checked before anything else is read.
  */
 function assertSchema(part: string, name: string): void {
   using db = openReader(part);
@@ -133,9 +133,9 @@ function assertSchema(part: string, name: string): void {
 }
 
 /**
- * Ends all sessions, because one that was ended after the backup would be valid again. Leaves one
- * file in WAL mode, without a log: otherwise the first open would need a rollback journal to change
- * the mode.
+ * Ends all sessions: one that was ended after the backup would be valid again. Leaves one file in
+ * WAL mode without a log: otherwise the first open would need a rollback journal to change the
+ * mode.
  */
 function finish(part: string, { version }: CatalogueFacts): void {
   using db = openWriter(part);
@@ -154,7 +154,7 @@ function install({ folder, target, at }: RestoreTask, hasOld: boolean): string[]
   // SQLite would apply the log of the missing old catalogue to the new one.
   const kept = SUFFIXES.filter((end) => existsSync(target.path + end));
   for (const end of kept) renameSync(target.path + end, join(folder, name + end));
-  syncFolder(folder); // or a power cut could bring the log back beside the new one
+  syncFolder(folder); // or a power cut could restore the log beside the new one
   target.show();
   return kept.map((end) => name + end);
 }

@@ -1,8 +1,7 @@
 /**
- * Dry runs of imports and stock changes that arrive in batches. What the batches so far would have
- * written is kept in a temporary database, which SQLite holds in memory while it is small and in a
- * file once it grows: so a later batch sees it, however long the input is. Nothing is written to
- * the catalogue.
+ * Dry runs of imports and stock changes that arrive in batches. A temporary database, in memory
+ * while small and then in a file, keeps what earlier batches would have written, so later batches
+ * see it, however long the input is. Nothing is written to the catalogue.
  */
 import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import {
@@ -17,7 +16,7 @@ import type { Actor } from '../../write.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { readText } from '../engine/row.ts';
 
-/** `find` looks a product up in the catalogue. */
+/** `find` finds a product in the catalogue. */
 export function openImportDryRun(
   mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
 ): ImportDryRun {
@@ -40,7 +39,7 @@ export function openImportDryRun(
 
 type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
 
-/** Nothing is written that could reveal it. */
+/** A dry run writes nothing that could reveal it. */
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue, which is at `position`. */
@@ -51,13 +50,13 @@ export function openStockDryRun(
   const tried = openTriedItems<TriedLevel>();
   let last = position;
 
-  /** Sets a level to what the batches before would have left. */
+  /** Sets a level to what earlier batches would have left. */
   function restore(level: StockLevel): void {
     const found = tried.find(String(level.id));
     if (!found) return;
     level.stock = found.stock;
     level.position = found.position;
-    // Changes before may have had no sequence: then the stored one was not read.
+    // If earlier changes had no sequence, the stored one was not read.
     level.sequence = Math.max(level.sequence, found.sequence);
   }
 
@@ -77,7 +76,7 @@ export function openStockDryRun(
   };
 }
 
-/** Items by key, in a temporary database: in one transaction, which nothing commits. */
+/** Items by key in a temporary database, in one transaction that is never committed. */
 function openTriedItems<Item>() {
   const db = openTemporary();
   db.exec(`

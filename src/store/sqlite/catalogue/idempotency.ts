@@ -1,6 +1,6 @@
 /**
- * Idempotency records in SQLite. All mutations run one after the other on the writer thread, so the
- * second of two concurrent ones finds the record of the first.
+ * Idempotency records in SQLite. Mutations run one at a time on the writer thread, so the second of
+ * two concurrent ones finds the record of the first.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
@@ -19,7 +19,7 @@ const PRUNE = `
 export function idempotencyMutations(db: DatabaseSync) {
   const prune = db.prepare(PRUNE);
   return {
-    /** Removes the oldest records of a seller, up to a time in milliseconds since 1970. */
+    /** Removes a seller's oldest records, up to a time in milliseconds since 1970. */
     pruneIdempotency(
       { sellerId, before }: { readonly sellerId: SellerId; readonly before: number },
     ): void {
@@ -39,7 +39,7 @@ export function idempotencyQueries(db: DatabaseSync) {
 /**
  * Returns a function that returns the outcome of `mutate`, or the recorded one if the key was used
  * before; it throws AppError `idempotency_mismatch` if that was for another request. Each new
- * record removes a few old ones, so tables shrink wherever keys are in use.
+ * record removes a few expired ones, so tables shrink while keys are in use.
  */
 export function prepareRunOnce(db: DatabaseSync) {
   const find = db.prepare(`

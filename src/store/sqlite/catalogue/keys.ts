@@ -1,4 +1,4 @@
-/** API keys in SQLite, of which only hashes are stored: statements and their row mapper. */
+/** API keys in SQLite, stored as hashes only: statements and row mapper. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
 import type { AuditType } from '../../../domain/access/audit.ts';
@@ -19,7 +19,7 @@ const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expire
   last_used_at, last_used_address`;
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-/** The names and the order of its members are hashed (rules/idempotency.ts). */
+/** Names and order of the members are hashed (rules/idempotency.ts). */
 interface Creation {
   readonly sellerId: SellerId;
   readonly hash: string;
@@ -165,7 +165,7 @@ function mapKey(row: Row): ApiKey {
   };
 }
 
-/** What a key grants, from where, and until when. */
+/** A key's permissions, allowed addresses and expiry. */
 function readGranted(row: Row) {
   return {
     scopes: readText(row, 'scopes').split(' ').filter(isScope),

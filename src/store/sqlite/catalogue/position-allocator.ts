@@ -1,9 +1,8 @@
 /**
- * The one point of ordering: allocates the positions of the current transaction, and appends the
- * change events at them. Nothing else adds events, and nothing alters them: `history-pruning.ts`
- * removes old ones and relinks those that it keeps. A seller's row is read at its first change and
- * written once, before the commit, however many changes there are; BEGIN IMMEDIATE excludes every
- * other writer.
+ * The single ordering point: allocates the positions of the current transaction and appends the
+ * change events. Nothing else adds events or alters them, except that `history-pruning.ts` removes
+ * old ones and relinks the rest. A seller's row is read at its first change and written once,
+ * before the commit; BEGIN IMMEDIATE excludes every other writer.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
@@ -17,12 +16,12 @@ import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
   stock_after, product, sku, prior, reason, source, sequence`;
 const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-/** Changes of one statement: halves the time of a row; larger groups gain nothing. */
+/** Changes per statement: halves the time per row; larger groups gain nothing. */
 const GROUP_ROWS = 16;
 
 interface Counters extends Moved {
   position: number;
-  /** Of the last committed change. */
+  /** Position of the last committed change. */
   readonly written: number;
   /** Its time. */
   readonly lastAt: number;
@@ -30,7 +29,7 @@ interface Counters extends Moved {
   readonly currency: Currency;
 }
 
-/** Rows that are written late, so that one that changes often is written once. */
+/** Rows whose write is deferred, so that a row that changes often is written once. */
 interface Deferred {
   flush(): void;
   rollback(): void;
@@ -68,7 +67,7 @@ export class PositionAllocator {
   }
 
   /**
-   * The position of the seller's next event, if it is added now; and the time of changes made now.
+   * The position of the seller's next event, and the time of changes made now.
    * @throws AppError `not_found`; `key_unknown` if the seller is disabled
    */
   next(sellerId: SellerId, now: number) {
@@ -85,15 +84,15 @@ export class PositionAllocator {
     return this.#touch(sellerId).currency;
   }
 
-  /** An id for a new product, above every id that this seller ever had. */
+  /** A new product id, above every id that this seller ever had. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
     counters.lastProductId = nextId(counters.lastProductId, at);
-    // Here is where a ProductId comes from.
+    // The origin of every ProductId.
     return counters.lastProductId as ProductId;
   }
 
-  /** Takes the next positions of a seller for these events, and writes them. */
+  /** Allocates a seller's next positions for these events, and writes the events. */
   addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
     const grouped = changes.length - (changes.length % GROUP_ROWS);
     for (let start = 0; start < grouped; start += GROUP_ROWS) {
@@ -108,7 +107,7 @@ export class PositionAllocator {
     }
   }
 
-  /** Sets what is flushed and rolled back together with the positions. */
+  /** Sets the deferred rows, which are flushed and rolled back together with the positions. */
   defer(deferred: Deferred): void {
     this.#deferred = deferred;
   }
@@ -134,7 +133,7 @@ export class PositionAllocator {
     this.#touched.clear();
   }
 
-  /** Drops what was allocated. Call it after every rollback. */
+  /** Discards allocated positions. Call it after every rollback. */
   rollback(): void {
     this.#touched.clear();
     this.#deferred?.rollback();
@@ -145,7 +144,7 @@ export class PositionAllocator {
     if (known) return known;
     const row = this.#find.get(sellerId);
     if (!row) throw new AppError('not_found', 'There is no such seller.');
-    // The request may have been authenticated before.
+    // Authentication may have happened before the seller was disabled.
     if (row['disabled_at'] !== null) throw new AppError('key_unknown', 'This shop is disabled.');
     const position = readInteger(row, 'position');
     const counters: Counters = {

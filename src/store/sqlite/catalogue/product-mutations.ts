@@ -1,7 +1,7 @@
 /**
- * The mutations that write products: each writes a product's row, the next position of its seller,
- * and the change event at that position, together. `stock-mutations.ts` is the only other writer of
- * products: it does the same for the stock of many at once.
+ * The mutations that write products. Each writes a product's row, its seller's next position and
+ * the change event at that position, together. The only other writer of products is
+ * `stock-mutations.ts`, which does the same for the stock of many at once.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
@@ -23,7 +23,7 @@ import type { Actor } from '../../write.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
 
-/** The names and the order of the members are hashed (rules/idempotency.ts). */
+/** Names and order of the members are hashed (rules/idempotency.ts). */
 interface Members {
   readonly actor: Actor;
   readonly product: NewProduct;
@@ -77,7 +77,7 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
     ): ImportedProducts {
       const effects = products.map((row): ImportEffect => {
         const before = find(actor.sellerId, { sku: row.sku });
-        // Decided here and not by a read before, or a concurrent change would be overwritten.
+        // Decided here, not by an earlier read, which could miss a concurrent change.
         const product = mergeImportRow(row, mode, before);
         if (typeof product === 'string') return product;
         return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
@@ -109,7 +109,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       positions.addChanges(sellerId, [describeChange('created', actor, states)]);
       return { effect: 'created', id, position, json, isReplay: false };
     },
-    /** Takes no position if nothing changes. @throws AppError `sku_taken` */
+    /** Allocates no position if nothing changes. @throws AppError `sku_taken` */
     update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
       const { id, sellerId } = before;
       if (isSameProduct(before, to)) {
@@ -130,7 +130,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       positions.addChanges(sellerId, [describeChange(type, actor, states)]);
       return { effect: 'updated', id, position, json, isReplay: false };
     },
-    /** The event holds the product as it last was; its stock moves to 0. */
+    /** The event contains the product's last state, with a stock of 0. */
     remove(actor: Actor, before: Product, now: number): void {
       const { sellerId, id } = before;
       const { position, at: updatedAt } = positions.next(sellerId, now);

@@ -1,7 +1,4 @@
-/**
- * Products in SQLite: the columns of the table of fields, how rows become products, and the queries
- * that find and list them.
- */
+/** Products in SQLite: columns from the table of fields, row mapper, and find and list queries. */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import {
@@ -17,8 +14,8 @@ import { readCurrency, readInteger } from '../engine/row.ts';
 export const PRODUCT_COLUMNS: readonly string[] = STORED_FIELDS.map(({ column }) => column);
 
 /**
- * The values of `PRODUCT_COLUMNS`, in that order. Rows are arrays, not objects with named members:
- * SQLite reads them in two thirds of the time, and they cross to another thread in a third of it.
+ * The values of `PRODUCT_COLUMNS`, in that order. Rows are arrays, not objects: SQLite reads them
+ * in two thirds of the time, and they cross to another thread in a third of it.
  */
 export type ProductRow = readonly SQLOutputValue[];
 
@@ -29,7 +26,7 @@ export function prepareSelect(db: DatabaseSync, from: string): StatementSync {
   return statement;
 }
 
-/** Adds the members of a product to `owner`: the one way from a row to a product. */
+/** Adds the members of a product to `owner`: the only way from a row to a product. */
 export function decodeProduct<Owner extends object>(
   owner: Owner, row: ProductRow,
 ): Owner & StoredProduct {
@@ -44,7 +41,7 @@ export function decodeProduct<Owner extends object>(
     }
     product[member] = value;
   }
-  // The columns hold what the members mean.
+  // The columns match the types of the members.
   return product as unknown as Owner & StoredProduct;
 }
 
@@ -64,7 +61,7 @@ export function prepareFindProduct(db: DatabaseSync) {
   };
 }
 
-/** Lists rows in the order of their ids. */
+/** Lists rows in id order. */
 export function prepareListProducts(db: DatabaseSync) {
   const list = prepareSelect(db, 'FROM product WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?');
   return (sellerId: SellerId, after: number, limit: number): readonly ProductRow[] =>

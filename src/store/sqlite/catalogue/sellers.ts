@@ -1,4 +1,4 @@
-/** Sellers in SQLite: statements and their row mapper. */
+/** Sellers in SQLite: statements and row mapper. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type SellerId } from '../../../domain/id.ts';
@@ -29,7 +29,7 @@ export function sellerMutations(db: DatabaseSync, audit: AuditLog) {
       const id = nextId(readInteger(findLastId.get() ?? {}, 'id'), at);
       return mapSeller(insert.get(id, name, currency.code, currency.decimals, at) ?? {});
     },
-    /** Changes and logs nothing if it is so already. */
+    /** Changes and logs nothing if the seller is already in that state. */
     setSellerDisabled([sellerId, isDisabled], at) {
       const row = find.get(sellerId);
       if (!row) throw new AppError('not_found', 'There is no such seller.');

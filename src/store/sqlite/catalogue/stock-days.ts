@@ -1,7 +1,4 @@
-/**
- * Units of stock that came in and went out on each day. A transaction writes one row per seller,
- * however many changes it has.
- */
+/** Units of stock moved in and out per day. A transaction writes at most one row per seller. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
@@ -14,7 +11,7 @@ export interface Moved {
   unitsOut: number;
 }
 
-/** Sums stop at the largest integer that a number holds. */
+/** Sums saturate at the largest safe integer. */
 const SUM_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export function prepareNoteStockDay(db: DatabaseSync) {

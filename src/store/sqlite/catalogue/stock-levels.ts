@@ -1,6 +1,6 @@
 /**
- * Reads the stock of the products that a batch names, and the last sequence numbers of its source:
- * in a few statements for all of them, which takes half as long as one by one.
+ * Reads the stock of the products in a batch, and the last sequence numbers of its source, in a few
+ * statements for all of them, which takes half as long as one each.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
@@ -12,14 +12,14 @@ import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rul
 import { readId, readInteger } from '../engine/row.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
-/** A row of them: as an array, which takes half the time of an object. */
+/** A row as an array, which takes half the time of an object. */
 type LevelRow = readonly [
   id: ProductId, sku: Sku, stock: number, position: number, updatedAt: number,
 ];
 
 /**
  * Returns a function that reads the level of each change's product, undefined if the seller has no
- * such product. Levels that `table` lacks are read and added to it.
+ * such product. Levels missing from `table` are read and added to it.
  */
 export function prepareReadLevels(db: DatabaseSync) {
   const among = 'FROM json_each(?) AS named CROSS JOIN';
@@ -81,7 +81,7 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
   return {
     count: (sellerId: SellerId, named: ReadonlySet<StockLevel>): number =>
       readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(named),
-    /** In batches, each read when it is asked for. */
+    /** In batches, each read on demand. */
     *list(
       sellerId: SellerId, named: ReadonlySet<StockLevel>,
     ): Generator<readonly StockLevel[], void, void> {
@@ -98,7 +98,7 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
 
 function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[]): StockLevel[] {
   statement.setReturnArrays(true);
-  // The columns are those of a LevelRow, and hold what its brands mean.
+  // The columns match the brands of a LevelRow.
   const rows = statement.all(...values) as unknown as LevelRow[];
   return rows.map(([id, sku, stock, position, updatedAt]) => ({
     id, sku, stockBefore: stock, stock, position, at: updatedAt, isMoved: false, sequence: -1,

@@ -1,6 +1,6 @@
 /**
- * The mutation that changes the stock of many products. The batch is evaluated in memory; then all
- * of it is written, or nothing.
+ * The mutation that changes the stock of many products. The batch is evaluated in memory, and then
+ * written completely or not at all.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
@@ -12,7 +12,7 @@ import type { Actor } from '../../write.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { prepareProductsMissingFromStocktake, prepareReadLevels } from './stock-levels.ts';
 
-/** The names and the order of the members are hashed (rules/idempotency.ts). */
+/** Names and order of the members are hashed (rules/idempotency.ts). */
 interface SyncInput {
   readonly actor: Actor;
   readonly sync: StockSync;
@@ -52,7 +52,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const before = positions.of(sellerId);
       const table = cache.take(sellerId, before);
       const { changes, faulty = [] } = sync;
-      // Levels are read from the table; and a batch that is not written changes them all the same.
+      // Levels come from the table, and evaluation changes them even if the batch is not written.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.flush();
       const named = readLevels(sellerId, [...changes, ...faulty], sync.source, table);
       const batch = new StockBatch({ actor, origin: sync, position: before, at });
@@ -73,8 +73,8 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
 }
 
 /**
- * Writes evaluated batches: the history at once, the products when they are flushed. Products that
- * sell the most are in many batches of one transaction, and are written once.
+ * Writes evaluated batches: the history immediately, the products when flushed. Best-selling
+ * products are in many batches of one transaction, and are written once.
  */
 function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
   const update = db.prepare(`

@@ -1,8 +1,8 @@
 /**
- * Whether the audit log is what the server wrote. The hash chain reveals an event that was changed,
- * added or removed in the middle. The authentication code of a segment, which only the server's key
- * can make, reveals a chain that was rewritten as a whole or truncated. A log restored to an
- * earlier state reveals neither: see SECURITY.md.
+ * Checks that the audit log is what the server wrote. The hash chain reveals an event that was
+ * changed, added or removed in the middle. A segment's authentication code, which needs the
+ * server's key, reveals a chain that was rewritten or truncated. A log restored to an earlier state
+ * reveals neither: see SECURITY.md.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatTime } from '../../../domain/time.ts';
@@ -56,12 +56,12 @@ function* checkChain(db: DatabaseSync): Findings {
     if (event.n === last + 1 && !chainHash(before, event).equals(hash)) {
       yield forged(`The audit log is broken at event ${event.n}.`);
     }
-    // Continue from the stored hash, so that one broken link is reported once.
+    // Continue from the stored hash, so that a broken link is reported once.
     [before, last] = [hash, event.n];
   }
 }
 
-/** A segment, with the hash of its newest event; undefined where that event is missing. */
+/** A segment with the hash of its newest event; undefined if that event is missing. */
 interface SegmentWithHead extends AuditSegment {
   readonly head: Uint8Array | undefined;
 }
@@ -74,7 +74,7 @@ function readSegments(db: DatabaseSync): SegmentWithHead[] {
     .map((row) => ({ ...mapSegment(row), head: readOptional(row, 'head', readBytes) }));
 }
 
-/** The part of the log from before it was authenticated. */
+/** The part of the log that is older than its authentication. */
 function describeOlder(db: DatabaseSync, last: number): Finding {
   const row = db.prepare('SELECT at FROM audit_event WHERE n = ?').get(last);
   const time = row ? formatTime(readInteger(row, 'at')) : 'an unknown time';
@@ -90,7 +90,7 @@ const ENDS = `
   SELECT coalesce((SELECT max(n) FROM audit_event), 0) AS written,
     (SELECT last FROM audit_segment ORDER BY id DESC LIMIT 1) AS covered`;
 
-/** What needs no key: no segment is missing, and the newest one ends with the log. */
+/** Checks that need no key: no segment is missing, and the newest one ends with the log. */
 function* checkOrder(db: DatabaseSync): Findings {
   yield* checkRows(db, SEGMENTS, [
     ['id > expected', 'Segment {expected} of the audit log is missing.', forged],

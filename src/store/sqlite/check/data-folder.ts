@@ -1,9 +1,8 @@
 /**
- * All checks of `doctor`: of a data folder, whether a server has it open or not, or of one database
- * file. They do not change what is stored: as for every reader, SQLite creates a missing `-wal` and
- * `-shm`, and a write that a crash interrupted is rolled back, as by every process that opens the
- * folder. All checks of the catalogue read one snapshot, so they agree while a server writes, and
- * use little memory: what has to be sorted goes to a temporary file.
+ * All checks of `doctor`: of a data folder, even while a server runs, or of one database file. They
+ * change no stored data, although SQLite creates a missing `-wal` and `-shm` as for every reader,
+ * and rolls back a write that a crash interrupted. All checks of the catalogue read one snapshot,
+ * so they agree during writes, and use little memory: large sorts go to a temporary file.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +25,7 @@ import {
 import { checkSearchFile } from './search-file.ts';
 import { checkSecrets } from './secrets.ts';
 
-/** `folder` is undefined for a database that is checked without its data folder. */
+/** `folder` is undefined for a database file without its data folder. */
 type Entry = readonly [
   name: string, subject: string,
   find: (db: DatabaseSync, folder: string | undefined) => Iterable<Finding>,
@@ -51,7 +50,7 @@ const CONTENT: readonly Entry[] = [
 ];
 /** For those of a data folder. */
 const FOLDER: readonly Entry[] = [
-  ['secrets', 'server.key, and the secrets that it decrypts', checkSecrets],
+  ['secrets', 'server.key and the secrets that it decrypts', checkSecrets],
   ['search', 'the search database', checkSearchFile],
 ];
 
@@ -72,7 +71,7 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
 export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
   if (!existsSync(file)) throw new AppError('not_found', `There is no database at ${file}.`);
   yield* checkCatalogue(file, undefined, () => {
-    // Rolling it back would change a file that was only to be checked.
+    // Rolling it back would change a file that should only be checked.
     if (hasJournal(file)) throw new AppError('unavailable', describeHotJournal(file));
     const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
     return openForChecks(file, !wal || wal.size === 0);

@@ -1,7 +1,4 @@
-/**
- * Checks of data that repeats the history: the newest snapshot of each product, the units moved on
- * each day, and the positions of webhooks.
- */
+/** Checks data derived from the history: newest snapshots, daily stock sums, webhook positions. */
 import type { DatabaseSync } from 'node:sqlite';
 import { PRODUCT_FIELDS, type ProductFieldName } from '../../../domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../domain/id.ts';
@@ -10,7 +7,7 @@ import { decodeProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
 import { readCurrency, readId, readOptional, readText, type Row } from '../engine/row.ts';
 import { checkRows, fault, fillIn, type Findings, warning } from './finding.ts';
 
-/** Whether the newest snapshot of each product agrees with the product's row. */
+/** The newest snapshot of each product must match the product's row. */
 export function* checkSnapshots(db: DatabaseSync): Findings {
   const rows = db.prepare(`
     SELECT p.seller_id, p.id AS product_id,
@@ -28,7 +25,7 @@ export function* checkSnapshots(db: DatabaseSync): Findings {
   }
 }
 
-/** What changes without a new snapshot, and the time of creation. */
+/** Members that change without a new snapshot, and the creation time. */
 const NOT_COMPARED: ReadonlySet<ProductFieldName> = new Set([
   'stock', 'position', 'created_at', 'updated_at',
 ]);
@@ -40,7 +37,7 @@ function agrees(snapshot: Readonly<Record<string, unknown>>, row: Row): boolean 
     NOT_COMPARED.has(name) || (snapshot[name] ?? null) === (read(product) ?? null));
 }
 
-/** Empty for what is not JSON. */
+/** Empty for invalid JSON. */
 function parseObject(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
@@ -53,7 +50,7 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
 
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
-/** Each day whose sums differ from those of the ledger, and by how much. */
+/** Days whose sums differ from the ledger's, with the differences. */
 const DIFFERENT_DAYS = `
   WITH moved AS (
     SELECT c.seller_id, c.at / ${DAY_MS} AS day,
@@ -86,9 +83,9 @@ const DIFFERENT_UNITS = 'The units that seller {seller} moved on {date} do not a
   + 'ledger: {units_in} in, {units_out} out.';
 
 /**
- * Whether the daily sums agree with the ledger. Pruning removes a day before all of its changes,
- * so the sum of a partly pruned day may be larger; and a clock that was once far ahead may have
- * changed a later day.
+ * The daily sums must match the ledger. Pruning removes a day before all of its changes, so the sum
+ * of a partly pruned day may be larger; and a clock that was once far ahead may have changed a
+ * later day.
  */
 export function checkStockDays(db: DatabaseSync): Findings {
   return checkRows(db, DIFFERENT_DAYS, [
@@ -98,7 +95,7 @@ export function checkStockDays(db: DatabaseSync): Findings {
   ]);
 }
 
-/** Whether every webhook is at a position that its seller has reached. */
+/** No webhook may be ahead of its seller's position. */
 export function checkWebhooks(db: DatabaseSync): Findings {
   return checkRows(db, `
     SELECT w.seller_id, w.id AS webhook_id, s.position,

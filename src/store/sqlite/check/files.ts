@@ -1,4 +1,4 @@
-/** Checks of a data folder's files: their modes and owners, foreign files, and free disk space. */
+/** Checks a data folder's files: modes, owners, foreign files, and free disk space. */
 import { lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -22,7 +22,7 @@ export function* checkFiles(folder: string, now: number): Findings {
     if (name === UPLOADS) yield* checkUploads(path, found, now);
     else if (isUnfinished(name)) yield* checkLeftover(path, found, now);
     else if (isLasting(name)) yield* checkOwn(path, name, found, uid);
-    else if (!found.isSocket()) { // the operator chose the name of the server's socket
+    else if (!found.isSocket()) { // the server's socket has a name chosen by the operator
       yield warning(`${path} is not a file of this server.`,
         'Keep nothing else in the data folder: move it away.');
     }
@@ -41,7 +41,7 @@ function* checkOwn(path: string, name: string, found: Stats, uid: number): Findi
   }
   yield* checkMode(path, found.mode, 0o600);
   if (found.uid !== uid) {
-    yield fault(`${path} belongs to user ${found.uid}, and the folder to user ${uid}.`,
+    yield fault(`${path} belongs to user ${found.uid}, but the folder to user ${uid}.`,
       `Change its owner to the user who runs the server: chown ${uid} ${path}`);
   }
   if (name === 'server.key' && found.size !== KEY_BYTES) {
@@ -50,8 +50,8 @@ function* checkOwn(path: string, name: string, found: Stats, uid: number): Findi
   }
   if (name.endsWith('-wal') && found.size > DOCTOR_WAL_LIMIT_BYTES) {
     const size = Math.round(found.size / 2 ** 20);
-    yield warning(`${path} has grown to ${size} MiB.`, 'Something has read for very long, such as '
-      + 'an export or a copy: let it finish. If the file stays as large, restart the server.');
+    yield warning(`${path} has grown to ${size} MiB.`, 'A long read, such as an export or a backup,'
+      + ' prevents truncation: let it finish. If the file stays this large, restart the server.');
   }
 }
 
@@ -88,6 +88,6 @@ export function* checkDisk(file: string): Findings {
   const size = statSync(file).size;
   if (free >= Math.max(size, DOCTOR_FREE_LIMIT_BYTES)) return;
   const [left, needed] = [free, size].map((bytes) => `${Math.floor(bytes / 2 ** 20)} MiB`);
-  yield warning(`The disk has ${left} free, and the database has ${needed}.`,
+  yield warning(`The disk has ${left} free, and the database takes ${needed}.`,
     'Free some space: a backup or an upgrade may need as much as the database itself.');
 }

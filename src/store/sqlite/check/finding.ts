@@ -1,6 +1,6 @@
 /**
- * The result of a check: what is wrong, and what to do about it. Checks are generators, so each
- * finding is reported when it is found, and a check ends early when there are too many.
+ * Findings: what is wrong and what to do. Checks are generators, so each finding is reported as
+ * soon as it is found, and a check with too many findings ends early.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -18,13 +18,13 @@ export interface Finding {
   readonly advice: string;
 }
 
-/** The findings of one kind, in the order in which they are found. */
+/** Findings of one kind, in the order found. */
 export type Findings = Generator<Finding, void, void>;
 
-/** One check; it runs while its findings are read. */
+/** One check. It runs while its findings are read. */
 export interface Check {
   readonly name: string;
-  /** What is checked, for people to read. */
+  /** What is checked, as text for people. */
   readonly subject: string;
   readonly findings: Iterable<Finding>;
 }
@@ -56,7 +56,7 @@ function* limitFindings(find: () => Iterable<Finding>): Findings {
     for (const finding of find()) {
       count += 1;
       if (count > DOCTOR_FINDINGS_LIMIT) {
-        yield warning('There is more of this kind.', 'Only the first are shown.');
+        yield warning('There are more findings of this kind.', 'Only the first are shown.');
         return;
       }
       yield finding;
@@ -72,16 +72,16 @@ export function unreadable(error: Error): Finding {
   return fault(`It cannot be read: ${error.message}.`);
 }
 
-/** Whether SQLite or the system failed, or a column holds what its table does not allow. */
+/** Whether SQLite or the system failed, or a column has a value that its table does not allow. */
 export function isUnreadable(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError
     || (error instanceof Error && ('errcode' in error || 'syscall' in error));
 }
 
 /**
- * What no row may be: the condition in SQL, and the sentence about such a row. In the sentence
- * `{column}` is a value, 0 for NULL; `{seller}`, `{product}` and `{webhook}` are ids as clients
- * know them.
+ * A rule that no row may break: the condition in SQL, and a sentence about such a row. In the
+ * sentence `{column}` is a value, 0 for NULL; `{seller}`, `{product}` and `{webhook}` are public
+ * ids.
  */
 export type Rule = readonly [isBroken: string, what: string, find?: (what: string) => Finding];
 
@@ -98,7 +98,7 @@ export function* checkRows(db: DatabaseSync, rows: string, rules: readonly Rule[
   }
 }
 
-/** A sentence about a row. */
+/** Fills the values of a row into a sentence. */
 export function fillIn(what: string, row: Row): string {
   return what.replace(/\{(\w+)\}/g, (_, name: string) =>
     IDS[name]?.(row) ?? String(row[name] ?? 0));

@@ -1,8 +1,8 @@
 /**
- * Checks of the history. Positions have no gap between where a seller's history begins and the
- * seller's position. In the ledger, each change continues the change of its product before it, and
- * the last one agrees with the product's row; so a product's stock is the sum of its movements.
- * Where history was pruned, the first change that is kept is the beginning.
+ * Checks the history. Positions have no gap from the start of a seller's history to the seller's
+ * position. In the ledger, each change continues the previous change of its product, and the last
+ * one matches the product's row, so a product's stock is the sum of its movements. After pruning,
+ * the first kept change is the start.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { checkRows, type Findings, type Rule } from './finding.ts';
@@ -28,7 +28,7 @@ const SELLER_RULES: readonly Rule[] = [
     'seller {seller} has a product with an id that was not assigned yet.'],
 ];
 
-/** Each kept change, with the position of the one before. */
+/** Each kept change with the previous position. */
 const POSITIONS = `
   SELECT c.seller_id, c.position - 1 AS last, lag(c.position, 1, s.pruned_to) OVER (
     PARTITION BY c.seller_id ORDER BY c.position) + 1 AS first
@@ -44,7 +44,7 @@ export function* checkPositions(db: DatabaseSync): Findings {
   yield* checkRows(db, POSITIONS, POSITION_RULES);
 }
 
-/** Each change beside its product and the change before. SQLite sorts it in a temporary file. */
+/** Each change with its product and the previous change. SQLite sorts in a temporary file. */
 const CHAINED_CHANGES = `
   SELECT w.*, p.stock, p.position AS product_position, p.id IS NOT NULL AS exists_now,
     s.pruned_to, p.sku <> w.sku AS is_renamed
@@ -64,7 +64,7 @@ const CHANGE = 'The change of product {product} at position {position}';
 
 const CHANGE_RULES: readonly Rule[] = [
   ['NOT is_valid', `${CHANGE} has a snapshot that is not JSON.`],
-  // Of older changes, the one that they continue may be pruned.
+  // The change that an older one continues may be pruned.
   [`position > pruned_to AND ((type = 'created') <> (previous IS NULL)
     OR prior IS NOT previous OR previous_type IS 'deleted')`,
   `${CHANGE} does not follow the one before it, at {previous}.`],

@@ -1,6 +1,6 @@
 /**
- * Checks of the database itself: its version, its pages, its references, and whether its tables,
- * indexes and triggers are exactly those that the migrations make in an empty database.
+ * Checks the database itself: its version, pages, references, and whether its tables, indexes and
+ * triggers are exactly those that the migrations create.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
@@ -9,7 +9,7 @@ import { openTemporary } from '../engine/connection.ts';
 import { readOptional, readText } from '../engine/row.ts';
 import { checkRows, fault, type Findings, isUnreadable, warning } from './finding.ts';
 
-/** Whether it is a database of this server, and whether this version can work with it. */
+/** Whether it is a database of this server, and of a version that this program supports. */
 export function* checkVersion(db: DatabaseSync): Findings {
   const { isOurs, version, newest } = describeVersion(db);
   if (!isOurs) {
@@ -52,14 +52,14 @@ export function* checkSchema(db: DatabaseSync): Findings {
     const expectedSql = expected.get(name);
     expected.delete(name);
     if (expectedSql === undefined) yield fault(`The ${name} does not belong here.`);
-    else if (expectedSql !== sql) yield fault(`The ${name} is not as it should be.`);
+    else if (expectedSql !== sql) yield fault(`The ${name} differs from the expected schema.`);
   }
   for (const name of expected.keys()) yield fault(`The ${name} is missing.`);
 }
 
 /**
- * Whether it has every table of this version, so that its rows can be checked. A view in the place
- * of a table is somebody else's and may never end: nothing may be read from it.
+ * Whether it has every table of this version, so that rows can be checked. A view in place of a
+ * table is foreign and may run forever: nothing may be read from it.
  */
 export function hasCurrentTables(db: DatabaseSync): boolean {
   try {
@@ -74,7 +74,7 @@ export function hasCurrentTables(db: DatabaseSync): boolean {
   }
 }
 
-/** The schema of an empty database of a version. */
+/** The schema of an empty database of a given version. */
 function readExpected(version: number): Map<string, string> {
   using db = openTemporary();
   migrate(db, { to: version });

@@ -1,6 +1,6 @@
 /**
- * Whether the search database agrees with the catalogue where both are at the same position. It
- * reports no faults: the server can rebuild the search database at any time.
+ * Checks that the search database agrees with the catalogue where both have the same position.
+ * Reports no faults: the server can rebuild the search database at any time.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,12 @@ export function* checkSearchFile(catalogue: DatabaseSync, folder = ''): Findings
 }
 
 function* compare(catalogue: DatabaseSync, file: string): Findings {
-  // A journal is of the first write: later ones use a write-ahead log.
+  // A journal is left by the first write: later ones use a write-ahead log.
   using search = hasJournal(file) ? undefined : openReader(file);
   if (!search || !isCurrentProjection(search)) {
     yield warning('The search database is incomplete, or of another version of the server.',
-      'Nothing is lost, and no action is needed: the server rebuilds it at the next search. It may '
-        + 'also be deleted while no server runs.');
+      'Nothing is lost and no action is needed: the server rebuilds it at the next search. You can '
+        + 'also delete it while no server runs.');
     return;
   }
   const [damage] = search.prepare('PRAGMA quick_check(1)').all();

@@ -1,7 +1,4 @@
-/**
- * Whether `server.key` decrypts the secrets in a database: those of webhooks, and those of the
- * one-time passwords of accounts.
- */
+/** Checks that `server.key` decrypts the secrets in a database: webhook and TOTP secrets. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId, WebhookId } from '../../../domain/id.ts';
 import { contextOfTotp } from '../accounts/account-store.ts';
@@ -13,18 +10,18 @@ import { contextOfWebhook } from '../webhooks/webhook-store.ts';
 import { fault, type Findings } from './finding.ts';
 
 const ADVICE = 'Stop the server, restore the server.key that belongs to this database, and start '
-  + 'it again. If the key is lost, rotate the secrets of the webhooks, and reset two-factor '
+  + 'it again. If the key is lost, rotate the webhook secrets, and reset two-factor '
   + 'authentication of the accounts.';
 
-/** The first version of the schema with accounts of the portal, and their sessions. */
+/** The first schema version with portal accounts and sessions. */
 export const PORTAL_VERSION = 5;
 
 interface SecretKind {
   readonly name: string;
-  /** The first version of the schema that has them. */
+  /** The first schema version that has these secrets. */
   readonly since: number;
   readonly select: string;
-  /** What a secret is bound to. */
+  /** The encryption context. */
   readonly contextOf: (sellerId: SellerId, row: Row) => string;
 }
 
@@ -43,7 +40,7 @@ const KINDS: readonly SecretKind[] = [
   },
 ];
 
-/** How many there are, and how many the key decrypts; `restore --json` prints these members. */
+/** How many secrets exist, and how many the key decrypts; printed by `restore --json`. */
 export interface SecretCount {
   readonly sealed: number;
   readonly opened: number;
@@ -59,7 +56,7 @@ export function* checkSecrets(db: DatabaseSync, folder = ''): Findings {
   }
 }
 
-/** Counts the secrets of a database file that the key in a data folder decrypts. */
+/** Counts the secrets of a database file that the data folder's key decrypts. */
 export function countFileSecrets(file: string, version: number, keyFolder: string): SecretCount {
   using db = openReader(file);
   const kinds = KINDS.filter(({ since }) => version >= since);

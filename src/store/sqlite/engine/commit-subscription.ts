@@ -1,5 +1,5 @@
 /**
- * Notifies listeners of commits: at once after those of this process; those of other processes are
+ * Notifies listeners of commits: immediately of this process's own; those of other processes are
  * found by polling, only while there are listeners.
  */
 import { COMMIT_POLL_INTERVAL_MS } from '../limits.ts';
@@ -17,7 +17,7 @@ export class CommitSubscriptions {
     this.#reader = reader;
   }
 
-  /** Returns the function that unsubscribes. Earlier commits are not notified: read first. */
+  /** Returns the unsubscribe function. Earlier commits are not notified: read first. */
   add(listener: () => void): () => void {
     if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
     if (this.#listeners.size === 0) {
@@ -35,13 +35,13 @@ export class CommitSubscriptions {
   poll(): void {
     if (this.#listeners.size === 0) return;
     const version = this.#reader.readDataVersion();
-    // If it cannot be read now, listeners are notified in case.
+    // If it cannot be read now, notify listeners anyway.
     if (version !== undefined && version === this.#version) return;
     this.#version = version;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Call it before the reader is closed. */
+  /** Call it before closing the reader. */
   close(): void {
     this.#isClosed = true;
     this.#listeners.clear();

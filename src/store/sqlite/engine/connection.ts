@@ -1,6 +1,6 @@
 /**
- * Opens connections. Every setting that matters for safety is explicit, even if it is the default
- * (https://www.sqlite.org/pragma.html, /limits.html).
+ * Opens connections. Every setting that matters for safety is explicit, even if equal to the
+ * default (https://www.sqlite.org/pragma.html, /limits.html).
  */
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -35,8 +35,8 @@ const SAFE_PRAGMAS = `
 `;
 
 /**
- * A writable connection: every commit is on the disk when it returns (`synchronous = FULL`).
- * `pageLimit` is the maximum size of the file in pages of 4 KiB.
+ * A writable connection: every commit is on disk when it returns (`synchronous = FULL`).
+ * `pageLimit` is the maximum file size in pages of 4 KiB.
  */
 export function openWriter(file: string, pageLimit = 0xfffffffe): DatabaseSync {
   return open(file, WRITER_BUSY_TIMEOUT_MS, `
@@ -61,7 +61,7 @@ export function openToRecover(file: string): DatabaseSync {
 }
 
 /**
- * One snapshot for `doctor`, which reads all of it: sorts that exceed the cache use a temporary
+ * One snapshot for `doctor`, which reads all of it: sorts larger than the cache use a temporary
  * file. A file that `isAtRest` has no writers: nothing is created beside it, so its folder may be
  * read-only.
  */
@@ -76,7 +76,7 @@ export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
   `);
 }
 
-/** A connection to a private copy, which is one file without a WAL. */
+/** A connection to a private copy: one file without a WAL. */
 export function openCopy(file: string): DatabaseSync {
   return open(file, 0, `
     PRAGMA journal_mode = DELETE;
@@ -87,9 +87,9 @@ export function openCopy(file: string): DatabaseSync {
 }
 
 /**
- * Locks a database exclusively; throws if another connection is open. The WAL is checkpointed
- * first, so that the database is one file. A process that opens the file while it is renamed cannot
- * write to it: it must switch it to WAL mode first, and SQLite detects the rename.
+ * Locks a database exclusively; throws if another connection is open. Checkpoints the WAL first, so
+ * that the database is one file. A process that opens the file during its renaming cannot write to
+ * it: it must switch it to WAL mode first, and SQLite detects the rename.
  */
 export function openExclusive(file: string): DatabaseSync {
   return open(file, 0, 'PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
@@ -101,8 +101,8 @@ export function openTemporary(): DatabaseSync {
 }
 
 /**
- * A connection to the search projection. Its commits do not wait for the disk: what a power cut
- * destroys is rebuilt from the catalogue. But checkpoints do, since silent corruption of the file
+ * A connection to the search projection. Commits do not wait for the disk: what a power cut
+ * destroys is rebuilt from the catalogue. Checkpoints do wait, since a silently corrupted file
  * would give wrong answers.
  */
 export function openProjection(file: string): DatabaseSync {
@@ -115,16 +115,16 @@ export function openProjection(file: string): DatabaseSync {
   `);
 }
 
-/** A connection that holds one snapshot of the projection, for an export. */
+/** A connection that holds one projection snapshot for an export. */
 export function openProjectionSnapshot(file: string): DatabaseSync {
   const begin = `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`;
   return openReadOnly(file, SEARCH_BUSY_TIMEOUT_MS, begin);
 }
 
 /**
- * Takes an exclusive lock until the connection is closed or its process ends, however it ends.
+ * Takes an exclusive lock until the connection is closed or its process ends, even by kill -9.
  * Throws if the holder does not release it in time. Nothing is ever committed, so the journal can
- * be in memory: kill -9 leaves no file behind.
+ * be in memory and leaves no file behind.
  */
 export function openLock(file: string, timeoutMs: number): DatabaseSync {
   return open(file, timeoutMs, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

@@ -1,5 +1,5 @@
 /**
- * Creates and recognises the database file. It is written under a temporary name and published
+ * Creates and recognizes the database file. It is written under a temporary name and published
  * whole, so a crash leaves either no database or a complete one. A foreign file, or one of a newer
  * version, is rejected before SQLite opens it.
  */
@@ -23,7 +23,7 @@ import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
 
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
-/** The mode bit of folders that all users may write to. */
+/** The mode bit of folders that all users can write to. */
 const STICKY = 0o1000;
 const MAGIC = 'SQLite format 3\0';
 
@@ -81,25 +81,25 @@ export function noCatalogue(folder: string): AppError {
 }
 
 /**
- * SQLite would apply the WAL of a missing catalogue to the new one. Checks for the file again:
- * another process may just have created it, and its WAL.
+ * SQLite would apply the WAL of a missing catalogue to the new one. Checks again for the catalogue,
+ * because another process may just have created it, with its WAL.
  */
 function assertNoLog(file: string): void {
   const log = ['-wal', '-journal'].map((end) => file + end)
     .find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (log === undefined || existsSync(file)) return;
   const hint = 'Put the catalogue back, or restore a backup, which keeps the log.';
-  throw new AppError('unavailable', `${log} is there, but no catalogue. ${hint}`);
+  throw new AppError('unavailable', `${log} exists, but there is no catalogue. ${hint}`);
 }
 
-/** Changing the mode of a folder with other uses, such as `/` or `/tmp`, would break those. */
+/** Changing the mode of a shared folder, such as `/` or `/tmp`, would break its other uses. */
 function assertOwnFolder(folder: string): void {
   const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
   const isUsed = !entries.includes(CATALOGUE_FILE_NAME)
     && entries.some((name) => !mayBeBeside(name));
   if (!isShared && !isUsed) return;
-  const hint = 'Give the database a folder of its own: it is closed to other users.';
+  const hint = 'Use a folder for the database alone, because other users lose access to it.';
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);
 }
 
@@ -111,7 +111,7 @@ export function readCursorKey(db: DatabaseSync): Uint8Array {
 
 /**
  * The `user_version` of our file; undefined if there is none.
- * @throws AppError `unavailable` for a foreign file, or one of a newer version
+ * @throws AppError `unavailable` for a foreign or newer file
  */
 export function findVersion(file: string): number | undefined {
   const version = findAnyVersion(file);
@@ -119,12 +119,12 @@ export function findVersion(file: string): number | undefined {
   return version;
 }
 
-/** Also of a newer version. @throws AppError `unavailable` for a foreign file */
+/** Accepts newer versions. @throws AppError `unavailable` for a foreign file */
 export function findAnyVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
   if (header.isOurs) return header.version;
-  const hint = 'It was left untouched: move it away, or name another folder with --data.';
+  const hint = 'It was left unchanged: move it away, or name another folder with --data.';
   throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
 }
 
@@ -133,7 +133,7 @@ export function isOurFile(file: string): boolean {
   return readHeader(file)?.isOurs === true;
 }
 
-/** Undefined if there is no file. The header: https://www.sqlite.org/fileformat.html 1.3 */
+/** Undefined if there is no file. File header: https://www.sqlite.org/fileformat.html 1.3 */
 function readHeader(
   file: string,
 ): { readonly isOurs: boolean; readonly version: number } | undefined {
@@ -144,7 +144,7 @@ function readHeader(
     closeSync(handle);
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
-    if (!isSystemError(error, 'EISDIR')) throw error; // a folder is foreign, too
+    if (!isSystemError(error, 'EISDIR')) throw error; // a folder is foreign too
   }
   const isOurs = header.toString('latin1', 0, MAGIC.length) === MAGIC
     && header.readInt32BE(68) === APPLICATION_ID;
@@ -160,7 +160,7 @@ function createFile(file: string, auditKey: AuditKey): number {
     migrate(db, { auditKey });
     db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
       .run('cursor', randomBytes(32));
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // fails loudly, which closing would not
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // reports an error, which closing would not
     db.close();
     target.publish();
   } finally {

@@ -1,4 +1,4 @@
-/** SQLite's result codes (https://www.sqlite.org/rescode.html), and error texts for people. */
+/** SQLite's result codes (https://www.sqlite.org/rescode.html), and disk error messages. */
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
@@ -13,7 +13,7 @@ export const SQLITE_NOTADB = 26;
 /** The WAL index cannot grow: the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-/** The primary result code; 0 for an error that is not SQLite's. */
+/** The primary result code; 0 if the error is not SQLite's. */
 export function resultCodeOf(error: unknown): number {
   if (!(error instanceof Error && 'errcode' in error)) return 0;
   const code = Number(error.errcode);
@@ -27,7 +27,7 @@ const UNREADABLE: Failure = ['unavailable', 'This server cannot read from its di
 const UNWRITABLE: Failure = ['unavailable', 'This server cannot write to its disk.'];
 const FULL: Failure = ['storage_full', 'The disk of this server is full.'];
 
-/** SQLite reports a disk that cannot be read as a corrupt file, too. */
+/** SQLite also reports an unreadable disk as a corrupt file. */
 const FAILURES = new Map<number, { readonly reading?: Failure; readonly writing?: Failure }>([
   [SQLITE_BUSY, { reading: BUSY, writing: BUSY }],
   [SQLITE_LOCKED, { reading: BUSY, writing: BUSY }],
@@ -39,34 +39,35 @@ const FAILURES = new Map<number, { readonly reading?: Failure; readonly writing?
   [SQLITE_NOTADB, { reading: UNREADABLE, writing: UNREADABLE }],
 ]);
 
-/** Why nothing can be read now; returns other errors unchanged. */
+/** Explains why reading failed; returns other errors unchanged. */
 export function explainReading(cause: unknown): unknown {
   const failure = FAILURES.get(resultCodeOf(cause))?.reading;
   return failure ? new AppError(failure[0], `${failure[1]} Try again later.`, { cause }) : cause;
 }
 
-/** Why nothing was written; `internal` for what is not the fault of the disk. */
+/** Explains why nothing was written; `internal` if the disk is not the cause. */
 export function describeWriteFailure(error: unknown): Failure {
   const failure = FAILURES.get(resultCodeOf(error))?.writing;
   return failure ?? ['internal', 'The change could not be made.'];
 }
 
-/** Why a folder cannot be opened, by result codes and system errors. */
+/** Why a folder cannot be opened, by result code or system error. */
 const OPENING: readonly (readonly [what: string, ...codes: (number | string)[]])[] = [
-  ['is on a disk that is full. Make room, and start again.', SQLITE_FULL, 'ENOSPC', 'EDQUOT'],
-  ['is on a disk that cannot be written to (read-only).', 'EROFS'],
+  ['is on a full disk. Make room, and start again.', SQLITE_FULL, 'ENOSPC', 'EDQUOT'],
+  ['is on a read-only disk.', 'EROFS'],
   ['cannot be opened for writing by this user.',
     SQLITE_READONLY, SQLITE_CANTOPEN, 'EACCES', 'EPERM'],
-  ['is not a folder, or lies in a file. Name a folder with --data.', 'EEXIST', 'ENOTDIR'],
-  ['cannot be created: nothing can have this path. Name another with --data.',
+  ['is not a folder, or its path leads through a file. Name a folder with --data.',
+    'EEXIST', 'ENOTDIR'],
+  ['cannot be created at this path. Name another with --data.',
     'ENOENT', 'ENAMETOOLONG', 'ELOOP'],
-  ['is on a disk that fails: it cannot be read, or not be written to.', SQLITE_IOERR, 'EIO'],
-  ['is in use by a process that lets no other in. Try again.', SQLITE_BUSY],
-  ['has a database that is damaged. It was left as it is: restore a backup.',
+  ['is on a failing disk: it cannot be read or written.', SQLITE_IOERR, 'EIO'],
+  ['is locked by another process. Try again.', SQLITE_BUSY],
+  ['has a damaged database. It was left unchanged: restore a backup.',
     SQLITE_CORRUPT, SQLITE_NOTADB],
 ];
 
-/** Why a folder cannot be opened; returns other errors unchanged. */
+/** Explains why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
   const found = OPENING.find(([, ...codes]) => codes.some((code) =>
     (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code))));

@@ -1,7 +1,7 @@
 /**
  * Group commit: mutations that arrive together share one transaction and one fsync. They run one
  * after the other without savepoints, which cost a fifth of a small mutation. If one fails, the
- * transaction is rolled back and run again with a savepoint for each, so that only the faulty one
+ * transaction is rolled back and repeated with a savepoint for each, so that only the faulty one
  * fails. A failed commit fails all of its mutations, none of which has been acknowledged. There is
  * no `await` between BEGIN and COMMIT.
  */
@@ -24,7 +24,7 @@ export interface MutationCall {
 
 /** Mutations of one transaction. */
 export interface Batch {
-  /** The time of the commit, milliseconds since 1970. */
+  /** Time of the commit, in milliseconds since 1970. */
   readonly at: number;
   readonly calls: readonly MutationCall[];
 }
@@ -42,7 +42,7 @@ interface Failure {
 const UNKNOWN_OUTCOME = 'The disk write failed and the outcome is unknown. Check whether the change'
   + ' exists before retrying.';
 
-/** Returns a function that runs batches on this connection: one outcome for each call, in order. */
+/** Returns a function that runs batches on this connection: one outcome per call, in order. */
 export function prepareGroupCommit(
   db: DatabaseSync, auditKey: AuditKey,
 ): (batch: Batch) => Outcome[] {
@@ -62,7 +62,7 @@ export function prepareGroupCommit(
       release.run();
       return outcome;
     } catch (error) {
-      // After some disk errors SQLite rolls back the whole transaction: then all of it failed.
+      // After some disk errors SQLite rolls back the whole transaction: then all mutations failed.
       if (!db.isTransaction) throw error;
       positions.rollback();
       rollback.run();
@@ -91,7 +91,7 @@ export function prepareGroupCommit(
   function run(batch: Batch): Outcome[] {
     const together = transact(batch, runMutation);
     if (Array.isArray(together)) return together;
-    // A busy database or a broken disk is not the fault of one mutation.
+    // A busy database or broken disk is not the fault of one mutation.
     const isShared = batch.calls.length === 1 || together.code === 'unavailable';
     const apart = isShared ? together : transact(batch, runAlone);
     return Array.isArray(apart) ? apart : batch.calls.map(() => apart);
@@ -100,7 +100,7 @@ export function prepareGroupCommit(
   return retryAfterCheckpoint(db, run);
 }
 
-/** If the disk is full, checkpoints the WAL, so that its space can be used again, and retries. */
+/** If the disk is full, checkpoints the WAL to reuse its space, and retries. */
 function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
   let isShort = false;
   return (batch) => {
@@ -109,13 +109,13 @@ function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]
       isShort = !checkpointWal(db);
       return isShort ? outcomes : run(batch);
     }
-    // New space is for the database first: the WAL alone would use up all of it again.
+    // The database gets the freed space first: the WAL alone would use all of it again.
     if (isShort) isShort = !checkpointWal(db);
     return outcomes;
   };
 }
 
-/** Returns whether all of the WAL is in the database now: then it restarts and needs no space. */
+/** Returns whether the whole WAL is now in the database: then it restarts and needs no space. */
 function checkpointWal(db: DatabaseSync): boolean {
   return attempt(() => {
     const row = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {};
@@ -125,8 +125,8 @@ function checkpointWal(db: DatabaseSync): boolean {
 }
 
 /**
- * If the final fsync fails, all of the commit may be in the WAL, where only a crash would recover
- * it (https://www.sqlite.org/walformat.html). So it is overwritten before the failure is reported.
+ * If the final fsync fails, the whole commit may be in the WAL, where only a crash would recover it
+ * (https://www.sqlite.org/walformat.html). So it is overwritten before the failure is reported.
  */
 function prepareCommit(db: DatabaseSync): () => void {
   const commit = db.prepare('COMMIT');
@@ -141,7 +141,7 @@ function prepareCommit(db: DatabaseSync): () => void {
   };
 }
 
-/** Commits no change: its frames start in the WAL where those of the failed commit start. */
+/** Commits no change: its frames overwrite the start of the failed commit's frames in the WAL. */
 function overwriteFailedFrames(db: DatabaseSync): boolean {
   return attempt(() => {
     const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
@@ -160,7 +160,7 @@ function attempt(work: () => boolean): boolean {
   }
 }
 
-/** Runs a mutation, or finds its recorded outcome. */
+/** Runs a mutation, or returns its recorded outcome. */
 function prepareRunMutation(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ): (call: MutationCall, at: number) => Outcome {
@@ -170,7 +170,7 @@ function prepareRunMutation(
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
-    // Only stock mutations know the deferred rows of those before them.
+    // Only stock mutations see the deferred rows of earlier ones.
     if (name !== 'syncStock') positions.flushDeferred();
     const value = scope
       ? runOnce(scope, fingerprintMutation(name, input), at, () => mutate(input, at))

@@ -10,15 +10,15 @@ import { startAuditSegments } from '../accounts/audit.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
 import { readInteger } from './row.ts';
 
-/** "SPAc": in the header of every database of this project. */
+/** "SPAc", in the header of every database of this project. */
 export const APPLICATION_ID = 0x53504163;
-/** A file's place in this list is the `user_version` that it leads to. */
+/** A file's position in this list, from 1, is the `user_version` that it results in. */
 const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
   '009-idempotency-hash.sql', '010-audit-segments.sql',
 ];
-/** Creates the table of audit segments; its first row needs the server's key. */
+/** Creates the table of audit segments, whose first row needs the server's key. */
 const AUDIT_SEGMENTS = '010-audit-segments.sql';
 /** The schema version of this program. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -29,11 +29,11 @@ interface Migration {
   readonly auditKey?: AuditKey;
 }
 
-/** Applies the missing migrations up to a version, and moves them from the WAL into the file. */
+/** Applies the missing migrations up to a version, and checkpoints the WAL. */
 export function migrate(
   db: DatabaseSync, { to = SCHEMA_VERSION, auditKey }: Migration = {},
 ): void {
-  db.exec('PRAGMA temp_store = FILE'); // sorts a long history on the disk, not in memory
+  db.exec('PRAGMA temp_store = FILE'); // sorts a long history on disk, not in memory
   registerSha256(db);
   for (;;) {
     db.exec('BEGIN IMMEDIATE');
@@ -54,19 +54,19 @@ export function migrate(
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** For migrations that hash what earlier versions stored in clear. */
+/** For migrations that hash what earlier versions stored in plain text. */
 function registerSha256(db: DatabaseSync): void {
   db.function('sha256', { deterministic: true, directOnly: true }, (text) =>
     createHash('sha256').update(String(text)).digest());
 }
 
-/** Reads the version in SQL, so a WAL left by a crash counts, too. @throws AppError */
+/** Reads the version in SQL, so a WAL left by a crash counts too. @throws AppError */
 export function assertVersion(db: DatabaseSync, file: string): void {
   const row = db.prepare('PRAGMA user_version').get() ?? {};
   if (readInteger(row, 'user_version') !== SCHEMA_VERSION) throw writtenByNewerVersion(file);
 }
 
-/** The version of a database, and the newest one that this program knows. */
+/** The version of a database, and the newest that this program supports. */
 export function describeVersion(
   db: DatabaseSync,
 ): { readonly isOurs: boolean; readonly version: number; readonly newest: number } {
@@ -85,6 +85,6 @@ export function assertKnown(version: number, file: string): void {
 }
 
 function writtenByNewerVersion(file: string): AppError {
-  const hint = 'It was left untouched: run that version, or a newer one.';
+  const hint = 'It was left unchanged: run that version, or a newer one.';
   return new AppError('unavailable', `${file} was written by a newer version. ${hint}`);
 }

@@ -1,4 +1,4 @@
-/** Every mutation by name: what the main thread may ask of the writer thread. */
+/** Every mutation by name: what the main thread may request from the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AccountStore } from '../../account-store.ts';
 import { accountMutations } from '../accounts/accounts.ts';
@@ -20,8 +20,8 @@ import { webhookDeliveryMutations } from '../webhooks/webhook-deliveries.ts';
 import { webhookMutations } from '../webhooks/webhook-mutations.ts';
 
 /**
- * A mutation takes its input and the time of its commit, and returns its outcome. It may run twice
- * (see group-commit.ts), so its effects are in the database only.
+ * A mutation takes its input and the commit time, and returns its outcome. It may run twice (see
+ * group-commit.ts), so its only effects are in the database.
  */
 export function prepareMutations(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,

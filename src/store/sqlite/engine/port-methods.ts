@@ -1,18 +1,17 @@
 /**
- * A port's methods as the adapter implements them: without promises, on a connection. `store.ts`
- * derives the methods from these, so their parameters are declared in the ports alone.
+ * A port's methods as the adapter implements them: synchronous, on a connection. `store.ts` derives
+ * the public methods from these, so only the ports declare parameters.
  */
-
-/** Runs in the thread that serves, on the current snapshot. */
+/** Runs in the main thread, on the current snapshot. */
 export type QueriesOf<Port> = {
   [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result : never;
 };
 
 /**
- * Runs in the writer thread, with the arguments and the time of the commit. Arguments cross threads
- * as JSON, so `undefined` arrives as `null`. Mutations that take an idempotency key have an object
- * instead, since the names of its members are hashed.
+ * Runs in the writer thread, with the arguments and the commit time. Arguments cross threads as
+ * JSON, so `undefined` arrives as `null`. Mutations that take an idempotency key have an object
+ * instead, since its member names are hashed.
  */
 export type MutationsOf<Port> = {
   [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>

@@ -1,7 +1,7 @@
 /**
- * The read connection. All reads of one event-loop iteration share one snapshot, which spares them
- * the locks of the WAL and makes pages of several statements consistent. A snapshot ends with its
- * iteration, and before a commit of this process is acknowledged: clients read their own writes.
+ * The read connection. All reads of one event-loop iteration share one snapshot, which saves WAL
+ * locks and makes several statements consistent. A snapshot ends with its iteration, and before a
+ * commit of this process is acknowledged: clients read their own writes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
@@ -28,7 +28,7 @@ import { totpQueries } from '../accounts/totp.ts';
 import { dueWebhookQueries, webhookQueries } from '../webhooks/webhooks.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
-/** Each query as a method of a port. */
+/** Each query as a port method. */
 type QueryMethods = {
   readonly [Name in keyof Queries]:
     (...args: Parameters<Queries[Name]>) => Promise<ReturnType<Queries[Name]>>;
@@ -40,14 +40,14 @@ export class Reader {
   readonly #end;
   readonly #findDataVersion;
   readonly #queries: Queries;
-  /** Grants read in this snapshot: concurrent requests mostly carry the same few keys. */
+  /** Permissions read in this snapshot: concurrent requests mostly use the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
   /** 32 bytes, created with the database. */
   readonly cursorKey: Uint8Array;
   readonly methods: QueryMethods;
 
-  /** @throws AppError `unavailable` if a newer version has written the file */
+  /** @throws AppError `unavailable` if a newer version wrote the file */
   constructor(file: string) {
     this.#db = openReader(file);
     try {
@@ -63,7 +63,7 @@ export class Reader {
         this.snapshot();
         return query(...args);
       }] as const);
-      // The casts: each has the signature of the query that it wraps.
+      // The casts: each has the signature of the query it wraps.
       this.#queries = Object.fromEntries(queries) as Queries;
       this.methods = Object.fromEntries(methods) as QueryMethods;
     } catch (error) {
@@ -97,16 +97,15 @@ export class Reader {
     try {
       this.#end.run();
     } catch (error) {
-      // The disk failed. Nothing awaits this, so it must not throw and end the process.
+      // The disk failed. Nothing awaits this, so it must not throw, which would end the process.
       if (resultCodeOf(error) === 0) throw error;
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     }
   }
 
   /**
-   * Ends the snapshot, and returns a number that every commit changes
-   * (https://www.sqlite.org/pragma.html#pragma_data_version), a look into shared memory. Undefined
-   * if it cannot be read now.
+   * Ends the snapshot and returns a number that every commit changes, read from shared memory
+   * (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read now.
    */
   readDataVersion(): number | undefined {
     this.endSnapshot();
@@ -125,7 +124,7 @@ export class Reader {
 
 type Query = (...args: unknown[]) => unknown;
 
-/** A disk that cannot be read is not our bug: the request gets 503, not 500. */
+/** An unreadable disk is not our bug: the request gets 503, not 500. */
 function explainFailures(query: Query): Query {
   return (...args) => {
     try {

@@ -1,4 +1,4 @@
-/** Reads columns as the types that the STRICT tables promise; anything else is our bug. */
+/** Reads columns as the types that the STRICT tables guarantee; anything else is our bug. */
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 
@@ -12,7 +12,7 @@ export function readInteger(row: Row, column: string): number {
 
 /** An id, or another branded number: `readId<SellerId>(row, 'seller_id')`. */
 export function readId<Id extends number>(row: Row, column: string): Id {
-  // The cast: a column of ids holds only what the domain has branded before it was written.
+  // The cast: an id column contains only values that the domain branded before writing.
   return readInteger(row, column) as Id;
 }
 
@@ -28,7 +28,7 @@ export function readBytes(row: Row, column: string): Uint8Array {
   return value;
 }
 
-/** From the columns that every table of sellers' money has. */
+/** From the currency columns, which every table of sellers has. */
 export function readCurrency(row: Row): Currency {
   return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
 }

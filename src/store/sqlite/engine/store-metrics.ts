@@ -1,4 +1,4 @@
-/** Metrics of the store: commits and their durations, the last failure, and sizes on the disk. */
+/** Store metrics: commits and their durations, the last failure, and sizes on disk. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ErrorCode } from '../../../domain/error.ts';
@@ -13,11 +13,11 @@ export class CommitMetrics {
   #failed = 0;
   #lastFailure: { readonly code: ErrorCode; readonly at: number } | undefined;
 
-  /** Counts a batch that was sent at this time (`performance.now`). */
+  /** Counts a batch sent at this time (`performance.now`). */
   note(sentAt: number, outcomes: readonly Outcome[]): void {
     const at = performance.now();
     this.#commits.add((at - sentAt) / 1_000);
-    // Without a cause it is a rejection, and `internal` is our bug: the disk is fine.
+    // No cause means a rejection, and `internal` is our bug: the disk is fine.
     const code = outcomes.map((one) => (one.isDone || !one.cause ? undefined : one.code))
       .findLast((one) => one === 'storage_full' || one === 'unavailable');
     this.#lastFailure = code && { code, at };

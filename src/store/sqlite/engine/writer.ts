@@ -1,8 +1,8 @@
 /**
  * The main thread's side of all writes: collects the mutations of one event-loop iteration, sends
  * them to the writer thread as one batch, and settles their promises after the commit. While a
- * batch is in flight, the next one collects. Batches and outcomes cross threads as JSON, at half
- * the cost of structured cloning.
+ * batch is in flight, the next one is collected. Batches and outcomes cross threads as JSON, at
+ * half the cost of structured cloning.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -56,14 +56,14 @@ export class Writer {
     this.#clock = clock;
     thread.on('message', (text: string) => this.#settle(text));
     thread.on('error', (error: Error) => this.#fail(error));
-    thread.on('exit', () => this.#fail(new Error('The thread of the writer has ended.')));
+    thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));
   }
 
   /** Starts the thread and waits until its connection is open. */
   static async start(data: WriterThreadData, clock: () => number): Promise<Writer> {
     const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
     const thread = new Worker(entry, { workerData: data, name: 'writer' });
-    await once(thread, 'message'); // rejects where the thread fails to start
+    await once(thread, 'message'); // rejects if the thread fails to start
     return new Writer(thread, clock);
   }
 
@@ -83,7 +83,7 @@ export class Writer {
     if (this.#inFlight.length === 0) this.#scheduled ??= setImmediate(() => this.#send());
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome): void => {
-        // The mutation called `name` made this value: mutations.ts has its type.
+        // The mutation called `name` produced this value: mutations.ts has its type.
         if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
@@ -101,7 +101,7 @@ export class Writer {
 
   /**
    * Rejects new mutations, commits waiting ones, and ends the thread. Its connection is closed
-   * after those of `others`, since the last one to close empties the WAL.
+   * after `others`, since the last connection to close empties the WAL.
    */
   close(others: Promise<void>): Promise<void> {
     this.#closed ??= this.#close(others);
@@ -128,7 +128,7 @@ export class Writer {
     this.#thread.postMessage(JSON.stringify(batch));
   }
 
-  /** Mutations of many rows fill a batch sooner, so that others do not wait long behind them. */
+  /** Mutations of many rows fill a batch sooner, so that others do not wait long for them. */
   #countNext(): number {
     let rows = 0;
     const end = this.#waiting.findIndex((pending, index) => {
@@ -151,7 +151,7 @@ export class Writer {
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
 
-  /** The thread has ended. Its batch in flight may or may not have been committed. */
+  /** The thread has ended. Its in-flight batch may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
     const lost = this.#inFlight.splice(0);
@@ -161,7 +161,7 @@ export class Writer {
     this.#onIdle();
   }
 
-  /** A broken disk rejects every mutation: only one a second logs the cause. */
+  /** A broken disk rejects every mutation; the cause is logged only once a second. */
   #explain({ code, detail, cause }: Outcome & { isDone: false }): AppError {
     if (code === 'internal') return new AppError(code, detail, { cause });
     const now = performance.now();

@@ -1,9 +1,9 @@
 /**
  * Atomic files: a file is written as FILE.ID.part in the same folder, and published under its name
- * once it is on the disk. Until then its process holds the lock FILE.ID.part.lock, which the system
- * releases when the process ends, however it ends. A part whose lock is free is abandoned: the next
- * process that creates the file removes it. Unlike a process id, a lock has the same meaning in
- * every container, and on every host, that shares the folder.
+ * once it is on disk. Until then its process holds the lock FILE.ID.part.lock, which the system
+ * releases when the process ends, even by kill -9. A part with a free lock is abandoned: the next
+ * process that creates the file removes it. Unlike a process id, a lock means the same in every
+ * container and on every host that shares the folder.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -17,22 +17,19 @@ import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
 import { tryLock } from './file-lock.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 
-/**
- * A part, of this version or with the process id that earlier ones gave it, and what is beside it:
- * its lock, and what SQLite leaves there.
- */
+/** A part (earlier versions put a process id into its name), its lock, and SQLite's files. */
 const PART = new RegExp('^((.+)\\.(?:(\\d{1,10})\\.(?:part|new)|[\\da-f]{8}(?:-[\\da-f]{4}){3}'
   + '-[\\da-f]{12}\\.part))(?:-journal|-wal|-shm|(\\.lock))?$');
 const LOCK = '.lock';
-/** Removes the lock first: a part without one counts as abandoned, too. */
+/** Removes the lock first: a part without one also counts as abandoned. */
 const SUFFIXES = [LOCK, '', '-journal', '-wal', '-shm'];
 
-/** What file systems answer that have one name a file, such as those of memory sticks. */
+/** Errors of file systems without hard links, such as those of memory sticks. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 export class AtomicFile {
   readonly path: string;
-  /** Where it is made. */
+  /** Path of the part. */
   readonly tempPath: string;
   #lock: Disposable | undefined;
 
@@ -42,51 +39,51 @@ export class AtomicFile {
   }
 
   /**
-   * Begins with an empty file, which nobody else may read.
-   * @throws AppError `unavailable` where the file system has no locks
+   * Creates an empty part that only its owner can read.
+   * @throws AppError `unavailable` if the file system has no locks
    */
   begin(): void {
     const name = basename(this.path);
     removeAbandonedParts(dirname(this.path), (other) => other === name, false);
     // Locked before it exists, so that no other process finds it unlocked.
     this.#lock = tryLock(this.tempPath + LOCK);
-    if (!this.#lock) throw cannotMake(this.path, 'has no locks for files');
-    // An existing file may belong to another user, or be a link to somewhere else.
+    if (!this.#lock) throw cannotMake(this.path, 'has no file locks');
+    // An existing file may belong to another user, or be a link to another place.
     if (!createEmpty(this.tempPath)) throw isThere(this.tempPath);
   }
 
-  /** Gives it its name. @throws AppError `unavailable` if that file exists by now */
+  /** Publishes the part. @throws AppError `unavailable` if the file exists by now */
   show(): void {
     if (!this.publish()) throw isThere(this.path);
   }
 
-  /** Gives the part its name unless that file exists by now. Returns whether it did. */
+  /** Publishes the part unless the file exists by now. Returns whether it did. */
   publish(): boolean {
     syncFile(this.tempPath);
     const isPublished = linkUnlessThere(this.tempPath, this.path);
     this.discard();
-    syncFolder(dirname(this.path)); // the file of another process may not be durable yet, either
+    syncFolder(dirname(this.path)); // a file that another process published may not be durable yet
     return isPublished;
   }
 
-  /** Gives it the name of a file that is there, which is `kept` under another one. */
+  /** Publishes the part in place of an existing file, which is kept as `kept`. */
   replace(kept: string): void {
     linkSync(this.path, kept);
-    // Before the old file loses its first name: its second one has to be on the disk by then, and
-    // so has the end of its journal, which SQLite would otherwise roll back into the new file.
+    // Before the old file loses its first name: by then its second name must be durable, and so
+    // must the end of its journal, which SQLite would otherwise roll back into the new file.
     syncFolder(dirname(this.path));
     this.overwrite();
   }
 
-  /** Gives the part its name, and replaces a file that has it. */
+  /** Publishes the part, replacing an existing file. */
   overwrite(): void {
     syncFile(this.tempPath);
-    renameSync(this.tempPath, this.path); // at every moment there is one, the old or the new
+    renameSync(this.tempPath, this.path); // at every moment, either the old or the new file exists
     this.discard();
     syncFolder(dirname(this.path));
   }
 
-  /** Removes what has no name yet. */
+  /** Removes an unpublished part. */
   discard(): void {
     if (!this.#lock) return; // not started
     removeWhole(this.tempPath);
@@ -100,8 +97,8 @@ export class AtomicFile {
 }
 
 /**
- * Removes what processes have left that are gone, of files with such names. The names that earlier
- * versions gave could be a user's own: only a folder of the server's `hasEarlier` ones.
+ * Removes abandoned parts of files with such names. The names that earlier versions used could also
+ * be a user's own, so only folders of the server's own have `hasEarlier`.
  */
 export function removeAbandonedParts(
   folder: string, isOurs: (name: string) => boolean, hasEarlier = true,
@@ -112,7 +109,7 @@ export function removeAbandonedParts(
     if (processId !== undefined && !hasEarlier) continue;
     const [path, partPath] = [join(folder, entry), join(folder, tempPath)];
     try {
-      // An earlier version holds no lock; and a lock without a part is about to get one.
+      // Earlier versions hold no lock; and a lock without a part is about to get one.
       if (processId !== undefined || (lock !== undefined && !existsSync(partPath))) {
         if (isOld(path)) rmSync(path, { force: true });
       } else {
@@ -139,17 +136,17 @@ export function isBeingWritten(path: string): boolean {
 }
 
 export function isThere(path: string): AppError {
-  return new AppError('unavailable', `${path} is there already. Name a file that is not.`);
+  return new AppError('unavailable', `${path} already exists. Choose another name.`);
 }
 
 function linkUnlessThere(tempPath: string, path: string): boolean {
   try {
-    linkSync(tempPath, path); // unlike a renaming, this never replaces anything
+    linkSync(tempPath, path); // unlike a rename, this never replaces anything
     return true;
   } catch (error) {
     if (isSystemError(error, 'EEXIST')) return false;
     if (isSystemError(error, ...NO_LINKS)) {
-      throw cannotMake(path, 'cannot show a file whole or not at all');
+      throw cannotMake(path, 'cannot publish a file atomically');
     }
     throw error;
   }
@@ -160,14 +157,14 @@ function removeUnlocked(tempPath: string): void {
   if (lock) removeWhole(tempPath);
 }
 
-/** Undefined where a process holds the lock; or for a link in its place, as SQLite follows it. */
+/** Undefined if another process holds the lock, or for a link, which SQLite would follow. */
 function lockPart(tempPath: string): ReturnType<typeof tryLock> {
   const lock = tempPath + LOCK;
   const isLink = lstatSync(lock, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   return isLink ? undefined : tryLock(lock);
 }
 
-/** The lock is another user's, or is not a lock, or the disk is not writable. */
+/** The lock is another user's or not a lock, or the disk is not writable. */
 function isNotOurs(error: unknown): boolean {
   return resultCodeOf(error) !== 0 || isSystemError(error, 'EACCES', 'EPERM', 'EROFS');
 }
@@ -182,6 +179,6 @@ function isOld(path: string): boolean {
 }
 
 function cannotMake(path: string, why: string): AppError {
-  const hint = 'Name a file on another one, and copy it from there.';
+  const hint = 'Choose a path on another file system, and copy the file from there.';
   return new AppError('unavailable', `The file system of ${dirname(path)} ${why}. ${hint}`);
 }

@@ -3,16 +3,16 @@
 export const KEY_FILE_NAME = 'server.key';
 export const UPLOADS = 'uploads';
 
-/** Files of others that a data folder may have: those of the project's `data/`, and of a volume. */
+/** Foreign files that a data folder may have: those of the project's `data/`, and of a volume. */
 export const ALLOWED_FOREIGN_FILES = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
 
-/** Databases, replaced ones, and locks (databases, too), with SQLite's files beside them. */
+/** Databases, replaced ones, and locks (also databases), with SQLite's files beside them. */
 const LASTING = new RegExp('^(?:(?:catalogue|search)\\.db|catalogue\\.db\\.replaced-\\d{8}T\\d{6}Z'
   + '|(?:search\\.db|webhooks|backups)\\.lock)(?:-wal|-shm|-journal)?$|^server\\.key$');
-/** Temporary names of files; a killed process leaves them behind. */
+/** Temporary file names; a killed process leaves such files behind. */
 const UNFINISHED = new RegExp('^(?:catalogue\\.db|server\\.key)\\.[\\da-f-]+\\.(?:new|part)'
   + '(?:-wal|-shm|-journal|\\.lock)?$');
-/** Also copies by an operator, such as `catalogue.db.old`. */
+/** Includes an operator's copies, such as `catalogue.db.old`. */
 const BESIDE_OURS = /^(?:catalogue\.db|search\.db|server\.key|webhooks\.lock|backups\.lock)/;
 
 export function isLasting(name: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Files and folders whose names survive a power cut. A file system may forget a name, its removal
- * or a renaming until the folder that holds the name is flushed by fsync(2).
+ * Files and folders whose names survive a power cut. A file system may lose a name, its removal or
+ * a rename until the containing folder is flushed by fsync(2).
  */
 import {
   closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync,
@@ -8,12 +8,12 @@ import {
 import { dirname, resolve } from 'node:path';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
-/** Flushes the names in a folder, if its file system and its mode allow that. */
+/** Flushes the names in a folder, if its file system and mode allow that. */
 export function syncFolder(folder: string): void {
   try {
     syncFile(folder);
   } catch (error) {
-    // EACCES: to be opened, a folder has to be readable. EINVAL: it cannot be flushed (fsync(2)).
+    // EACCES: opening a folder requires read permission. EINVAL: it cannot be flushed (fsync(2)).
     if (!isSystemError(error, 'EACCES', 'EINVAL')) throw error;
   }
 }
@@ -29,8 +29,8 @@ export function syncFile(file: string): void {
 }
 
 /**
- * Creates a folder for its owner alone, with those above it, where they are missing. Also flushes
- * names that were there before: a process that created them may have been killed before its fsync.
+ * Creates a folder for its owner alone, and missing parents. Also flushes existing names: a process
+ * that created them may have been killed before its fsync.
  */
 export function createFolder(path: string): void {
   makeFolders(path);
@@ -44,8 +44,7 @@ export function createFolder(path: string): void {
 }
 
 /**
- * The option `recursive` of `mkdir` never returns in `/proc`, which answers ENOENT although the
- * parent exists.
+ * With `recursive`, `mkdir` never returns in `/proc`, which reports ENOENT for existing parents.
  */
 function makeFolders(path: string): void {
   try {
@@ -61,8 +60,7 @@ function makeFolders(path: string): void {
 }
 
 /**
- * Creates an empty file that only its owner may read. Returns whether it did: an existing file is
- * not even opened.
+ * Creates an empty file readable by its owner only. Returns false, without opening, if it exists.
  */
 export function createEmpty(file: string): boolean {
   try {

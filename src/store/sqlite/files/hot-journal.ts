@@ -1,7 +1,7 @@
 /**
- * Hot journals: rollback journals that a crash left beside a database, which is damaged without it.
- * A writable connection rolls the write back when it opens the file; a read-only one fails
- * (https://www.sqlite.org/lockingv3.html#rollback). SQLite leaves journals in use alone.
+ * Hot journals: rollback journals that a crash left beside a database, without which it is damaged.
+ * A writable connection rolls the write back on opening; a read-only one fails
+ * (https://www.sqlite.org/lockingv3.html#rollback). SQLite ignores journals that are in use.
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
@@ -21,7 +21,7 @@ export function hasJournal(file: string): boolean {
 }
 
 /**
- * Call it before a read-only connection to the catalogue is opened. Leaves foreign files alone.
+ * Call it before opening a read-only connection to the catalogue. Ignores foreign files.
  * @throws AppError `unavailable` if this process cannot roll the write back
  */
 export function rollBackHotJournal(file: string): void {
@@ -36,5 +36,5 @@ export function rollBackHotJournal(file: string): void {
 }
 
 export function describeHotJournal(file: string): string {
-  return `A crash cut off a write to ${file}: ${file}-journal is needed to roll it back.`;
+  return `A crash interrupted a write to ${file}: ${file}-journal is needed to roll it back.`;
 }

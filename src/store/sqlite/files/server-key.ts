@@ -1,6 +1,6 @@
 /**
- * Reads `server.key` beside the database, or creates it. That happens when the store is opened and
- * never again: no request touches the file. Of several processes the first one creates it for all.
+ * Reads or creates `server.key` beside the database when the store is opened; no request touches
+ * the file. Among several processes the first one creates it for all.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,23 +13,23 @@ import { KEY_FILE_NAME } from './data-folder-files.ts';
 import { syncFile, syncFolder } from './durable-files.ts';
 
 /**
- * Reads the key of a data folder, or makes it where there is none.
- * @throws AppError `unavailable` if the file exists and is not a key
+ * Reads the key of a data folder, or creates a missing one.
+ * @throws AppError `unavailable` if the file exists but is not a key
  */
 export function openServerKey(folder: string): ServerKey {
   const bytes = read(folder) ?? make(folder);
   if (bytes.length !== SERVER_KEY_BYTES) {
     const hint = 'Put back the one that belongs to the database, or move this one away.';
-    throw new AppError('unavailable', `${KEY_FILE_NAME} in the data folder is no key. ${hint}`);
+    throw new AppError('unavailable', `${KEY_FILE_NAME} in the data folder is not a key. ${hint}`);
   }
-  // What is encrypted with a key that a power cut takes away is lost. The key may come from another
-  // process, which may have been killed before it flushed the key.
+  // A power cut must not lose a key that has encrypted data. Another process may have created it,
+  // and been killed before flushing it.
   syncFile(join(folder, KEY_FILE_NAME));
   syncFolder(folder);
   return new ServerKey(bytes);
 }
 
-/** Undefined if the file is missing, or is not a key. */
+/** Undefined if the file is missing or not a key. */
 export function findServerKey(folder: string): ServerKey | undefined {
   const bytes = read(folder);
   return bytes?.length === SERVER_KEY_BYTES ? new ServerKey(bytes) : undefined;
@@ -44,7 +44,7 @@ function read(folder: string): Buffer | undefined {
   }
 }
 
-/** The key of the process that was first. */
+/** The key of the process that came first. */
 function make(folder: string): Buffer {
   using target = new AtomicFile(join(folder, KEY_FILE_NAME));
   target.begin();

@@ -1,7 +1,7 @@
 /**
- * The mutation that removes old history. The last change of a catalogue is kept at any age, and for
- * each product that existed where the history begins its last change until then and its last
- * snapshot: so the catalogue, now and at every position that is kept, can be derived from it.
+ * The mutation that removes old history. It keeps a catalogue's last change, whatever its age, and
+ * for each product that existed at the new start of the history, its last change and last snapshot
+ * until then. So the catalogue can be derived now and at every kept position.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
@@ -14,13 +14,13 @@ interface PruneStep {
   readonly after: number;
   /** ... up to this one. */
   readonly upTo: number;
-  /** Milliseconds since 1970: only what is older is removed. */
+  /** Milliseconds since 1970: only older changes are removed. */
   readonly before: number;
 }
 
 export function pruningMutations(db: DatabaseSync) {
   const removeSuperseded = prepareRemoval(db);
-  // The last change of the catalogue was kept where a step ended: it may not be the last any more.
+  // The last change kept by an earlier step may not be the last one any more.
   const removeDeletions = db.prepare(`
     DELETE FROM change
     WHERE seller_id = :sellerId AND position >= :after AND position <= :upTo AND type = 'deleted'
@@ -43,9 +43,9 @@ export function pruningMutations(db: DatabaseSync) {
 }
 
 /**
- * A change is superseded once the next one of its product is pruned territory, too, unless it holds
- * the product's last snapshot. That one becomes the previous change in the version chain, in place
- * of those between, so a later step finds it.
+ * A change is superseded once the next change of its product is being pruned too, unless it has the
+ * product's last snapshot. That one becomes the previous change in the version chain, replacing
+ * those in between, so a later step finds it.
  */
 function prepareRemoval(db: DatabaseSync) {
   const find = db.prepare(`

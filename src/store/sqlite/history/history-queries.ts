@@ -1,6 +1,6 @@
 /**
- * Reads the history by position, the order in which it is stored, and finds positions by time.
- * Every query limits the changes that it scans, and returns how far it got.
+ * Reads the history by position, its storage order, and finds positions by time. Every query limits
+ * the changes that it scans, and returns how far it got.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { HISTORY_SCAN_LIMIT } from '../limits.ts';
@@ -52,7 +52,7 @@ export function prepareListChanges(db: DatabaseSync) {
     list.all(sellerId, after, limit).map((row) => mapChange(sellerId, row));
 }
 
-/** Of a seller that there is. */
+/** For an existing seller. */
 function prepareFindReach(db: DatabaseSync): (sellerId: SellerId) => Reach {
   const find = db.prepare('SELECT pruned_to, position FROM seller WHERE id = ?');
   return (sellerId) => {
@@ -63,8 +63,8 @@ function prepareFindReach(db: DatabaseSync): (sellerId: SellerId) => Reach {
 }
 
 /**
- * From a time to a position. The history has no index on times: a small table has the last change
- * of each minute, and within a minute time follows position.
+ * Maps times to positions. The history has no index on time: a small table has the last change of
+ * each minute, and within a minute time follows position.
  */
 function timeQueries(db: DatabaseSync) {
   const listMinutes = db.prepare(`
@@ -72,32 +72,32 @@ function timeQueries(db: DatabaseSync) {
     ORDER BY minute DESC LIMIT 2`);
   const findTime = db.prepare('SELECT at FROM change WHERE seller_id = ? AND position = ?');
 
-  // Of all sellers, and so a statement that no seller_id narrows.
+  // Across all sellers, and so without seller_id.
   const findNewest = db.prepare(`
     SELECT max(
       coalesce((SELECT at FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1), 0),
       coalesce((SELECT max(c.at) FROM seller AS s
         JOIN change AS c ON c.seller_id = s.id AND c.position = s.position), 0)) AS at`);
 
-  /** Whether a change was made at a time or before; undefined if it is not kept any more. */
+  /** Whether a change was made at or before a time; undefined if it was pruned. */
   function isMade(sellerId: SellerId, position: number, at: number): boolean | undefined {
     const row = findTime.get(sellerId, position);
     return row && readInteger(row, 'at') <= at;
   }
 
   return {
-    /** 0 where nothing has happened yet. */
+    /** 0 for an empty history. */
     findNewestTime(): number {
       return readInteger(findNewest.get() ?? {}, 'at');
     },
-    /** Whether a change was made at a time or before: false where that is not known any more. */
+    /** Whether a change was made at or before a time; false if that is no longer known. */
     isBefore(sellerId: SellerId, position: number, at: number): boolean {
       if (position === 0) return true;
       const [last] = listMinutes.all(sellerId, Math.floor(at / MINUTE_MS) - 1);
       return isMade(sellerId, position, at)
         ?? (last !== undefined && readInteger(last, 'position') >= position);
     },
-    /** The last change at a time or before; `prunedTo` where that is not kept any more. */
+    /** The last change at or before a time; `prunedTo` if it was pruned. */
     findPositionAt(sellerId: SellerId, at: number, prunedTo: number): number {
       const minute = Math.floor(at / MINUTE_MS);
       const [last, before] = listMinutes.all(sellerId, minute);
@@ -120,7 +120,7 @@ export function mapChange(sellerId: SellerId, row: Row): Change {
   return {
     sellerId,
     position: readInteger(row, 'position'),
-    // The columns hold what these types and brands mean.
+    // The columns match these types and brands.
     type: readText(row, 'type') as ChangeType,
     productId: readInteger(row, 'product_id') as ProductId,
     sku: readText(row, 'sku') as Sku,

@@ -1,6 +1,6 @@
 /**
- * The queries behind `ledger.ts`, each with a limit. The changes of one product form its version
- * chain: each names the position of the previous one.
+ * The queries behind `ledger.ts`, each with a limit. The changes of a product form its version
+ * chain: each has the position of the previous one.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
@@ -13,17 +13,17 @@ import { readInteger, readOptional, readText, type Row } from '../engine/row.ts'
 /** A change in the version chain of a product. */
 interface Version {
   readonly position: number;
-  /** Undefined for the first. */
+  /** Undefined for the first change. */
   readonly previousPosition: number | undefined;
 }
 
-/** After one position, up to another. */
+/** After one position, up to and including another. */
 export interface Span {
   readonly after: number;
   readonly upTo: number;
 }
 
-/** Of the given types, or of any type if it moved stock. */
+/** Changes of the given types, or of any type that moved stock. */
 const OF_TYPES = `(CASE WHEN :types IS NULL THEN stock_before <> stock_after
   ELSE instr(:types, type) > 0 END)`;
 const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
@@ -65,7 +65,7 @@ function versionQueries(db: DatabaseSync) {
         previousPosition: readOptional(row, 'prior', readInteger),
       }));
     },
-    /** The last snapshot of a change's product before it, within `limit` versions. */
+    /** The last earlier snapshot of a change's product, within `limit` versions. */
     findPreviousSnapshot(
       sellerId: SellerId, from: number, limit: number,
     ): { readonly product: string | undefined; readonly versions: number } {
@@ -98,7 +98,7 @@ function scanQueries(db: DatabaseSync) {
   };
 }
 
-/** The products of the history. */
+/** Products in the history. */
 function productQueries(db: DatabaseSync) {
   const findNewest = db.prepare(`
     SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
@@ -129,12 +129,12 @@ function productQueries(db: DatabaseSync) {
       }
       return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
     },
-    /** The last levels of products that exist, or were deleted after `position`, by id. */
+    /** The last levels of products that exist or were deleted after `position`, by id. */
     listKnown(
       sellerId: SellerId, after: number, position: number, limit: number,
     ): StockLevelAt[] {
       return listProducts.all({ sellerId, after, position, limit }).map((row) => ({
-        // The columns hold what these brands mean.
+        // The columns match these brands.
         id: readInteger(row, 'id') as ProductId,
         sku: readText(row, 'sku') as Sku,
         stock: readInteger(row, 'stock'),

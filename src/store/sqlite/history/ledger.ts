@@ -1,7 +1,7 @@
 /**
- * The stock ledger, and stock levels of the past, from the history alone. A request may have to
- * scan much of it, so it reads in short slices and yields between them. Change events are
- * immutable, so the slices need no common snapshot.
+ * The stock ledger, and past stock levels, from the history alone. A request may have to scan much
+ * of it, so it reads short slices and yields in between. Change events are immutable, so the slices
+ * need no common snapshot.
  */
 import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
@@ -15,19 +15,19 @@ import { assertReached } from '../../rules/history.ts';
 import type { Span } from './ledger-queries.ts';
 import type { Reader } from '../engine/reader.ts';
 
-/** A part of the history, and where the history begins. */
+/** A span of the history, and where the history begins. */
 interface KeptSpan extends Span {
   readonly prunedTo: number;
 }
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
-/** Versions that the first query of a chain reads; each further one reads twice as many. */
+/** Versions that the first query of a chain reads; each further query doubles them. */
 const FIRST_VERSIONS = 64;
 const VERSIONS_LIMIT = 2_000;
-/** Changes that are read one by one in a slice. */
+/** Changes read one by one in a slice. */
 const SLICE_CHANGES = 1_000;
-/** What finding a past level costs in addition to its versions, in versions. */
+/** Fixed cost of finding a past level, in versions. */
 const LEVEL_COST_VERSIONS = 50;
 
 export class Ledger {
@@ -75,7 +75,7 @@ export class Ledger {
     const reach = queries.findReach(sellerId);
     const position = queries.findPositionAt(sellerId, at, reach.prunedTo);
     const isKnown = position > reach.prunedTo || queries.isBefore(sellerId, position, at);
-    // The first known position: the change at this time may be an earlier one.
+    // The first known position: the change at this time may be earlier.
     if (!isKnown) assertReached(reach, position - 1, 'at');
     return position;
   }
@@ -88,7 +88,7 @@ export class Ledger {
     assertReached(queries.findReach(sellerId), position, 'at');
     let read = 0;
     for (let last: number = after ?? 0; levels.length <= limit;) {
-      await yieldToEventLoop(); // also at first: many requests may start in one iteration
+      await yieldToEventLoop(); // before the first, too: many requests may start in one iteration
       const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
       for (const product of known) {
         const { level, versions } = await this.#findLevelAt(sellerId, product, position);
@@ -96,12 +96,12 @@ export class Ledger {
         last = product.id;
         read += versions === 0 ? 0 : versions + LEVEL_COST_VERSIONS;
         if (read < HISTORY_SCAN_LIMIT) continue;
-        await yieldToEventLoop(); // short chains add up, too
+        await yieldToEventLoop(); // short chains add up
         read = 0;
       }
       if (known.length <= limit) break;
     }
-    // Again, since the history may have been pruned while this read it.
+    // Check again: the history may have been pruned since.
     assertReached(this.#reader.snapshot().findReach(sellerId), position, 'at');
     return { levels: levels.slice(0, limit), hasMore: levels.length > limit };
   }
@@ -144,9 +144,9 @@ export class Ledger {
   }
 
   /**
-   * Positions of the changes of the products that a filter names, from the start of the span on, in
-   * the requested order. A version chain leads back in time: for one product, the newest changes
-   * come before the older ones are read.
+   * Positions of the changes of the products that a filter names, from the start of the span, in
+   * the requested order. A version chain leads back in time, so for one product the newest changes
+   * come before older ones are read.
    */
   async *#listProductPositions(
     sellerId: SellerId, { filter, isDescending }: MovementQuery, { after, upTo }: Span,
@@ -164,7 +164,7 @@ export class Ledger {
     yield all.sort((a, b) => (isDescending ? b - a : a - b));
   }
 
-  /** A further page of one product starts where the page before ended. */
+  /** A further page of one product starts where the previous page ended. */
   #findStarts(sellerId: SellerId, filter: MovementFilter, upTo: number): readonly number[] {
     const queries = this.#reader.snapshot();
     const newest = queries.findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
@@ -187,7 +187,7 @@ export class Ledger {
     }
   }
 
-  /** No level for a product that did not exist yet; and how many versions were read. */
+  /** The level, undefined if the product did not exist yet; and how many versions were read. */
   async #findLevelAt(
     sellerId: SellerId, last: StockLevelAt, position: number,
   ): Promise<{ readonly level?: StockLevelAt; readonly versions: number }> {
@@ -204,7 +204,7 @@ export class Ledger {
     const [, prior] = queries.listVersions(sellerId, first, 0, 2);
     const before = prior && queries.findChange(sellerId, prior.position);
     const level = {
-      // The change before is kept as long as `position` is.
+      // The previous change is kept as long as `position` is.
       id: last.id, sku: before?.sku ?? next.sku, stock: next.movement.before,
       position: prior?.position ?? position,
     };
@@ -212,7 +212,7 @@ export class Ledger {
   }
 }
 
-/** The span implies the times, except of changes made while a clock was far ahead. */
+/** The span implies the times, except for changes made while a clock was far ahead. */
 function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolean {
   const { source, reason, until, types } = filter;
   return (types ? types.includes(type) : movement.before !== movement.after)
@@ -221,7 +221,7 @@ function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolea
     && (reason === undefined || movement.reason === reason);
 }
 
-/** A page of what was found, which may be one item too many. */
+/** A page of the results, which may include one item too many. */
 function endPage(
   found: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
 ): MovementPage {

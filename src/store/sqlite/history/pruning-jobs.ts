@@ -1,6 +1,6 @@
 /**
- * Removes old history and expired idempotency records of every seller: in small steps with pauses
- * between them, so that other mutations are not delayed.
+ * Removes every seller's old history and expired idempotency records, in small steps with pauses,
+ * so that other mutations are not delayed.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
@@ -11,7 +11,7 @@ import { PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../limits.ts';
 
 const SELLERS_PAGE = 100;
 
-/** Removes changes before a time, milliseconds since 1970, of every seller. */
+/** Removes every seller's changes before a time, in milliseconds since 1970. */
 export function pruneHistory(reader: Reader, writer: Writer, before: number): Promise<void> {
   return pruneEverySeller(reader, function* (sellerId) {
     const queries = reader.snapshot();
@@ -26,7 +26,7 @@ export function pruneHistory(reader: Reader, writer: Writer, before: number): Pr
   });
 }
 
-/** Removes the idempotency records that have expired at this time, also of inactive sellers. */
+/** Removes the idempotency records that have expired by this time, also of inactive sellers. */
 export function pruneIdempotency(reader: Reader, writer: Writer, at: number): Promise<void> {
   const before = at - IDEMPOTENCY_LIFE_MS;
   return pruneEverySeller(reader, function* (sellerId) {
@@ -36,7 +36,7 @@ export function pruneIdempotency(reader: Reader, writer: Writer, at: number): Pr
   });
 }
 
-/** Each step is started after the one before has ended, and a pause. */
+/** Starts each step after the previous one and a pause. */
 async function pruneEverySeller(
   reader: Reader, startSteps: (sellerId: SellerId) => Iterable<Promise<void>>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Access paths to the products of a seller in the projection, and the conditions of a filter: SQL
+ * Access paths to a seller's products in the projection, and the conditions of a filter, in SQL
  * with `?` for every value. Each path states the order of its rows.
  */
 import {
@@ -10,7 +10,7 @@ export type Value = number | string | bigint;
 /** A condition in SQL, with its values. */
 export type Condition = readonly [sql: string, ...values: Value[]];
 
-/** One index by which the products of a seller can be read. */
+/** An index by which a seller's products can be read. */
 export interface AccessPath {
   /** The FROM clause of a query that reads products as `p`. */
   readonly from: string;
@@ -18,15 +18,15 @@ export interface AccessPath {
   readonly matches: string;
   /** The column of the rows. */
   readonly row: string;
-  /** The column that orders the rows; equal values are ordered by row. */
+  /** The column that orders the rows; ties are ordered by row. */
   readonly order: string;
-  /** Conditions that select the index, beside the rows of the seller and the filter. */
+  /** Conditions that select the index, besides seller and filter. */
   readonly seek: readonly Condition[];
-  /** The conditions of the filter that the index serves. */
+  /** The filter's conditions that the index serves. */
   readonly filter: readonly Condition[];
 }
 
-/** The rows of a seller: between these two, exclusively. */
+/** A seller's rows are between these two, exclusively. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
@@ -66,12 +66,12 @@ export function rowsOf(ordinal: number): RowRange {
   return { first: ordinal * ROWS_PER_SELLER, last: (ordinal + 1) * ROWS_PER_SELLER };
 }
 
-/** As integers: FTS5 seeks to an integer, but not to a REAL, as which numbers are bound. */
+/** As integers: FTS5 can seek to an integer, but not to a REAL, the type of bound numbers. */
 export function between({ first, last }: RowRange, row: string): Condition {
   return [`${row} > ? AND ${row} < ?`, BigInt(first), BigInt(last)];
 }
 
-/** The path that returns all products in the order of the sort. */
+/** The path that returns all products in sort order. */
 export function sortPath(ordinal: number, sort: ProductSort): AccessPath {
   const column = SORT_COLUMNS[sort.by];
   if (column !== 'row') return byIndex(ordinal, column, []);
@@ -88,8 +88,8 @@ export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[
 }
 
 /**
- * All conditions of the filter. A page after the first must start at its anchor, not at a bound of
- * the filter before it: a unary plus keeps SQLite from using the index for that bound.
+ * All conditions of the filter. A page after the first must start at its anchor, not at an earlier
+ * bound of the filter: a unary plus keeps SQLite from using the index for that bound.
  */
 export function conditionsOf(
   filter: ProductFilter, sort: ProductSort, isContinued: boolean,
@@ -100,8 +100,8 @@ export function conditionsOf(
     return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
   });
   if (filter.q === undefined) return conditions;
-  // FTS5 treats some reserved characters as equal. A text of one or two characters has no trigram
-  // and is searched in every row.
+  // FTS5 treats some reserved characters as equal. A text of one or two characters has no trigram:
+  // every row is searched.
   return [...conditions, ['instr(p.text, ?) > 0', foldText(filter.q)]];
 }
 

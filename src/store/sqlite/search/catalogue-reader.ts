@@ -1,7 +1,7 @@
 /**
- * What the projection reads from the catalogue: sellers and their positions, the products for the
- * first build, and the history after it. Every statement is short and outside a transaction, so
- * reading never keeps the catalogue's write-ahead log from being truncated.
+ * Reads the catalogue for the projection: sellers and their positions, products for the first
+ * build, and the history after it. Every statement is short and outside a transaction, so reading
+ * never keeps the catalogue's write-ahead log from being truncated.
  */
 import type { SellerId } from '../../../domain/id.ts';
 import { prepareListProducts } from '../catalogue/products.ts';
@@ -10,7 +10,7 @@ import { openReader } from '../engine/connection.ts';
 import { readText } from '../engine/row.ts';
 import { prepareListChanges } from '../history/history-queries.ts';
 
-/** The projection is of another catalogue, or the catalogue was restored from a backup. */
+/** The projection belongs to another catalogue, or the catalogue was restored from a backup. */
 export class ForeignProjectionError extends Error {}
 
 export type CatalogueReader = ReturnType<typeof openCatalogue>;
@@ -28,8 +28,8 @@ export function openCatalogue(file: string) {
     listProducts: prepareListProducts(db),
     listChanges: prepareListChanges(db),
     /**
-     * Identifies the change at a position: a catalogue that was restored from a backup reaches each
-     * position again, with another change. Position 0 is the same in all.
+     * Identifies the change at a position: a restored catalogue reaches each position again, with
+     * another change. Position 0 is the same in all.
      * @throws ForeignProjectionError if the history does not have the position
      */
     getMark(sellerId: SellerId, position: number): string {

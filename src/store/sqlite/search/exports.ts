@@ -1,7 +1,7 @@
 /**
  * The open exports. Each holds one snapshot of the projection, on its own connection, and reads a
- * page whenever its consumer asks for one. Their number and duration are limited, because the
- * write-ahead log of the projection only grows while a snapshot is open.
+ * page when its consumer requests one. Their number and duration are limited, because the
+ * projection's write-ahead log only grows while a snapshot is open.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { EXPORT_TIME_LIMIT_MS } from '../../limits.ts';
@@ -40,7 +40,7 @@ export class Exports {
   }
 
   /**
-   * Checks the limits for one more export, with the sellers of those in the queue.
+   * Checks the limits for one more export, counting those in the queue.
    * @throws AppError `unavailable`
    */
   assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
@@ -62,7 +62,7 @@ export class Exports {
       const seller = this.#catalogue.findSeller(request.sellerId);
       // Another process may have replaced the file.
       if (!seller || !isCaughtUp(state, request.position)) {
-        throw temporarilyUnavailable('The search is being rebuilt. Retry soon.');
+        throw temporarilyUnavailable('The search index is being rebuilt. Retry soon.');
       }
       const { ordinal, position } = state;
       const id = this.#last += 1;

@@ -1,22 +1,19 @@
-/** Limits of search and of exports. */
+/** Limits of search and exports. */
 
 /** How long a search waits for the projection to catch up; most lags are milliseconds. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;
 /** `Retry-After` of a search that timed out waiting, and of an export over the limit. */
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
-/** Searches and export pages that wait, in total and per seller; one more is rejected. */
+/** Waiting searches and export pages, in total and per seller; further ones are rejected. */
 export const SEARCH_QUEUE_LIMIT = 1_000;
 export const SEARCHES_PER_SELLER_LIMIT = 250;
-/**
- * Changes, or products of a first build, in one transaction of the projection; searches run
- * between.
- */
+/** Changes, or products of a first build, per projection transaction; searches run between. */
 export const SEARCH_STEP_LIMIT = 1_000;
 /** Pages of the text index that one merge step writes; it takes some 70 ms. */
 export const SEARCH_MERGE_STEP_PAGES = 500;
 /**
- * Time without a write after which the projection catches up by itself, and the commits after
- * which its thread starts for that; a search then finds it ready.
+ * Time without a write after which the projection catches up without a request, and the commits
+ * after which its thread starts for that; a search then finds it ready.
  */
 export const SEARCH_IDLE_MS = 250;
 export const SEARCH_IDLE_COMMITS = 20;
@@ -25,7 +22,7 @@ export const SEARCH_IDLE_COMMITS = 20;
  * order is scanned.
  */
 export const SEARCH_PROBE_LIMIT = 5_000;
-/** Prepared statements that are cached; each combination of conditions has its own. */
+/** Cached prepared statements; each combination of conditions has its own. */
 export const SEARCH_STATEMENTS_LIMIT = 200;
 /** Longest wait for another process that writes the projection; it waits on its own thread. */
 export const SEARCH_BUSY_TIMEOUT_MS = 5_000;
@@ -39,7 +36,7 @@ export const SEARCH_CHECKPOINT_PAGES = 8_000;
 /** Concurrent exports, in total and per seller; each holds a snapshot open. */
 export const CONCURRENT_EXPORTS_LIMIT = 8;
 export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
-/** Products of one page of an export; searches run between pages. */
+/** Products per export page; searches run between pages. */
 export const EXPORT_PAGE_SIZE = 250;
-/** Page cache of an export; it reads in order. */
+/** Page cache of an export, which reads in order. */
 export const EXPORT_CACHE_KIB = 2_048;

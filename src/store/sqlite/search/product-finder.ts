@@ -1,8 +1,8 @@
 /**
- * Finds the products of a seller in the projection, a page at a time. If a condition has few
- * matches, they are read by its index and sorted. Otherwise the index of the sort is scanned from
- * the anchor, and rows that do not match are skipped: with many matches the page fills quickly,
- * unless conditions that often hold never hold together. Values are bound, never part of the SQL.
+ * Finds a seller's products in the projection, page by page. If a condition has few matches, they
+ * are read by its index and sorted. Otherwise the sort index is scanned from the anchor, and rows
+ * that do not match are skipped: with many matches the page fills quickly, unless conditions that
+ * are each common rarely hold together. Values are bound, never part of the SQL.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
@@ -22,7 +22,7 @@ const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 export class ProductFinder {
   readonly #db: DatabaseSync;
   readonly #probeLimit: number;
-  /** By their SQL, which depends on the members of a query; the oldest is evicted first. */
+  /** By SQL, which depends on the members of a query; the oldest is evicted first. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, probeLimit = SEARCH_PROBE_LIMIT) {
@@ -30,7 +30,7 @@ export class ProductFinder {
     this.#probeLimit = probeLimit;
   }
 
-  /** The product at the anchor may be deleted. */
+  /** The product at the anchor may have been deleted. */
   find(ordinal: number, query: ProductQuery): FoundRows {
     const rows = this.#read(ordinal, query, query.limit + 1);
     return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
@@ -48,13 +48,13 @@ export class ProductFinder {
       const where = [between(range, path.row), ...anchor, ...conditions];
       const statement = this.#prepare(`
         SELECT ${COLUMNS} FROM ${path.from} WHERE ${textOf(where)} ORDER BY ${by} LIMIT ?`);
-      // The columns are those of a ProductRow, and #prepare asks for arrays.
+      // The columns match a ProductRow, and #prepare requests arrays.
       return statement.all(...valuesOf(where), count) as unknown as ProductRow[];
     };
     if (!after) return select(rowsOf(ordinal), [], order, limit);
     const rest = this.#rowsAfter(ordinal, after.id, sort.isDescending);
     if (column === 'row') return select(rest, [], order, limit);
-    // Two queries: one alone can seek a key in an index, but not a row among equal keys.
+    // Two queries: a single one can seek a key in an index, but not a row among equal keys.
     const ties = select(rest, [[`p.${column} = ?`, after.key]], byRow, limit);
     if (ties.length === limit) return ties;
     const anchor: Condition = [`p.${column} ${beyond} ?`, after.key];
@@ -62,8 +62,8 @@ export class ProductFinder {
   }
 
   /**
-   * The path of the condition with the fewest matches, if they are few; otherwise the path of the
-   * sort, which may also be that of a condition. If that is the only path, nothing is counted.
+   * The path of the condition with the fewest matches, if few; otherwise the path of the sort,
+   * which may also be that of a condition. If that is the only path, nothing is counted.
    */
   #choosePath(ordinal: number, filter: ProductFilter, sort: ProductSort): AccessPath {
     const paths = filterPaths(ordinal, filter);
@@ -85,7 +85,7 @@ export class ProductFinder {
     return this.#findNumber(`SELECT count(*) FROM (${matches})`, ...valuesOf(where), limit) ?? 0;
   }
 
-  /** The rows after a product, which may be deleted: rows are ordered by id. */
+  /** The rows after a product, which may have been deleted: rows are ordered by id. */
   #rowsAfter(ordinal: number, id: ProductId, isDescending: boolean): RowRange {
     const all = rowsOf(ordinal);
     const [end, direction] = isDescending ? ['>=', 'ASC'] : ['<=', 'DESC'];
@@ -104,7 +104,7 @@ export class ProductFinder {
   }
 
   #findNumber(sql: string, ...values: Value[]): number | undefined {
-    // A row of one number, if any; #prepare asks for arrays.
+    // A row of one number, if any; #prepare requests arrays.
     const row = this.#prepare(sql).get(...values) as unknown as [number] | undefined;
     return row?.[0];
   }

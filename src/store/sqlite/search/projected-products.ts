@@ -1,6 +1,7 @@
 /**
- * The products of the projection: inserts, updates and deletes one in all indexes. A statement that
- * names a row and no seller is safe: the row was found for that seller, whose ordinal is in it.
+ * The products of the projection: inserts, updates and deletes one in all indexes. Statements that
+ * name a row without a seller are safe: the row contains the ordinal of the seller it was found
+ * for.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
@@ -28,7 +29,7 @@ export class ProjectedProducts {
   readonly #deleteText;
   readonly #mergeText;
   readonly #countChanges;
-  /** By their SQL: one for each set of columns that changed together. */
+  /** By SQL: one for each set of columns that changed together. */
   readonly #updates = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
@@ -53,7 +54,7 @@ export class ProjectedProducts {
     return values && decodeProduct({ row: Number(values.at(-1)) }, values);
   }
 
-  /** Adds the nth product of a seller; its id is above those of all before. */
+  /** Adds a seller's nth product; its id is above all earlier ones. */
   insert(ordinal: number, n: number, product: StoredProduct): void {
     const row = rowsOf(ordinal).first + n;
     const [nameKey, text] = fold(product);
@@ -61,7 +62,7 @@ export class ProjectedProducts {
     this.#insertText.run(BigInt(row), text);
   }
 
-  /** Writes only the columns that have changed, since each one has an index. */
+  /** Writes only changed columns, since each one has an index. */
   update(before: ProjectedProduct, product: StoredProduct): void {
     const changed = STORED_FIELDS.filter(({ member }) =>
       (product[member] ?? null) !== (before[member] ?? null));
@@ -97,7 +98,7 @@ export class ProjectedProducts {
   }
 }
 
-/** The sort key of the name, and the searched text: no query contains a line break. */
+/** The sort key of the name, and the searched text; queries never contain a line break. */
 function fold(product: StoredProduct): [nameKey: string, text: string] {
   const nameKey = foldText(product.name);
   return [nameKey, `${nameKey}\n${foldText(product.sku)}\n${foldText(product.category)}`];

@@ -1,7 +1,7 @@
 /**
- * The file of the projection, `search.db`. It is never migrated or repaired: if it is damaged,
- * foreign or of another version, it is deleted and rebuilt from the catalogue. Processes that share
- * a folder take a lock to open or delete it, or one could find the log of the other's new file.
+ * The projection's file, `search.db`. It is never migrated or repaired: if damaged, foreign or of
+ * another version, it is deleted and rebuilt from the catalogue. Processes that share a folder lock
+ * it to open or delete the file; otherwise one could find the log of another's new file.
  */
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -12,15 +12,14 @@ import { openLock, openProjection, openProjectionSnapshot } from '../engine/conn
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
 import { readInteger } from '../engine/row.ts';
 
-/** "SPAs": written into the header of the file. */
+/** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
-/** Count this up with each change of what is in the file, such as a field of products. */
+/** Increment this whenever the contents of the file change, such as a product field. */
 const VERSION = 2;
 
 /**
- * `row` is the seller's ordinal * 2^32 + n, where n counts the products of the seller in the order
- * of their ids. So rows are ordered by id, and a seller is a range of rows. Like all indexes of
- * SQLite, each ends with the row.
+ * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
+ * rows are ordered by id, and a seller is a range of rows. Every SQLite index ends with the row.
  */
 const SCHEMA = `
   CREATE TABLE seller (
@@ -76,7 +75,7 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** Opens the projection, or creates it if there is none that can be used. */
+/** Opens the projection; creates it if there is no usable one. */
 export function openProjectionFile(file: string): DatabaseSync {
   return withLock(file, () => openCurrent(file) ?? replace(file));
 }
@@ -91,7 +90,7 @@ export function openSnapshotFile(file: string): DatabaseSync {
   return withLock(file, () => openProjectionSnapshot(file));
 }
 
-/** A statement to `run`: the last rowid it returns may be one of FTS5's, beyond a safe integer. */
+/** A statement to `run`: its last rowid may be one of FTS5's, beyond a safe integer. */
 export function prepareWrite(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReadBigInts(true);
@@ -109,7 +108,7 @@ export function isDamage(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** Whether it has the tables of this version: its header is written with them. */
+/** Whether it has this version's tables: its header is written with them. */
 export function isCurrentProjection(db: DatabaseSync): boolean {
   return readPragma(db, 'application_id') === APPLICATION_ID
     && readPragma(db, 'user_version') === VERSION;
@@ -121,7 +120,7 @@ function withLock(file: string, work: () => DatabaseSync): DatabaseSync {
   return work();
 }
 
-/** Creates a missing file itself, because SQLite copies its mode to -wal and -shm. */
+/** Creates a missing file first, because SQLite copies its mode to -wal and -shm. */
 function openCurrent(file: string): DatabaseSync | undefined {
   // A log without its file is useless.
   if (createEmpty(file)) return undefined;
@@ -129,7 +128,7 @@ function openCurrent(file: string): DatabaseSync | undefined {
   try {
     db = openProjection(file);
     if (isCurrentProjection(db)) {
-      db.prepare('SELECT rowid FROM product_text'); // reads both the schema and that of FTS5
+      db.prepare('SELECT rowid FROM product_text'); // reads its schema and that of FTS5
       return db;
     }
     db.close();

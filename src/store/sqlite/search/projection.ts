@@ -1,9 +1,9 @@
 /**
  * Catches the projection up with the catalogue, in steps of one short transaction each. A seller is
- * first built from the products of the catalogue, in the order of their ids, and then follows the
- * history from the position where the build started. During a build the products are of many
- * positions; once the history has reached the position where the build ended, they are of one. Each
- * step stores how far it came, so another process, or the next one, continues there.
+ * first built from the catalogue's products in id order, and then follows the history from the
+ * position where the build started. During a build the products have mixed positions; once the
+ * history has reached the position where the build ended, they all have the same. Each step stores
+ * its progress, so another process, or the next one, can continue.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
@@ -22,16 +22,16 @@ import { prepareWrite } from './projection-file.ts';
 /** Running totals: adding up a million products would take too long. */
 type Totals = { -readonly [Member in keyof CatalogueTotals]: CatalogueTotals[Member] };
 
-/** How far the projection of a seller has come, and the totals of its products as they are now. */
+/** A seller's progress, and the totals of its projected products. */
 export interface ProjectionState extends Totals {
   readonly ordinal: number;
   /** All changes up to here are applied. */
   position: number;
-  /** The last product that the first build has read; undefined when it is complete. */
+  /** The last product read by the first build; undefined when the build is complete. */
   builtTo: number | undefined;
-  /** No product is of a later position than this. */
+  /** No product has a later position than this. */
   seen: number;
-  /** How many products were ever inserted. */
+  /** Number of products ever inserted. */
   rows: number;
 }
 
@@ -52,7 +52,7 @@ export function prepareFindState(db: DatabaseSync, catalogue: CatalogueReader): 
   };
 }
 
-/** Whether all products are of one position, and at least of this one. */
+/** Whether all products have one position, and at least this one. */
 export function isCaughtUp(
   state: ProjectionState | undefined, position: number,
 ): state is ProjectionState {
@@ -118,7 +118,7 @@ export class Projection {
     const products = rows.map((row) => decodeProduct({}, row));
     for (const product of products) this.#insertProduct(state, product);
     state.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
-    // Read after the products: none of them is of a later position than this.
+    // Read after the products: none of them has a later position.
     state.seen = this.#catalogue.findSeller(id)?.position ?? 0;
   }
 
@@ -126,7 +126,7 @@ export class Projection {
     const changes = this.#catalogue.listChanges(seller.id, state.position, SEARCH_STEP_LIMIT);
     const last = changes.at(-1);
     if (!last) return;
-    // Pruning keeps single changes of the old history: none may be missing in between.
+    // Pruning keeps single changes of the old history: no change in between may be missing.
     if (last.position !== state.position + changes.length) {
       throw new ForeignProjectionError(`Changes after ${state.position} are pruned.`);
     }

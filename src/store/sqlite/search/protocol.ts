@@ -1,7 +1,7 @@
 /**
  * Messages between the main thread and the search thread. Requests are JSON text; responses are
- * objects, because V8 keeps the short strings of parsed JSON until a rare large collection, so the
- * pages of an export would pile up.
+ * objects, because V8 keeps short strings of parsed JSON until a rare full garbage collection, so
+ * export pages would pile up.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -11,7 +11,7 @@ import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-s
 import type { ProductRow } from '../catalogue/products.ts';
 import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 
-/** The paths of the two databases, with which the thread is started. */
+/** Start data of the thread: the paths of the two databases. */
 export interface SearchFiles {
   readonly catalogue: string;
   readonly search: string;
@@ -57,7 +57,7 @@ export type SearchResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: ConstructorParameters<typeof AppError> };
 
-/** An error that a retry may not meet. */
+/** An error after which a retry may succeed. */
 export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {
   const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
   return new AppError('unavailable', detail, { retryAfterSeconds, cause });

@@ -1,6 +1,6 @@
 /**
- * The main thread's side of one search thread: a promise for each request. If the thread is lost,
- * pending requests are rejected, and this object cannot be used again.
+ * The main thread's side of one search thread: a promise per request. If the thread is lost,
+ * pending requests are rejected, and the client cannot be used again.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -21,7 +21,7 @@ export class SearchClient {
   readonly #ended: Promise<void>;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
-  /** Why no request can be sent any more. */
+  /** Why no more requests can be sent. */
   #end: AppError | undefined;
 
   constructor(files: SearchFiles) {

@@ -1,7 +1,7 @@
 /**
- * The work of the search thread: a request waits here until the projection has caught up to the
- * position of its caller. Waiting requests take turns, one step of the projection each; between
- * steps the thread receives messages, so nobody waits for more than one step of another seller.
+ * The work of the search thread: a request waits here until the projection has caught up to its
+ * caller's position. Waiting requests take turns, one projection step each; between steps the
+ * thread receives messages, so nobody waits for more than one step of another seller.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -32,7 +32,7 @@ interface WaitingRequest {
 
 interface OpenProjection {
   readonly db: DatabaseSync;
-  /** Changes when somebody removes the file. */
+  /** Changes when the file is removed. */
   readonly inode: number | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
@@ -43,11 +43,11 @@ export class SearchService {
   readonly #catalogue: CatalogueReader;
   readonly #exports: Exports;
   #open: OpenProjection;
-  /** Set by whatever meets damage; the file is replaced before the next turn. */
+  /** Set when damage is found; the file is replaced before the next turn. */
   #mustRebuild = false;
   readonly #queue: WaitingRequest[] = [];
   #lastSeller: SellerId | undefined;
-  /** Catches up without a request; undefined while that is paused, or done. */
+  /** Catches up while idle; undefined while paused or done. */
   #idleSteps: Iterator<void> | undefined;
   #turn: NodeJS.Immediate | undefined;
 
@@ -129,7 +129,7 @@ export class SearchService {
     });
   }
 
-  /** The first request of another seller than the last one, if any: sellers take turns. */
+  /** The first request of a seller other than the last one, if any: sellers take turns. */
   #takeNext(): WaitingRequest | undefined {
     const other = this.#queue.findIndex(({ request }) => request.sellerId !== this.#lastSeller);
     const [next] = this.#queue.splice(Math.max(other, 0), 1);
@@ -137,7 +137,7 @@ export class SearchService {
     return next;
   }
 
-  /** If it meets damage, the export ends, and the file is rebuilt for the next one. */
+  /** On damage, the export ends, and the file is rebuilt for the next one. */
   #readPage(id: number): FoundRows {
     try {
       return this.#exports.readPage(id);
@@ -181,7 +181,7 @@ export class SearchService {
     }
   }
 
-  /** An error that persists is reported to the next request. */
+  /** A persistent error is reported to the next request. */
   #catchUpWhenIdle(): void {
     try {
       if (this.#idleSteps?.next().done) this.#idleSteps = undefined;
@@ -191,7 +191,7 @@ export class SearchService {
     }
   }
 
-  /** One step at a time for every seller that lags behind, and then of merging the text index. */
+  /** One step at a time for every lagging seller, then for merging the text index. */
   *#catchUpAll(): Generator<void, void, void> {
     let seller: Seller | undefined;
     while ((seller = this.#catalogue.findNextSeller(seller?.id))) {
@@ -209,8 +209,8 @@ export class SearchService {
   }
 
   /**
-   * Also reopens a file that somebody has removed; another process may have created it again. If
-   * this fails, the thread ends, and the next one retries.
+   * Also reopens a file that was removed; another process may have recreated it. If this fails, the
+   * thread ends, and the next one retries.
    */
   #replaceUseless(): void {
     if (!this.#mustRebuild && readInode(this.#file) === this.#open.inode) return;

@@ -1,6 +1,6 @@
 /**
- * The entry point of the search thread: searching and catching up block neither the thread that
- * serves nor the one that writes. Started by `search-client.ts` alone.
+ * Entry point of the search thread, so that searching and catching up block neither the main thread
+ * nor the writer. Only `search-client.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../../domain/error.ts';
@@ -14,13 +14,13 @@ import {
 } from './protocol.ts';
 import { SearchService } from './search-service.ts';
 
-/** Errors that a retry may not meet; after damage, the next search rebuilds the file. */
+/** Errors after which a retry may succeed; after damage, the next search rebuilds the file. */
 const TRANSIENT_CODES: ReadonlySet<number> = new Set([
   SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN,
   SQLITE_CORRUPT, SQLITE_NOTADB,
 ]);
 
-// The casts: search-client.ts alone starts this thread and sends it messages, of these types.
+// The casts: only search-client.ts starts this thread and sends it messages, of these types.
 const service = new SearchService(workerData as SearchFiles);
 
 parentPort?.on('message', (text: string) => {

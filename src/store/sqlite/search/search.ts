@@ -45,7 +45,7 @@ export class Search {
     },
   };
 
-  /** Call it after each commit: waits for a time without one. */
+  /** Call it after each commit: schedules catching up for when the store is idle. */
   noteCommit(): void {
     this.#commits += 1;
     if (!this.#timer) this.#client?.notify({ kind: 'pause' });
@@ -94,7 +94,7 @@ async function* readPages(
     yield [];
     for (;;) {
       const { rows, hasMore } = await client.send({ kind: 'page', export: id });
-      await setImmediate(); // Node delivers messages in batches: let other work run between pages
+      await setImmediate(); // Node delivers messages in batches: lets other work run between pages
       if (rows.length > 0) yield rows.map((row) => decodeProduct(owner, row));
       if (!hasMore) return;
     }

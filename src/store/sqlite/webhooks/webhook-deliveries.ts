@@ -1,6 +1,6 @@
 /**
- * The mutations of the webhook worker. A webhook may be changed or deleted during an attempt, so
- * each mutation has an effect only if the webhook is still in the state that the worker has seen.
+ * The webhook worker's mutations. A webhook may be changed or deleted during an attempt, so each
+ * mutation has an effect only if the webhook is still in the state that the worker has seen.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
@@ -69,7 +69,7 @@ export function webhookDeliveryMutations(db: DatabaseSync) {
   };
 }
 
-/** Logs an attempt of a webhook that still exists, and deletes the oldest one over the limit. */
+/** Logs an attempt of an existing webhook, and deletes the oldest attempt over the limit. */
 function prepareAddAttempt(db: DatabaseSync) {
   const insert = db.prepare(`
     INSERT INTO webhook_attempt (seller_id, webhook_id, n, message_id, kind, first_position,

@@ -1,6 +1,6 @@
 /**
- * The mutations by which sellers create and change their webhooks: they load a webhook, apply a
- * rule of `domain/webhooks/webhook-changes.ts`, store the result and note it in the audit log.
+ * The mutations by which sellers create and change webhooks: each loads a webhook, applies a rule
+ * of `domain/webhooks/webhook-changes.ts`, stores the result and adds it to the audit log.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditType } from '../../../domain/access/audit.ts';
@@ -25,8 +25,8 @@ interface Target {
 }
 
 /**
- * Generated for each call, so it is not part of the fingerprint that identifies a retry: a secret,
- * encrypted, in base64. A retry with the same Idempotency-Key gets the secret of the first call.
+ * An encrypted secret in base64, generated for each call, so it is not part of the fingerprint that
+ * identifies a retry. A retry with the same Idempotency-Key gets the secret of the first call.
  */
 interface GeneratedSecret {
   readonly secret: string;
@@ -35,7 +35,7 @@ interface GeneratedSecret {
 interface Creation {
   readonly actor: Actor;
   readonly webhook: NewWebhook;
-  /** With the id, for which the secret is encrypted. */
+  /** Includes the id, to which the secret's encryption is bound. */
   readonly generated: GeneratedSecret & { readonly id: WebhookId };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The webhook port in SQLite. Secrets are encrypted and decrypted here, in the thread that serves:
- * the writer thread and the idempotency records get only encrypted ones.
+ * The webhook port in SQLite. This thread encrypts and decrypts secrets; the writer thread and the
+ * idempotency records get only encrypted ones.
  */
 import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
@@ -65,10 +65,12 @@ function secretMethods(
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
   let lastId = 0;
 
-  /** Assigned here, because the secret is encrypted for it; above all ids of this seller. */
+  /**
+   * Assigned here, because the secret's encryption is bound to it; above all ids of this seller.
+   */
   function takeId(sellerId: SellerId): WebhookId {
     lastId = nextId(Math.max(reader.snapshot().findLastWebhookId(sellerId), lastId), clock());
-    // The cast: ids of webhooks are assigned here.
+    // The cast: webhook ids are assigned here.
     return lastId as WebhookId;
   }
 
@@ -109,12 +111,12 @@ function secretMethods(
   };
 }
 
-/** With the address, which the audit log notes. */
+/** Includes the address, for the audit log. */
 function actorOf({ sellerId, keyId, address = '' }: Actor): Actor {
   return { sellerId, keyId, address };
 }
 
-/** The context that an encrypted secret is bound to (AEAD); persisted. */
+/** The context that an encrypted secret is bound to (AEAD). Persisted: do not change it. */
 export function contextOfWebhook(webhook: WebhookReference): string {
   return `webhook secret ${formatWebhookId(webhook)}`;
 }

@@ -1,4 +1,4 @@
-/** Webhooks in SQLite: their columns, how rows become webhooks, and their queries. */
+/** Webhooks in SQLite: columns, row mapper and queries. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../limits.ts';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
@@ -8,9 +8,9 @@ import type { AttemptQuery, DueQuery } from '../../webhook-store.ts';
 import type { PageQuery } from '../../write.ts';
 import { readBytes, readInteger, readOptional, type Row } from '../engine/row.ts';
 
-/** A webhook as its columns hold it, by member; its secrets are apart: only signing needs them. */
+/** A webhook's columns by member. Its secrets are in another table: only signing needs them. */
 interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
-  /** With spaces between. */
+  /** Separated by spaces. */
   readonly types: string | undefined;
   readonly messageId: string | undefined;
   readonly messageFirst: number;
@@ -54,7 +54,7 @@ export function webhookQueries(db: DatabaseSync) {
     findLastWebhookId(sellerId: SellerId): number {
       return readInteger(findLastId.get(sellerId) ?? {}, 'id');
     },
-    /** Those that are valid at this time, still encrypted, the newest first. */
+    /** The secrets valid at this time, still encrypted, newest first. */
     listWebhookSecrets({ sellerId, id }: WebhookReference, at: number): Uint8Array[] {
       return listSecrets.all({ sellerId, id, at }).map((row) => readBytes(row, 'secret'));
     },
@@ -76,7 +76,7 @@ export function dueWebhookQueries(db: DatabaseSync) {
         AND (w.message_id IS NOT NULL OR w.position < s.position))
     ORDER BY next_attempt_at, seller_id, id LIMIT ?`);
   const listDue = prepareList('<=');
-  // A wait longer than the longest was started by a clock that was ahead: it is over.
+  // A wait longer than the maximum was started by a clock that was ahead: it is over.
   const listAhead = prepareList('>');
   const findAny = db.prepare('SELECT id FROM webhook WHERE seller_id > 0 LIMIT 1');
   const findRetry = db.prepare(`
@@ -108,7 +108,7 @@ export function prepareInsertWebhook(db: DatabaseSync) {
   };
 }
 
-/** Stores all of an existing webhook but its secrets. */
+/** Stores an existing webhook, except its secrets. */
 export function prepareUpdateWebhook(db: DatabaseSync) {
   const { sellerId: _, id: __, ...changing } = COLUMNS;
   const assignments = Object.entries(changing).map(([member, column]) => `${column} = :${member}`);
@@ -140,7 +140,7 @@ function encodeWebhook({ message, types, ...rest }: Webhook): Record<string, SQL
   };
 }
 
-/** NULL in a column is an undefined member. */
+/** An undefined member is NULL in its column. */
 function replaceNulls(row: Row): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));
 }

@@ -87,7 +87,7 @@ test('creates no missing folder, and removes nothing if it fails', async (t) => 
   const { folder, backUpAt } = await makeFolders(t);
   await backUpAt(NOW);
   const again = backUpAt(NOW + 500, 1, 0); // the same name
-  await assert.rejects(again, /is there already/);
+  await assert.rejects(again, /already exists/);
   assert.deepEqual(readdirSync(folder), [nameAt(NOW)]);
   rmSync(folder, { recursive: true });
   await assert.rejects(backUpAt(NOW), { code: 'ENOENT' });

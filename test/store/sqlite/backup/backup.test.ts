@@ -56,10 +56,10 @@ test('never overwrites a file, not even one that appears during the copy', async
   const { folder } = await makeCatalogue(t, 10);
   const file = join(makeFolder(t), 'copy.db');
   writeFileSync(file, 'mine');
-  await assert.rejects(backUp(folder, new AtomicFile(file), ignore), /copy\.db is there already/);
+  await assert.rejects(backUp(folder, new AtomicFile(file), ignore), /copy\.db already exists/);
   const late = join(makeFolder(t), 'copy.db');
   await assert.rejects(backUp(folder, new AtomicFile(late), () => writeFileSync(late, 'mine')),
-    /copy\.db is there already/);
+    /copy\.db already exists/);
   for (const path of [file, late]) {
     assert.deepEqual(readFolder(join(path, '..')).map((one) => one.slice(0, 2)),
       [['copy.db', 'mine']]);
@@ -146,7 +146,7 @@ test('reports a full disk, leaves nothing, and does not disturb the server', asy
   };
   await assert.rejects(backUp(folder, late, fill), {
     code: 'storage_full',
-    message: /^The disk has no room for .*copy\.db\. Nothing of it was left\.$/,
+    message: /^The disk has no room for .*copy\.db\. No partial file was left\.$/,
   });
   assert.deepEqual(readdirSync(larger), ['other']);
   const { position } = await store.createProduct(actor, makeNewProduct());

@@ -104,7 +104,7 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     /^schema fault: The trigger mine does not belong here\.$/],
   ['an index that is another one',
     'DROP INDEX product_sku; CREATE INDEX product_sku ON product (seller_id, name)',
-    /^schema fault: The index product_sku is not as it should be\.$/],
+    /^schema fault: The index product_sku differs from the expected schema\.$/],
   ['a record of a seller who is not there', `INSERT INTO idempotency
     VALUES (7, zeroblob(32), 0, zeroblob(32), 0, '{}')`,
   /^references fault: Rows of idempotency reference a seller that does not exist: 1\.$/],

@@ -239,5 +239,5 @@ test('limits the findings of one kind', (t) => {
       SELECT value FROM n)`);
   const findings = listFindings(folder);
   assert.equal(findings.length, 21);
-  assert.equal(findings.at(-1), 'audit-chain warning: There is more of this kind.');
+  assert.equal(findings.at(-1), 'audit-chain warning: There are more findings of this kind.');
 });

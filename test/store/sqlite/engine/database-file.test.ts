@@ -61,7 +61,7 @@ for (const end of ['-wal', '-journal']) {
     copyFileSync(join(old, `${FILE_NAME}-wal`), join(folder, `${FILE_NAME}${end}`));
     const before = readFolder(folder);
     await assert.rejects(openStore(t, { folder }), {
-      name: 'AppError', code: 'unavailable', message: /catalogue\.db-.*is there, but no catalogue/,
+      name: 'AppError', code: 'unavailable', message: /catalogue\.db-.*exists, but there is no catalogue/,
     });
     assert.deepEqual(readFolder(folder), before);
   });
@@ -152,7 +152,7 @@ test('rejects a file of a newer version and leaves it untouched', async (t) => {
   writeDatabase(join(folder, FILE_NAME), 'PRAGMA user_version = 99');
   const before = readFolder(folder);
   await assert.rejects(openStore(t, { folder }), {
-    name: 'AppError', code: 'unavailable', message: /written by a newer version.*left untouched/,
+    name: 'AppError', code: 'unavailable', message: /written by a newer version.*left unchanged/,
   });
   assert.deepEqual(readFolder(folder), before);
 });

@@ -28,7 +28,7 @@ test('lets two writers make one file concurrently, and the first one wins', (t) 
     writeFileSync(target.tempPath, text);
   }
   first.show();
-  assert.throws(() => second.show(), { code: 'unavailable', message: /is there already/ });
+  assert.throws(() => second.show(), { code: 'unavailable', message: /already exists/ });
   second.discard();
   assert.deepEqual(readdirSync(join(file, '..')), ['file']);
   assert.equal(readFileSync(file, 'utf8'), 'first');

@@ -49,7 +49,7 @@ test('doctor says what to do where it may not roll it back, and keeps the journa
   const before = readFolder(folder);
   const file = join(folder, FILE_NAME);
   const findings = listFileFindings(file);
-  assert.deepEqual(findings, [`integrity fault: A crash cut off a write to ${file}: `
+  assert.deepEqual(findings, [`integrity fault: A crash interrupted a write to ${file}: `
     + `${file}-journal is needed to roll it back.`]);
   const { status, out } = await run(['doctor', '--file', file]);
   assert.equal(status, 1);
