@@ -45,7 +45,7 @@ test('reports a read-only disk',
     for (const args of COMMANDS) {
       const { status, notes } = await run([...args, '--data', data]);
       assert.equal(status, 1);
-      assert.match(notes, /^\S+\/data is on a disk that cannot be written to \(read-only\)\.\n$/);
+      assert.match(notes, /^\S+\/data is on a read-only disk\.\n$/);
     }
     assert.deepEqual(readFolder(data), before);
   });

@@ -80,7 +80,7 @@ async function checkLostCatalogue(folder: string): Promise<string[]> {
   try {
     await openOnce(folder, false);
   } catch (error) {
-    return String(error).includes('exists, but there is no catalogue') ? [] : [String(error)];
+    return String(error).includes('exists, but no catalogue') ? [] : [String(error)];
   }
   return ['A catalogue is made beside the log of another one.'];
 }

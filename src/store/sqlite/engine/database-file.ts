@@ -89,7 +89,7 @@ function assertNoLog(file: string): void {
     .find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (log === undefined || existsSync(file)) return;
   const hint = 'Put the catalogue back, or restore a backup, which keeps the log.';
-  throw new AppError('unavailable', `${log} exists, but there is no catalogue. ${hint}`);
+  throw new AppError('unavailable', `${log} exists, but no catalogue. ${hint}`);
 }
 
 /** Changing the mode of a shared folder, such as `/` or `/tmp`, would break its other uses. */

@@ -144,7 +144,7 @@ test('names a file of another user', { skip: process.getuid?.() !== 0 }, (t) => 
   const folder = copyFolder(t, sample);
   chownSync(join(folder, FILE_NAME), 4711, 4711);
   const findings = listFindings(folder).join('\n');
-  assert.match(findings, /^files fault: .*catalogue\.db belongs to user 4711, and the folder to/m);
+  assert.match(findings, /^files fault: .*catalogue\.db belongs to user 4711, but the folder to/m);
 });
 
 test('ignores files in use', (t) => {

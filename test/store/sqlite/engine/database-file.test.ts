@@ -61,7 +61,7 @@ for (const end of ['-wal', '-journal']) {
     copyFileSync(join(old, `${FILE_NAME}-wal`), join(folder, `${FILE_NAME}${end}`));
     const before = readFolder(folder);
     await assert.rejects(openStore(t, { folder }), {
-      name: 'AppError', code: 'unavailable', message: /catalogue\.db-.*exists, but there is no catalogue/,
+      name: 'AppError', code: 'unavailable', message: /catalogue\.db-.*exists, but no catalogue/,
     });
     assert.deepEqual(readFolder(folder), before);
   });
