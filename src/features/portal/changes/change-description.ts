@@ -1,22 +1,11 @@
 /** Describes a change in words: changed fields, stock movement, reason and source. */
-import { type Change, CHANGE_TYPES, type ChangeType } from '../../../domain/catalogue/change.ts';
+import type { Change } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
-import type { Choice } from '../forms/fields.ts';
 import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
-
-const TYPE_LABELS: Readonly<Record<ChangeType, string>> = {
-  created: 'Products created',
-  updated: 'Products updated',
-  deleted: 'Products deleted',
-  stock: 'Stock changes only',
-};
-
-export const CHANGE_TYPE_CHOICES: readonly Choice[] =
-  CHANGE_TYPES.map((type) => ({ value: type, label: TYPE_LABELS[type] }));
 
 /** Limits on texts, which bound the size of a page. */
 const [NAME_BYTES, TEXT_BYTES] = [120, 80];

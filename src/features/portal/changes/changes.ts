@@ -17,7 +17,8 @@ import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { CHANGE_TYPE_CHOICES, describeChange } from './change-description.ts';
+import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
+import { describeChange } from './change-description.ts';
 
 const FIELDS: readonly Field[] = [
   {

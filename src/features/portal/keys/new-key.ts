@@ -3,7 +3,7 @@ import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { findRoute, formatCurl } from '../openapi/curl.ts';
+import { findRoute, formatCurl } from '../html/curl.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 
 const EXAMPLES_SHOWN = 2;

@@ -10,7 +10,7 @@ import { describeProblems, listProblems } from '../../openapi/problem-responses.
 import { copyable, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { type Contents, formatCurl, formatExamples, KEY_VARIABLE } from './curl.ts';
+import { type Contents, formatCurl, formatExamples, KEY_VARIABLE } from '../html/curl.ts';
 import { describeType, renderMeaning, renderProse, renderShapes, toSchema } from './schema-view.ts';
 
 /** @param values Path parameters of the curl command, by name. */

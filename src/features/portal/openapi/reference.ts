@@ -8,7 +8,7 @@ import { copyable, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { findRoute, KEY_VARIABLE } from './curl.ts';
+import { findRoute, KEY_VARIABLE } from '../html/curl.ts';
 import { renderContents, renderOperation, schemasOf } from './operation-view.ts';
 import { renderProse, renderShapes } from './schema-view.ts';
 

@@ -12,7 +12,7 @@ import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import { findRoute, formatCurl } from '../openapi/curl.ts';
+import { findRoute, formatCurl } from '../html/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { pathOf } from './product-path.ts';

@@ -6,7 +6,7 @@ import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { CHANGE_TYPE_CHOICES } from '../changes/change-description.ts';
+import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Field } from '../forms/fields.ts';
 import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {

@@ -5,7 +5,7 @@ import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
 import { flashNotice, numeric, type Row, table } from '../html/elements.ts';
-import { CHANGE_TYPE_CHOICES } from '../changes/change-description.ts';
+import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';

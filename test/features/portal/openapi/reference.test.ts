@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { description, routes } from '../../../support/routes.ts';
 import { describeApi } from '../../../../src/features/openapi/openapi.ts';
-import { formatCurl } from '../../../../src/features/portal/openapi/curl.ts';
+import { formatCurl } from '../../../../src/features/portal/html/curl.ts';
 import { renderProse } from '../../../../src/features/portal/openapi/schema-view.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { type Answer, send } from '../../../support/http.ts';
