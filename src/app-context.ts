@@ -2,7 +2,7 @@
  * Composes one app: creates the objects that its requests share and connects the features. Makes no
  * decision about a request; `app.ts` does.
  */
-import { Authenticator } from './api/authenticate.ts';
+import { type AuthenticateHost, Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
 import { RequestRates } from './api/request-rates.ts';
 import type { Services } from './api/route.ts';
@@ -44,6 +44,12 @@ export interface CoreOptions {
   readonly sellerRateLimitPerMinute?: number;
   /** Defaults are in `src/LIMITS.md`. */
   readonly streamLimits?: Partial<StreamLimits>;
+  /**
+   * Decides who makes a request, where the program that embeds the server knows: by its own
+   * sessions, for example. Undefined leaves the decision to the API key of the request. The
+   * program must reject requests that other web sites forge (CSRF).
+   */
+  readonly authenticate?: AuthenticateHost;
   /** Whether a web page may send an API key. Default false. */
   readonly allowBrowsers?: boolean;
   /**
@@ -113,6 +119,7 @@ export function createAppContext<FeatureOptions extends object>(
     authenticator: new Authenticator({
       store,
       clock,
+      authenticateHost: options.authenticate,
       allowBrowsers: options.allowBrowsers ?? false,
       onLastUseError: (error) => report({ id: 'key-use', error }),
     }),

@@ -22,6 +22,8 @@ import { type AppContext, type CoreOptions, createAppContext } from './app-conte
 import type { Feature, Pages } from './feature.ts';
 
 export interface App {
+  /** What its requests use. */
+  readonly context: AppContext;
   /**
    * Responds to a request. If its path is outside the base URL's path, calls `next` instead.
    * A server of your own needs `requestTimeout` 0, since imports take long, and a `setTimeout`
@@ -77,6 +79,7 @@ export function composeApp<FeatureOptions extends object>(
   }
 
   return {
+    context,
     handle(request, response, next) {
       const target = parseTarget(request.url ?? '', prefix);
       if (target || !next) void respond(request, response, target ?? OUTSIDE);

@@ -17,8 +17,11 @@ import type { Target } from './http/router.ts';
 import type { MetricFamily } from './runtime/metric-family.ts';
 import type { Store } from './store/store.ts';
 
-/** `Options` are the members of `AppOptions` that belong to the feature. */
-export interface Feature<Options = object> {
+/**
+ * `Options` are the members of `AppOptions` that belong to the feature, and `ShopOptions` those of
+ * the options of `createShop`.
+ */
+export interface Feature<Options = object, ShopOptions = object> {
   /** They exist even if the feature is switched off: their handlers then respond with 404. */
   readonly routes?: readonly Route[];
   /** The JSON Schemas that its routes refer to, by name. */
@@ -29,6 +32,23 @@ export interface Feature<Options = object> {
   connect?(services: Services, options: Options): Pages | undefined;
   /** Its part of `serve`; undefined if it has no settings, workers or metrics. */
   readonly server?: ServerPart<Options>;
+  /** Its part of `createShop`; undefined if there is nothing to set or start. */
+  embed?(options: ShopOptions, context: EmbedContext): Promise<EmbeddedFeature<Options>>;
+}
+
+/** What `createShop` was given, or made. */
+export interface EmbedContext {
+  readonly store: Store;
+  readonly baseUrl?: string;
+  readonly clock?: () => number;
+  readonly report?: (entry: ErrorReport) => void;
+}
+
+interface EmbeddedFeature<Options> {
+  /** For `createApp`. */
+  readonly options: Options;
+  /** Ends what `embed` started. */
+  close?(): Promise<void>;
 }
 
 /** Pages beside the API. They need no API key; each decides who may see it. */

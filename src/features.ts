@@ -1,7 +1,7 @@
 /**
  * The composition: one import and one entry for each feature of this server. To remove a feature,
- * delete its folder in `features/`, its pages in `features/portal/` and its lines here, in
- * `index.ts` and in `features/portal/routes.ts`; `test/features/removal.test.ts` does so for each.
+ * delete its folder in `features/`, its pages in `features/portal/` and its lines here and in
+ * `features/portal/routes.ts`; `test/features/removal.test.ts` does so for each.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';
@@ -22,13 +22,19 @@ const composition = [
   telemetry,
 ] as const;
 
+type Composed = (typeof composition)[number];
 /** The options of all features together. */
-type FeatureOptions = OptionsOf<(typeof composition)[number]>;
-type OptionsOf<Features> = (
-  Features extends Feature<infer Options> ? (options: Options) => void : never
-) extends (options: infer All) => void ? All : never;
+type FeatureOptions = Together<OptionsOf<Composed>>;
+type OptionsOf<One> =
+  One extends Feature<infer Options, infer _> ? (options: Options) => void : never;
+/** The same for `createShop`. */
+export type FeatureShopOptions = Together<ShopOptionsOf<Composed>>;
+type ShopOptionsOf<One> =
+  One extends Feature<infer _, infer Options> ? (options: Options) => void : never;
+/** The intersection of what functions take. */
+type Together<Functions> = [Functions] extends [(options: infer All) => void] ? All : never;
 
-export const features: readonly Feature<FeatureOptions>[] = composition;
+export const features: readonly Feature<FeatureOptions, FeatureShopOptions>[] = composition;
 
 export type AppOptions = CoreOptions & FeatureOptions;
 

@@ -4,10 +4,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
-import {
-  type App, AppError, type AppOptions, createApp, type ErrorReport, generateApiKey, listen,
-  type Store,
-} from '../src/index.ts';
+import type { App } from '../src/app.ts';
+import { generateApiKey } from '../src/domain/access/api-key.ts';
+import { AppError } from '../src/domain/error.ts';
+import { type AppOptions, createApp } from '../src/features.ts';
+import type { ErrorReport } from '../src/http/response/problem.ts';
+import { listen } from '../src/http/server/listener.ts';
+import type { Store } from '../src/store/store.ts';
 import { makeClock } from './support/clock.ts';
 import { type Answer, type Request, send } from './support/http.ts';
 import { makeProduct, startServer, type TestSeller } from './support/server.ts';

@@ -1,7 +1,8 @@
 /** Faults around the server: a log that fails, and text that is made to be slow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApp, listen } from '../src/index.ts';
+import { createApp } from '../src/features.ts';
+import { listen } from '../src/http/server/listener.ts';
 import { send } from './support/http.ts';
 import { startServer } from './support/server.ts';
 

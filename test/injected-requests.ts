@@ -7,9 +7,10 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import {
-  createApp, generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
-} from '../src/index.ts';
+import { generateApiKey, hashApiKey, parseNewApiKey } from '../src/domain/access/api-key.ts';
+import { parseNewSeller } from '../src/domain/access/seller.ts';
+import { createApp } from '../src/features.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 
 /** What the process prints, as JSON. */
 export interface Outcome {

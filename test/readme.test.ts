@@ -34,7 +34,6 @@ test('the example of embedding works as it is printed', async (t) => {
   assert.equal(String(printed), `http://127.0.0.1:${port}/shop/api/v1/products\n`);
 
   const data = ['--data', join(folder, 'shop-data')];
-  await run(['seller', 'create', 'Embedded', ...data]);
   const { out } = await run(['key', 'create', '--name', 'test', ...data]);
   const created = await send(port, {
     method: 'POST', path: '/shop/api/v1/products', body: JSON.stringify(makeProduct()),

@@ -36,12 +36,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app-context.ts': ['domain', 'http', 'store', 'api', 'feature.ts'],
   'app.ts': ['app-context.ts', 'domain', 'http', 'api', 'feature.ts'],
   client: ['runtime', 'domain', 'store'],
+  embed: [
+    'app-context.ts', 'client', 'domain', 'http', 'api', 'store', 'features.ts',
+  ],
   'features.ts': ['app-context.ts', 'app.ts', 'feature.ts', 'features'],
   cli: [
     'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'features', 'app.ts', 'feature.ts',
     'features.ts',
   ],
-  'index.ts': ['app.ts', 'domain', 'http', 'store', 'features', 'features.ts'],
+  'index.ts': ['client', 'domain', 'embed', 'http'],
   'main.ts': ['cli', 'domain'],
 };
 

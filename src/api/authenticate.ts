@@ -9,14 +9,27 @@ import {
 } from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
-import type { Caller, Scope } from '../domain/access/caller.ts';
+import { type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
+import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
 import type { AccessStore, Grant } from '../store/access-store.ts';
 
+/** The seller that a request acts for; undefined if its API key says so. */
+export type AuthenticateHost =
+  (request: IncomingMessage) => HostCaller | undefined | Promise<HostCaller | undefined>;
+
+interface HostCaller {
+  /** Its id, `sel_...`. */
+  readonly seller: string;
+  /** Default: all. */
+  readonly scopes?: readonly Scope[];
+}
+
 interface AuthenticationOptions {
   readonly store: AccessStore;
+  readonly authenticateHost: AuthenticateHost | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** Whether web pages may send requests with a key. */
@@ -46,6 +59,9 @@ export class Authenticator {
 
   /** @throws AppError `key_*`, `address_refused`, `browser_refused`, `rate_limited` */
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
+    const { authenticateHost, store } = this.#options;
+    const host = authenticateHost && await authenticateHost(request);
+    if (host) return findProgramCaller(store, host, address);
     try {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) rejectBrowser(request);
@@ -89,6 +105,23 @@ export class Authenticator {
     const { store, onLastUseError } = this.#options;
     store.noteKeyUse({ sellerId, keyId }, address).catch(onLastUseError);
   }
+}
+
+/**
+ * A caller without a key: the program that embeds the server acts for this seller.
+ * @throws AppError `key_unknown` if the seller is disabled; Error for an id that no seller has
+ */
+export async function findProgramCaller(
+  store: AccessStore, { seller: id, scopes = SCOPES }: HostCaller, address: string,
+): Promise<Caller> {
+  const sellerId = parseSellerId(id);
+  const seller = sellerId === undefined ? undefined : await store.findSeller(sellerId);
+  if (!seller) throw new Error(`No seller has the id ${JSON.stringify(id)}.`);
+  if (seller.disabledAt !== undefined) {
+    throw new AppError('key_unknown', 'This seller is disabled. Enable the seller first.');
+  }
+  const { position, currency } = seller;
+  return { sellerId: seller.id, keyId: PROGRAM_KEY_ID, scopes, address, position, currency };
 }
 
 /** @throws AppError `scope_missing` */

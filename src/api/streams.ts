@@ -3,12 +3,13 @@
  * reads the store, and is guarded until it ends (`http/response/guarded-stream.ts`). The types do
  * not let handlers return any other stream.
  */
-import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
-import { GuardedStream, Reauthorization } from '../http/response/guarded-stream.ts';
+import {
+  GuardedStream, Reauthorization, type StreamResponse,
+} from '../http/response/guarded-stream.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 import type { Chunks, Reply } from '../http/response/reply.ts';
 
@@ -35,7 +36,7 @@ const WHEN_CUT = { export: 'destroy', live: 'end', ingest: 'report' } as const;
 /** The client of a stream. The portal has its own key id. */
 interface StreamClient {
   readonly key: KeyReference;
-  readonly response: ServerResponse;
+  readonly response: StreamResponse;
   reauthorize(): Promise<void>;
   /** Its `code` records why a stream was cut off. */
   readonly record: RequestRecord;

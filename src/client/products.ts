@@ -170,7 +170,8 @@ export class Products {
     return sendForJson(this.#sender, {
       ...request,
       headers: { ...request.headers, 'content-type': type },
-      body: () => JSON.stringify(value),
+      // A program in JavaScript may pass nothing: the server says what is missing.
+      body: () => JSON.stringify(value ?? null),
     });
   }
 }

@@ -138,7 +138,8 @@ function parseBaseUrl(baseUrl: string | URL): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-function formatQuery(query: Query = {}): string {
+/** With its question mark; empty without parameters. */
+export function formatQuery(query: Query = {}): string {
   const parameters = Object.entries(query).flatMap(([name, value]) => (
     value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : `${value}`]]));
   return parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : '';

@@ -33,6 +33,10 @@ export interface WebhookReference {
 // The cast makes it a key id.
 export const PORTAL_KEY_ID = 1 as KeyId;
 
+/** The key id of changes that the program makes which embeds the server. No key has this id. */
+// The cast makes it a key id.
+export const PROGRAM_KEY_ID = 2 as KeyId;
+
 const IDS_PER_MILLISECOND = 1024;
 const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 const LENGTH = 11;

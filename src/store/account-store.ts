@@ -66,7 +66,7 @@ export interface Credentials {
 }
 
 /** What two-factor authentication checks. */
-export interface Totp {
+interface Totp {
   /** Undefined if the server's key is missing or is a different one. */
   readonly secret: TotpSecret | undefined;
   /** The last time step whose one-time password was accepted. */
@@ -82,7 +82,7 @@ export interface NewTotp {
   readonly recoveryHashes: readonly string[];
 }
 
-export interface AuditQuery {
+interface AuditQuery {
   /** Only events of this type; undefined for all. */
   readonly type: AuditType | undefined;
   /** Only events before this one; undefined for the newest. */

@@ -32,7 +32,7 @@ export interface ExportQuery {
 }
 
 /** All products that match a query, at one position. */
-export interface ProductExport {
+interface ProductExport {
   readonly position: number;
   /** Holds a snapshot open: read it to the end or call `return`. */
   readonly pages: AsyncGenerator<readonly Product[], void, void>;

@@ -1,7 +1,7 @@
 /** The usage port: request counts per key and hour. */
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly keyId: KeyId;
   /** Hours since 1970, in UTC. */
   readonly hour: number;
@@ -14,7 +14,7 @@ export interface KeyUsage {
 export type CountedUsage = KeyUsage & KeyReference;
 
 /** Up to `limit` entries from the hour `since` on, newest first. */
-export interface UsageQuery {
+interface UsageQuery {
   readonly since: number;
   readonly limit: number;
 }

@@ -1,7 +1,8 @@
 /** Which keys are accepted: every error says what to do and reveals nothing to a guesser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatKeyId, generateApiKey, hashApiKey } from '../../src/index.ts';
+import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
+import { formatKeyId } from '../../src/domain/id.ts';
 import { makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';

@@ -6,9 +6,12 @@ import { test, type TestContext } from 'node:test';
 import { readReadiness } from '../../src/api/health.ts';
 import { Instances } from '../../src/api/instances.ts';
 import type { Services } from '../../src/api/route.ts';
-import {
-  AppError, createApp, listen, openSqliteStore, type Store, type StoreFigures,
-} from '../../src/index.ts';
+import { AppError } from '../../src/domain/error.ts';
+import { createApp } from '../../src/features.ts';
+import { listen } from '../../src/http/server/listener.ts';
+import type { StoreMetrics as StoreFigures } from '../../src/store/maintenance-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { open } from '../http/raw.ts';
 import { makeActor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { generateApiKey } from '../../src/index.ts';
+import { generateApiKey } from '../../src/domain/access/api-key.ts';
 import { makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';

@@ -1,7 +1,10 @@
 /** Which requests count for a key, and which of them as errors. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createApp, type ErrorReport, listen, type Store } from '../../src/index.ts';
+import { createApp } from '../../src/features.ts';
+import type { ErrorReport } from '../../src/http/response/problem.ts';
+import { listen } from '../../src/http/server/listener.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeClock } from '../support/clock.ts';
 import { type Request, send } from '../support/http.ts';
 import { makeProduct, startServer, type TestSeller } from '../support/server.ts';

@@ -1,7 +1,7 @@
 /** How many requests a key may send, and how often an address may guess. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../src/index.ts';
+import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 /** The concurrency limits on streams and waiting requests, per seller and per key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../src/index.ts';
+import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../store/contract/fixture.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
 import { askForEvents, openEvents } from '../features/changes/event-stream.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { routes } from '../support/routes.ts';
-import type { AnsweredRequest } from '../../src/index.ts';
+import type { AccessLogEntry as AnsweredRequest } from '../../src/http/request-record.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
 import { MOVEMENTS, openShop, STOCK } from './stock/stock.ts';
 

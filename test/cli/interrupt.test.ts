@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { generateApiKey } from '../../src/index.ts';
+import { generateApiKey } from '../../src/domain/access/api-key.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startFakeServer } from './transfer/fake-server.ts';
 import { spawnCommand } from './shop.ts';

@@ -13,7 +13,7 @@ export const FEATURES = [
 export type FeatureName = (typeof FEATURES)[number];
 
 /** Files that import from features. Only lines that use an import name a feature. */
-const COMPOSITION = ['src/features.ts', 'src/index.ts', 'src/features/portal/routes.ts'];
+const COMPOSITION = ['src/features.ts', 'src/features/portal/routes.ts'];
 const COPIED = ['src', 'package.json', 'tsconfig.json'];
 
 /** Writes the copy to `folder`; `more` are further paths to copy. */

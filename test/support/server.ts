@@ -2,10 +2,17 @@
 import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import {
-  type ApiKeySecret, type AppOptions, type Certificate, createApp, type ErrorReport, generateApiKey,
-  hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller, type PortalOptions,
-  type Store, type WebhooksOptions,
-} from '../../src/index.ts';
+  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
+} from '../../src/domain/access/api-key.ts';
+import { parseNewSeller } from '../../src/domain/access/seller.ts';
+import { type AppOptions, createApp } from '../../src/features.ts';
+import type { PortalOptions } from '../../src/features/portal/portal.ts';
+import type { WebhooksOptions } from '../../src/features/webhooks/webhooks.ts';
+import type { ErrorReport } from '../../src/http/response/problem.ts';
+import { listen } from '../../src/http/server/listener.ts';
+import type { Certificate } from '../../src/http/server/tls.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
 import { makeFolder } from './folder.ts';
@@ -90,6 +97,9 @@ export function shareServer(): () => TestServer {
   };
 }
 
+const loadWebhooks = () => import('../../src/features/webhooks/webhooks.ts');
+const loadPortal = () => import('../../src/features/portal/portal.ts');
+
 async function startOwnServer(
   t: Pick<TestContext, 'after'>,
   {
@@ -102,15 +112,13 @@ async function startOwnServer(
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
   const report = (entry: ErrorReport): void => { (sink ?? reports).push(entry); };
-  // A dynamic import: copies without a feature lack these exports (features/removal.ts).
-  const optional = await import('../../src/index.ts');
-  const webhooks = hooks && optional.startWebhooks({
-    store, report, ...(clock && { clock }), ...hooks,
-  });
-  const portal = pages && optional.createPortal({
+  // Loaded where they are used: copies without a feature lack its modules (features/removal.ts).
+  const webhooks = hooks && await loadWebhooks().then(({ startWebhooks }) =>
+    startWebhooks({ store, report, ...(clock && { clock }), ...hooks }));
+  const portal = pages && await loadPortal().then(({ createPortal }) => createPortal({
     ...(clock && { clock }), ...(baseUrl !== undefined && { baseUrl }),
     ...(pages !== true && pages),
-  });
+  }));
   const app = createApp({
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
     ...(portal && { portal }),

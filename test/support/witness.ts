@@ -1,5 +1,5 @@
 /** Collects the access log entries of an app. */
-import type { AnsweredRequest } from '../../src/index.ts';
+import type { AccessLogEntry as AnsweredRequest } from '../../src/http/request-record.ts';
 
 export interface Witness {
   readonly entries: AnsweredRequest[];

@@ -13,9 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import {
-  createApp, createPortal, listen, openSqliteStore, startWebhooks,
-} from '../../src/index.ts';
+import { createApp } from '../../src/features.ts';
+import { createPortal } from '../../src/features/portal/portal.ts';
+import { startWebhooks } from '../../src/features/webhooks/webhooks.ts';
+import { listen } from '../../src/http/server/listener.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { send } from '../support/http.ts';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import {

@@ -3,12 +3,12 @@
  * standard output, so that `KEY=$(... key create --name N)` works; the rest goes to standard error.
  */
 import {
-  type ApiKey, generateApiKey, hashApiKey, parseNewApiKey,
+  type ApiKey, describeKey, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../../domain/access/api-key.ts';
-import { formatOptionalTime, formatTime, parseDuration } from '../../domain/time.ts';
+import { parseDuration } from '../../domain/time.ts';
 import { AppError } from '../../domain/error.ts';
 import {
-  formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, type SellerId,
+  type KeyId, type KeyReference, parseKeyId, type SellerId,
 } from '../../domain/id.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
 import type { AccessStore } from '../../store/access-store.ts';
@@ -55,7 +55,7 @@ export const listKeys: Command = {
       return readAllPages<KeyId, ApiKey>((query) => store.listKeys(sellerId, query));
     });
     const hint = 'There is no key yet. Create one: key create --name NAME';
-    return listResult('keys', keys.map(describe), hint);
+    return listResult('keys', keys.map(describeKey), hint);
   },
 };
 
@@ -84,12 +84,12 @@ export const revokeKey: Command = {
   operands: ['KEY_ID'],
   async run({ operands, dataFolder }) {
     const key = await withStore(dataFolder, (store) => store.revokeKey(readKeyId(operands[0])));
-    return { document: describe(key), text: `Revoked key ${operands[0]}.` };
+    return { document: describeKey(key), text: `Revoked key ${operands[0]}.` };
   },
 };
 
 function newKeyResult(key: ApiKey, secret: string, sentence: string): Result {
-  const described = describe(key);
+  const described = describeKey(key);
   return {
     document: { ...described, key: secret },
     note: `Created key ${described.id} (${key.name}).${sentence} Copy it, it is not shown again:`,
@@ -122,19 +122,4 @@ function readList(flag: string, text: string | undefined): string[] {
   const items = splitList(text ?? '');
   if (text === undefined || items.length > 0) return items;
   throw new UsageError(`--${flag} needs at least one ${flag === 'allow' ? 'address' : 'scope'}.`);
-}
-
-function describe(key: ApiKey) {
-  return {
-    id: formatKeyId({ sellerId: key.sellerId, keyId: key.id }),
-    seller: formatSellerId(key.sellerId),
-    name: key.name,
-    scopes: key.scopes,
-    allow: key.addressRanges,
-    created_at: formatTime(key.createdAt),
-    expires_at: formatOptionalTime(key.expiresAt),
-    revoked_at: formatOptionalTime(key.revokedAt),
-    last_used_at: formatOptionalTime(key.lastUsedAt),
-    last_used_address: key.lastUsedAddress ?? null,
-  };
 }

@@ -5,8 +5,7 @@
 import { parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
 import { Passwords } from '../../domain/access/password.ts';
-import { parseNewSeller, type Seller } from '../../domain/access/seller.ts';
-import { formatOptionalTime, formatTime } from '../../domain/time.ts';
+import { describeSeller, parseNewSeller, type Seller } from '../../domain/access/seller.ts';
 import type { AccountStore } from '../../store/account-store.ts';
 import {
   type Command, CommandFailure, type Input, type Result, UsageError,
@@ -27,7 +26,7 @@ export const createSeller: Command = {
     const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY);
     const seller = await withNewStore(dataFolder, (store) => store.createSeller(input));
     return {
-      document: describe(seller),
+      document: describeSeller(seller),
       note: `Created seller "${seller.name}" with prices in ${seller.currency.code}. Its id:`,
       text: formatSellerId(seller.id),
     };
@@ -40,7 +39,7 @@ export const listSellers: Command = {
     const sellers = await withStore(dataFolder, (store) =>
       readAllPages<SellerId, Seller>((query) => store.listSellers(query)));
     const hint = 'There is no seller yet. Create one: seller create NAME';
-    return listResult('sellers', sellers.map(describe), hint);
+    return listResult('sellers', sellers.map(describeSeller), hint);
   },
 };
 
@@ -97,7 +96,7 @@ async function setDisabled({ operands, dataFolder }: Input, isDisabled: boolean)
   const id = readSellerId(operands[0]);
   const seller = await withStore(dataFolder, (store) => store.setSellerDisabled(id, isDisabled));
   const text = `${isDisabled ? 'Disabled' : 'Enabled'} seller "${seller.name}".`;
-  return { document: describe(seller), text };
+  return { document: describeSeller(seller), text };
 }
 
 /** @throws UsageError */
@@ -105,17 +104,6 @@ export function readSellerId(text = ''): SellerId {
   const id = parseSellerId(text);
   if (id !== undefined) return id;
   throw new UsageError(`"${text}" is not a seller id. "seller list" shows the ids.`);
-}
-
-function describe(seller: Seller) {
-  return {
-    id: formatSellerId(seller.id),
-    name: seller.name,
-    currency: seller.currency.code,
-    position: seller.position,
-    created_at: formatTime(seller.createdAt),
-    disabled_at: formatOptionalTime(seller.disabledAt),
-  };
 }
 
 async function getAccount(store: AccountStore, sellerId: SellerId) {

@@ -8,10 +8,11 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { parseAddressRanges } from '../network-address.ts';
 import { AppError, type Issue } from '../error.ts';
-import type { KeyId, SellerId } from '../id.ts';
+import { formatKeyId, formatSellerId, type KeyId, type SellerId } from '../id.ts';
 import { KEY_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { isScope, type Scope, SCOPES } from './caller.ts';
 import { validateText } from '../text.ts';
+import { formatOptionalTime, formatTime } from '../time.ts';
 
 declare const brand: unique symbol;
 /** The secret. It is shown once and never stored, logged or part of an error. */
@@ -90,6 +91,22 @@ export function parseNewApiKey(
   }
   const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
   throw new AppError('invalid_data', first, { issues });
+}
+
+/** A key, without its secret, as the command line and embedding programs show one. */
+export function describeKey(key: ApiKey) {
+  return {
+    id: formatKeyId({ sellerId: key.sellerId, keyId: key.id }),
+    seller: formatSellerId(key.sellerId),
+    name: key.name,
+    scopes: key.scopes,
+    allow: key.addressRanges,
+    created_at: formatTime(key.createdAt),
+    expires_at: formatOptionalTime(key.expiresAt),
+    revoked_at: formatOptionalTime(key.revokedAt),
+    last_used_at: formatOptionalTime(key.lastUsedAt),
+    last_used_address: key.lastUsedAddress ?? null,
+  };
 }
 
 function checksum(checked: string): string {

@@ -1,9 +1,10 @@
 /** Sellers: the owners of catalogues. */
 import { type Currency, findCurrency } from '../catalogue/currency.ts';
 import { AppError } from '../error.ts';
-import type { SellerId } from '../id.ts';
+import { formatSellerId, type SellerId } from '../id.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { validateText } from '../text.ts';
+import { formatOptionalTime, formatTime } from '../time.ts';
 
 export interface NewSeller {
   /** 1..200 code points. */
@@ -19,6 +20,18 @@ export interface Seller extends NewSeller {
   readonly createdAt: number;
   /** Undefined unless the seller is disabled. */
   readonly disabledAt?: number;
+}
+
+/** A seller as the command line and embedding programs show one. Times are RFC 3339. */
+export function describeSeller({ id, name, currency, position, createdAt, disabledAt }: Seller) {
+  return {
+    id: formatSellerId(id),
+    name,
+    currency: currency.code,
+    position,
+    created_at: formatTime(createdAt),
+    disabled_at: formatOptionalTime(disabledAt),
+  };
 }
 
 /** @throws AppError `invalid_data` */

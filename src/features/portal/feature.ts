@@ -1,14 +1,20 @@
 /** The portal: the back office under `/portal`, for sellers with a browser. */
 import { join } from 'node:path';
-import type { Feature, Pages } from '../../feature.ts';
+import type { EmbedContext, Feature, Pages } from '../../feature.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
+import type { PortalOptions } from './portal.ts';
 
 interface PortalOption {
   /** From `createPortal`. Without it, the server has no pages under `/portal`. */
-  readonly portal?: Pages;
+  readonly portal?: Pages | undefined;
 }
 
-export const portal: Feature<PortalOption> = {
+interface PortalShopOption {
+  /** Serves the back office under `/portal`. Default false. */
+  readonly portal?: boolean | Omit<PortalOptions, keyof EmbedContext>;
+}
+
+export const portal: Feature<PortalOption, PortalShopOption> = {
   connect: (_services, options) => options.portal,
   server: {
     settings: {
@@ -31,5 +37,17 @@ export const portal: Feature<PortalOption> = {
       };
       return { start: () => ({ options }) };
     },
+  },
+  async embed({ portal: wanted = false }, { baseUrl, clock }) {
+    if (wanted === false) return { options: { portal: undefined } };
+    const { createPortal } = await import('./portal.ts');
+    return {
+      options: {
+        portal: createPortal({
+          ...(baseUrl !== undefined && { baseUrl }), ...(clock && { clock }),
+          ...(wanted !== true && wanted),
+        }),
+      },
+    };
   },
 };

@@ -2,7 +2,7 @@
 import { keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
 import { formatWebhookId } from '../../domain/id.ts';
-import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
+import type { EmbedContext, Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { webhookOperations } from './operations.ts';
 import {
@@ -10,17 +10,22 @@ import {
   replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService,
 } from './routes.ts';
 import { webhookSchemas } from './schemas.ts';
-import type { Webhooks } from './webhooks.ts';
+import type { Webhooks, WebhooksOptions } from './webhooks.ts';
 
 interface WebhooksOption {
   /** What `startWebhooks` returns. Without it, the webhook routes respond with 404. */
-  readonly webhooks?: Webhooks;
+  readonly webhooks?: Webhooks | undefined;
+}
+
+interface WebhooksShopOption {
+  /** Delivers webhooks. Default false: the webhook routes then respond with 404. */
+  readonly webhooks?: boolean | Omit<WebhooksOptions, keyof EmbedContext>;
 }
 
 const scope: Scope = 'webhooks:write';
 const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
 
-export const webhooks: Feature<WebhooksOption> = {
+export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
   routes: [
     keyRoute('GET', WEBHOOKS, scope, webhookOperations.list, listWebhooks),
     keyRoute('POST', WEBHOOKS, scope, webhookOperations.create, createWebhook),
@@ -61,6 +66,12 @@ export const webhooks: Feature<WebhooksOption> = {
     },
     load: loadWebhooks,
   },
+  async embed({ webhooks: wanted = false }, { baseUrl: _, ...context }) {
+    if (wanted === false) return { options: { webhooks: undefined } };
+    const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
+    const service = startWebhooks({ ...context, ...(wanted !== true && wanted) });
+    return { options: { webhooks: service }, close: service.close };
+  },
 };
 
 async function loadWebhooks(
@@ -69,7 +80,7 @@ async function loadWebhooks(
   const allowPrivate = settings.readSwitch('webhook-allow-private');
   const allowHttp = settings.readSwitch('webhook-allow-http');
   if (settings.readSwitch('no-webhooks')) return undefined;
-  const { startWebhooks } = await import('./webhooks.ts');
+  const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
   return {
     start(store, { report }) {
       const webhooks = startWebhooks({ store, report, allowPrivate, allowHttp });

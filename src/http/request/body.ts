@@ -36,7 +36,12 @@ export async function readJson(
   if (readCoding(request) !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
-  const bytes = await readBody(request, limitBytes, timeoutMs);
+  return parseBody(await readBody(request, limitBytes, timeoutMs), limitBytes);
+}
+
+/** @throws AppError `invalid_json`, `body_too_large` */
+export async function parseBody(bytes: Buffer, limitBytes = BODY_LIMIT_BYTES): Promise<unknown> {
+  if (bytes.length > limitBytes) throw tooLarge(limitBytes);
   return bytes.length <= BODY_LIMIT_BYTES ? parseJson(bytes) : parseLargeJson(bytes);
 }
 

@@ -5,10 +5,19 @@
  * then releases its slot.
  */
 import { addAbortListener } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
 
 type Chunk = string | Uint8Array;
+
+/** What a stream needs of the response that it is sent with: a `ServerResponse` has it. */
+export interface StreamResponse {
+  /** Whether the client does not read. */
+  readonly writableNeedDrain: boolean;
+  /** Cuts the response. */
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
+}
 
 interface GuardOptions {
   /** Releases the concurrency slot. */
@@ -24,7 +33,7 @@ interface GuardOptions {
    * reason in its last chunks.
    */
   readonly whenCut: 'destroy' | 'end' | 'report';
-  readonly response: Pick<ServerResponse, 'destroy' | 'writableNeedDrain' | 'once' | 'off'>;
+  readonly response: StreamResponse;
   /** Called with the reason when the stream is cut. */
   readonly onCut: (reason: AppError) => void;
 }

@@ -22,7 +22,7 @@ import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
 import { Search } from './search/search.ts';
 import { webhookStore } from './webhooks/webhook-store.ts';
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** Data folder; created if missing, and closed to other users (mode 0700). */
   readonly folder: string;
   /** Milliseconds since 1970. */

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import {
-  type Author, generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
-} from '../../../src/index.ts';
+import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import type { Actor as Author } from '../../../src/store/write.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';

@@ -7,7 +7,7 @@ import {
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { generateApiKey } from '../../../src/index.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { NO_STRACE, traceCommand } from '../../support/strace.ts';

@@ -10,7 +10,7 @@ import { pipeline, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { generateApiKey } from '../../../src/index.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { CsvReader } from '../../../src/transfer/csv-reader.ts';
 import { unescapeFormula } from '../../../src/transfer/csv-cells.ts';
 import { run } from '../../support/command.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { generateApiKey } from '../../../src/index.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';

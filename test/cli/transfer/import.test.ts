@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { generateApiKey } from '../../../src/index.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { openShop, runWithInput, SAMPLE, spawnCommand } from '../shop.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { openSqliteStore } from '../../../src/index.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { askForEvents, type EventStream, openEvents, readEvents } from './event-stream.ts';
 import { assertProblem } from '../../api/problem.ts';
 import { CHANGES, openShop, readPosition, sync } from '../../api/stock/stock.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../../src/index.ts';
+import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../../store/contract/fixture.ts';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller, TestServer } from '../../support/server.ts';

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import {
-  createApp, generateApiKey, hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller,
-} from '../../../src/index.ts';
+import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import { createApp } from '../../../src/features.ts';
+import { listen } from '../../../src/http/server/listener.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';

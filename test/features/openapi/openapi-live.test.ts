@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { AppError, createApp, generateApiKey, listen } from '../../../src/index.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
+import { AppError } from '../../../src/domain/error.ts';
+import { createApp } from '../../../src/features.ts';
+import { listen } from '../../../src/http/server/listener.ts';
 import { makeClock } from '../../support/clock.ts';
 import { type Answer, type Request, send } from '../../support/http.ts';
 import {

@@ -2,13 +2,15 @@
 import type { TestContext } from 'node:test';
 import { deriveAuditKey } from '../../../src/store/sqlite/accounts/audit-segments.ts';
 import { ServerKey } from '../../../src/store/rules/server-key.ts';
-import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** For units that a test runs on a connection of its own. */
 export const AUDIT_KEY = deriveAuditKey(new ServerKey(Buffer.alloc(32, 7)));
 
-export async function openStore(t: TestContext, options: SqliteStoreOptions): Promise<Store> {
+export async function openStore(
+  t: TestContext, options: Parameters<typeof openSqliteStore>[0],
+): Promise<Store> {
   const store = await openSqliteStore(options);
   t.after(() => store.close());
   return store;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnsweredRequest } from '../../../../src/index.ts';
+import type { AccessLogEntry as AnsweredRequest } from '../../../../src/http/request-record.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, PageClient } from '../page-client.ts';

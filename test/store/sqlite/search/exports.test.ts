@@ -10,7 +10,7 @@ import type { Product } from '../../../../src/domain/catalogue/product-fields.ts
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
 import { openCatalogue } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
-import type { ProductExport } from '../../../../src/store/search-store.ts';
+import type { SearchStore } from '../../../../src/store/search-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
@@ -19,6 +19,8 @@ import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, importProducts } from './fixture.ts';
 import { BY_ID, findInModel, makeRandomProduct } from './model.ts';
+
+type ProductExport = Awaited<ReturnType<SearchStore['exportProducts']>>;
 
 const COUNT = EXPORT_PAGE_SIZE * 2 + 50;
 

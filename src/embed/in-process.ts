@@ -1,0 +1,159 @@
+/**
+ * Calls the routes of the API within this process: the same handlers, validators and errors as over
+ * HTTP, but no socket, no key and no rate limit. The program that embeds the server acts for a
+ * seller.
+ */
+import { EventEmitter } from 'node:events';
+import { compose, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { authorize, findProgramCaller } from '../api/authenticate.ts';
+import type { ApiRequest as RouteRequest } from '../api/route.ts';
+import type { AppContext } from '../app-context.ts';
+import type { ApiRequest, ApiResponse, Sender } from '../client/sender.ts';
+import { formatQuery } from '../client/transport.ts';
+import { SCOPES } from '../domain/access/caller.ts';
+import { AppError } from '../domain/error.ts';
+import { parseBody } from '../http/request/body.ts';
+import { negotiate } from '../http/request/negotiate.ts';
+import { parseQuery } from '../http/request/query.ts';
+import { startRequestRecord } from '../http/request-record.ts';
+import { isStream, type Reply } from '../http/response/reply.ts';
+
+/** Sends the requests of one seller to the routes of an app. */
+export function openInProcess(context: AppContext, seller: string): Sender {
+  return {
+    async send(request, read) {
+      request.signal?.throwIfAborted();
+      const call = new Call(context, request);
+      try {
+        const reply = await dispatch(context, seller, request, call);
+        return await read(call.respond(reply));
+      } catch (error) {
+        call.end();
+        throw error;
+      }
+    },
+  };
+}
+
+async function dispatch(
+  context: AppContext, seller: string, request: ApiRequest, call: Call,
+): Promise<Reply> {
+  const { router, store, streams } = context;
+  const { method, path, query = {}, headers = {}, idempotencyKey, body } = request;
+  const { route, parameters } = router.find(method, path);
+  const { scope } = route;
+  if (scope === undefined) throw new AppError('not_found', `${path} is not for sellers.`);
+  const findCaller = () => findProgramCaller(store, { seller, scopes: SCOPES }, '');
+  const caller = await findCaller();
+  const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
+  const mediaType = headers['content-type'] ?? '';
+  const content = body?.() ?? '';
+  const routeRequest: RouteRequest = {
+    caller, parameters, reauthorize,
+    query: parseQuery(formatQuery(query).slice(1), route.query),
+    mediaType: negotiate(headers['accept'], route.produces),
+    headers: {
+      ...headers,
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(typeof content === 'string' && { 'content-length': String(Buffer.byteLength(content)) }),
+    },
+    readMediaType: () => mediaType,
+    readJson: async (limitBytes) =>
+      parseBody(Buffer.from(await new Response(content).arrayBuffer()), limitBytes),
+    openBody: () => ({
+      mediaType,
+      chunks: decode(Readable.from(content), headers['content-encoding'] === 'gzip'),
+    }),
+    disconnectSignal: () => call.signal,
+    openStream: streams.openerFor({
+      key: caller, response: call, record: startRequestRecord(''), reauthorize,
+    }),
+  };
+  return route.handle(routeRequest, context);
+}
+
+async function* decode(
+  source: Readable, isGzip: boolean,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (!isGzip) {
+    yield* source;
+    return;
+  }
+  try {
+    yield* compose(source, createGunzip());
+  } catch (error) {
+    throw new AppError('invalid_data', 'The body is not valid gzip.', { cause: error });
+  }
+}
+
+/** A call in flight: what a guarded stream sees as the connection of its client. */
+class Call extends EventEmitter {
+  readonly #context: AppContext;
+  readonly #controller = new AbortController();
+  readonly #callerSignal: AbortSignal | undefined;
+  #isEnded = false;
+  /** A reader in this process always takes the next chunk. */
+  readonly writableNeedDrain = true;
+
+  constructor(context: AppContext, { signal }: ApiRequest) {
+    super();
+    const { inFlight } = context;
+    if (inFlight.closing.aborted) throw new AppError('unavailable', 'The shop is closed.');
+    this.#context = context;
+    this.#callerSignal = signal;
+    inFlight.begin();
+    inFlight.closing.addEventListener('abort', this.#abort);
+    signal?.addEventListener('abort', this.#abort);
+  }
+
+  /** Aborted when the caller aborts, or the app closes. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  readonly #abort = (): void => {
+    this.#controller.abort();
+    this.destroy();
+  };
+
+  /** Called to cut a stream. */
+  destroy(): this {
+    this.emit('close');
+    this.end();
+    return this;
+  }
+
+  /** Call it once nothing more is read or written. Idempotent. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { inFlight } = this.#context;
+    inFlight.closing.removeEventListener('abort', this.#abort);
+    this.#callerSignal?.removeEventListener('abort', this.#abort);
+    inFlight.end();
+  }
+
+  respond({ status, headers, body = '' }: Reply): ApiResponse {
+    const end = (): void => this.end();
+    const callerSignal = this.#callerSignal;
+    if (!isStream(body)) end();
+    const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
+      try {
+        for await (const chunk of isStream(body) ? body : [body]) {
+          yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+        }
+        callerSignal?.throwIfAborted();
+      } finally {
+        end();
+      }
+    };
+    return {
+      status,
+      headers: new Headers(headers),
+      chunks,
+      text: async () => (typeof body === 'string' ? body
+        : Buffer.concat(await Array.fromAsync(chunks())).toString()),
+    };
+  }
+}

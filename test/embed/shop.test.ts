@@ -1,0 +1,188 @@
+/** The shop: the server as an object of a program. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { SellerClient } from '../../src/client/index.ts';
+import { AppError } from '../../src/domain/error.ts';
+import { createShop, type ShopOptions } from '../../src/embed/shop.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
+
+async function openShop(t: TestContext, options: ShopOptions = {}) {
+  const shop = await createShop({ folder: join(makeFolder(t), 'data') }, options);
+  t.after(() => shop.close());
+  const { id } = await shop.sellers.create({ name: 'My shop' });
+  return { shop, id, api: shop.as(id) };
+}
+
+/** What an AppError tells its receiver. */
+function appError(code: string, pointers: readonly string[] = []) {
+  return (error: unknown) => {
+    assert.ok(error instanceof AppError, String(error));
+    assert.equal(error.code, code);
+    assert.deepEqual(error.issues.map(({ pointer }) => pointer), pointers);
+    return true;
+  };
+}
+
+test('administers sellers and keys', async (t) => {
+  const { shop, id } = await openShop(t);
+  const other = await shop.sellers.create({ name: 'Other', currency: 'JPY' });
+  assert.deepEqual((await Array.fromAsync(shop.sellers.list())).map((one) => one.currency),
+    ['EUR', 'JPY']);
+  const { key, id: keyId } = await shop.keys.create(id, { name: 'till', scopes: ['stock:write'] });
+  assert.match(key, /^spk_/);
+  const renewed = await shop.keys.rotate(keyId, 0);
+  assert.deepEqual(renewed.scopes, ['stock:write']);
+  assert.ok((await shop.keys.revoke(renewed.id)).revoked_at);
+  assert.equal((await Array.fromAsync(shop.keys.list(id))).length, 2);
+  assert.ok((await shop.sellers.disable(other.id)).disabled_at);
+  await assert.rejects(shop.as(other.id).products.create(MUG), appError('key_unknown'));
+  assert.equal((await shop.sellers.enable(other.id)).disabled_at, null);
+});
+
+test('has the methods of the client for the catalogue of a seller', async (t) => {
+  const { api } = await openShop(t);
+  const mug = await api.products.create(MUG);
+  assert.deepEqual(await api.products.get(mug.id), mug);
+  assert.equal((await api.products.patch({ sku: 'MUG-1' }, { price: 13 })).price, 13);
+  assert.equal((await api.products.put('CUP-1', { ...MUG, sku: 'CUP-1' })).sku, 'CUP-1');
+  const skus = (await Array.fromAsync(api.products.list({ q: 'mug' }))).map(({ sku }) => sku);
+  assert.deepEqual(skus, ['MUG-1', 'CUP-1']);
+  const { applied } = await api.stock.sync([{ sku: 'MUG-1', adjust: -2 }], { source: 'till' });
+  assert.equal(applied, 1);
+  const report = await api.products.import(gzipSync('sku,price\nMUG-1,x\n'), { isGzip: true });
+  assert.deepEqual((await Array.fromAsync(report)).map(({ line }) => line), [2]);
+  const file = await api.products.export({ format: 'csv', fields: ['sku', 'stock'] });
+  assert.equal(await text(file), 'sku,stock\r\nMUG-1,38\r\nCUP-1,40\r\n');
+  await api.products.delete({ sku: 'CUP-1' });
+  const changes = await Array.fromAsync(api.changes({ after: 0 }));
+  assert.deepEqual(changes.map(({ type }) => type),
+    ['created', 'updated', 'created', 'stock', 'deleted']);
+});
+
+test('follows changes until its caller stops, or the shop closes', async (t) => {
+  const { shop, api } = await openShop(t);
+  await api.products.create(MUG);
+  for await (const { position } of api.changes({ after: 0, live: true })) {
+    if (position === 3) break;
+    await api.stock.sync([{ sku: 'MUG-1', adjust: 1 }]);
+  }
+  const stop = new AbortController();
+  const aborted = Array.fromAsync(api.changes({ after: 3, live: true, signal: stop.signal }));
+  setImmediate(() => stop.abort(new Error('enough')));
+  await assert.rejects(aborted, /enough/);
+  const closed = Array.fromAsync(api.changes({ after: 3, live: true }));
+  setImmediate(() => void shop.close());
+  await assert.rejects(closed, appError('unavailable'));
+});
+
+test('throws AppErrors with issues, as the API answers problems', async (t) => {
+  const { shop, id, api } = await openShop(t);
+  await assert.rejects(api.products.create({ ...MUG, price: 1.999, stock: -1 }),
+    appError('invalid_data', ['/price', '/stock']));
+  await api.products.create(MUG);
+  await assert.rejects(api.products.create(MUG), appError('sku_taken'));
+  await assert.rejects(api.products.get('prd_1'), appError('not_found'));
+  await assert.rejects(api.products.patch({ sku: 'MUG-1' }, { stock: 1 }, { ifMatch: 9 }),
+    appError('precondition_failed'));
+  // The casts: a program in JavaScript may pass anything.
+  for (const [wrong, pointer] of [[undefined, ''], ['Mug', ''], [{ name: 7 }, '/name']] as const) {
+    await assert.rejects(shop.sellers.create(wrong as never), appError('invalid_data', [pointer]));
+  }
+  await assert.rejects(shop.keys.create(id, { name: 'x', scopes: 'all' as never }),
+    appError('invalid_data', ['/scopes']));
+  await assert.rejects(shop.keys.create('sel_x', { name: 'x' }), appError('not_found'));
+  await assert.rejects(api.products.create(undefined as never), appError('invalid_data', ['']));
+  await assert.rejects(createShop({} as never), appError('invalid_data'));
+});
+
+test('answers Request objects without a socket', async (t) => {
+  const { shop, id } = await openShop(t, { baseUrl: 'http://host/shop' });
+  const { key } = await shop.keys.create(id, { name: 'test' });
+  const products = 'http://host/shop/api/v1/products';
+  const created = await shop.fetch(new Request(products, {
+    method: 'POST', body: JSON.stringify(MUG),
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+  }));
+  assert.equal(created.status, 201);
+  assert.match(await created.text(), /"sku":"MUG-1"/);
+  assert.match(created.headers.get('location') ?? '', /^\/shop\/api\/v1\/products\/prd_/);
+  const rejected = await shop.fetch(new Request(products));
+  assert.equal(rejected.status, 401);
+  const headers = { 'x-api-key': key, 'if-none-match': created.headers.get('etag') ?? '' };
+  assert.equal((await shop.fetch(new Request(products, { headers }))).status, 304);
+  const head = await shop.fetch(new Request(products, {
+    method: 'HEAD', headers: { 'x-api-key': key },
+  }));
+  assert.deepEqual([head.status, await head.text()], [200, '']);
+  const client = new SellerClient({
+    baseUrl: 'http://host/shop', key, fetch: (input, init) => shop.fetch(new Request(input, init)),
+  });
+  const report = await client.products.import(async function* () {
+    for (let n = 0; n < 3_000; n += 1) yield { ...MUG, sku: `S-${n}` };
+  }());
+  assert.equal((await report.summary()).created, 3_000);
+});
+
+test('lets the program decide who makes a request', async (t) => {
+  const sessions = new Map<string, string>();
+  const { shop, id, api } = await openShop(t, {
+    authenticate({ headers }) {
+      const seller = sessions.get(headers.cookie ?? '');
+      return seller === undefined ? undefined : { seller, scopes: ['products:read'] };
+    },
+  });
+  sessions.set('user=7', id);
+  await api.products.create(MUG);
+  const products = 'http://host/api/v1/products';
+  const cookie = { cookie: 'user=7' };
+  const listed = await shop.fetch(new Request(products, { headers: cookie }));
+  assert.match(await listed.text(), /^\{"products":\[\{[^}]+\}\]/);
+  const written = await shop.fetch(new Request(products, {
+    method: 'POST', body: JSON.stringify(MUG),
+    headers: { ...cookie, 'content-type': 'application/json' },
+  }));
+  assert.equal(written.status, 403);
+  assert.equal((await shop.fetch(new Request(products))).status, 401);
+});
+
+test('serves on a port, and inside a server of the program', async (t) => {
+  const { shop, id } = await openShop(t, { baseUrl: 'http://127.0.0.1/shop', portal: true });
+  const { key } = await shop.keys.create(id, { name: 'test' });
+  const { port } = await shop.listen({ host: '127.0.0.1', port: 0 });
+  const health = await fetch(`http://127.0.0.1:${port}/shop/healthz`);
+  assert.equal(health.status, 200);
+  const server = createServer((request, response) =>
+    shop.handle(request, response, () => response.end('mine')));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  // The cast: it listens on a port.
+  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  assert.equal(await (await fetch(`${own}/other`)).text(), 'mine');
+  const client = new SellerClient({ baseUrl: `${own}/shop`, key });
+  assert.equal((await client.products.create(MUG)).sku, 'MUG-1');
+});
+
+test('keeps two shops in one process apart', async (t) => {
+  const [one, other] = [await openShop(t), await openShop(t)];
+  await one.api.products.create(MUG);
+  await other.api.products.create(MUG);
+  const { key } = await one.shop.keys.create(one.id, { name: 'test' });
+  const answer = await other.shop.fetch(new Request('http://x/api/v1/products', {
+    headers: { 'x-api-key': key },
+  }));
+  assert.equal(answer.status, 401);
+});
+
+test('closes once, and rejects calls after that', async (t) => {
+  const { shop, api } = await openShop(t);
+  await Promise.all([shop.close(), shop.close()]);
+  await assert.rejects(api.products.create(MUG), appError('unavailable'));
+});
