@@ -46,7 +46,7 @@ test('rejects a folder that all users share, and leaves it alone', async (t) => 
   const folder = makeFolder(t);
   chmodSync(folder, 0o1777);
   await assert.rejects(openStore(t, { folder }), {
-    name: 'AppError', code: 'unavailable', message: /folder of its own/,
+    name: 'AppError', code: 'unavailable', message: /folder for the database alone/,
   });
   assert.equal(readMode(folder), '1777');
   assert.deepEqual(readdirSync(folder), []);
@@ -227,7 +227,7 @@ test('closes a folder only after it has found no foreign database in it', async 
   const folder = makeFolder(t);
   writeFileSync(join(folder, FILE_NAME), 'not a database');
   chmodSync(folder, 0o755);
-  await assert.rejects(openStore(t, { folder }), { code: 'unavailable', message: /untouched/ });
+  await assert.rejects(openStore(t, { folder }), { code: 'unavailable', message: /unchanged/ });
   assert.equal(readMode(folder), '755');
 });
 

@@ -66,7 +66,7 @@ test('doctor and backup say the same to a user who may not write', {
   for (const name of [FILE_NAME, JOURNAL]) chmodSync(join(folder, name), 0o644);
   const target = makeFolder(t);
   chmodSync(target, 0o777);
-  const says = /cut off a write to .*-journal is needed to roll it back\./;
+  const says = /interrupted a write to .*-journal is needed to roll it back\./;
   process.seteuid?.(65_534);
   try {
     assert.ok(listFindings(folder).some((text) => says.test(text)));

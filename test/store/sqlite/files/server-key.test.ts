@@ -58,7 +58,7 @@ test('opens nothing with another key, and derives other keys from it', () => {
 test('rejects a key file that is no key, and starts no store with it', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'server.key'), 'short');
-  const refusal = { code: 'unavailable', message: /server\.key.*no key\. Put back/ };
+  const refusal = { code: 'unavailable', message: /server\.key.*not a key\. Put back/ };
   assert.throws(() => openServerKey(folder), refusal);
   assert.equal(findServerKey(folder), undefined);
   await assert.rejects(openStore(t, { folder }), refusal);
