@@ -53,7 +53,7 @@ test('loads no webhook code if webhooks are switched off, and responds with 404'
   const { serving, post } = await prepare(t, ['--no-webhooks']);
   const answer = await post('webhooks', { url: 'https://shop.example/' });
   assert.equal(answer.status, 404);
-  assert.match(answer.json().detail, /switched off/);
+  assert.match(answer.json().detail, /disabled on this server/);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.doesNotMatch(serving.notes(), /LOADED/);
 });
