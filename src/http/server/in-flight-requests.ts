@@ -26,7 +26,7 @@ export class InFlightRequests {
 
   end(): void {
     this.#count -= 1;
-    if (this.closing.aborted && this.#count === 0) this.#drained.resolve();
+    if (this.#count === 0 && this.closing.aborted) this.#drained.resolve();
   }
 
   /** Resolves when no request is in flight. */
