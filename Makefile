@@ -14,10 +14,11 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
 FAULT_TESTS = 'test/faults/**/*.faults.ts'
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 REMOVAL_TESTS = 'test/features/*.removal.ts'
+PACKAGES_TESTS = 'test/packages/**/*.packages.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test coverage test-all test-removal test-faults test-browser \
-  fuzz bench limits audit sbom sbom-dev pack print-node clean
+.PHONY: help run demo dev types test coverage test-all test-removal test-packages test-faults \
+  test-browser fuzz bench limits audit sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,15 +48,19 @@ coverage: types ## the same with coverage: at least 95 % of lines and 90 % of br
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
 # A busy machine sometimes kills a browser or its driver: only a second failure counts.
-test-all: ## everything: coverage, Node 24, without each feature, machine faults, a real browser
+test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
 	@$(MAKE) coverage
 	@$(MAKE) test NODE="$$(.toolchain/node 24.21.0)"
 	@$(MAKE) test-removal
+	@$(MAKE) test-packages
 	@$(MAKE) test-faults
 	@$(MAKE) test-browser || $(MAKE) test-browser
 
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
 	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
+
+test-packages: types ## the package among others, which npm brings; skipped without a registry
+	@$(CACHED) $(NODE) --test --test-concurrency=2 $(PACKAGES_TESTS)
 
 test-faults: types ## crashes, power cuts, failing disks (6 minutes); needs strace and root
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
