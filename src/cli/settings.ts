@@ -5,8 +5,9 @@ import { CommandFailure, type Input, UsageError } from './command.ts';
 
 type Values = Input['flags'];
 
-/** Access for users that are neither the owner nor in the file's group. */
+/** Access for users that are neither the owner nor in the file's group; for all but the owner. */
 const OTHERS_MODE = 0o007;
+const NOT_OWNER_MODE = 0o077;
 
 /** A whole number from 0 to `limit`. @throws UsageError */
 export function readNumber(
@@ -47,6 +48,8 @@ interface SettingFile {
   readonly text: string;
   /** Whether every user of the machine can access it. */
   readonly isOpenToAll: boolean;
+  /** Whether only its owner can access it. */
+  readonly isPrivate: boolean;
 }
 
 /** Reads a file that a setting names. @throws CommandFailure */
@@ -54,15 +57,19 @@ export function readSettingFile(path: string): SettingFile {
   try {
     const file = openSync(path, 'r');
     try {
-      const isOpenToAll = (fstatSync(file).mode & OTHERS_MODE) !== 0;
-      return { text: readFileSync(file, 'utf8'), isOpenToAll };
+      const { mode } = fstatSync(file);
+      return {
+        text: readFileSync(file, 'utf8'),
+        isOpenToAll: (mode & OTHERS_MODE) !== 0,
+        isPrivate: (mode & NOT_OWNER_MODE) === 0,
+      };
     } finally {
       closeSync(file);
     }
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) throw new CommandFailure(`There is no file ${path}.`);
     if (isSystemError(error, 'EACCES')) {
-      throw new CommandFailure(`The user that runs this server may not read ${path}.`);
+      throw new CommandFailure(`The user that runs this command may not read ${path}.`);
     }
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(`${path} cannot be read: ${reason}.`);

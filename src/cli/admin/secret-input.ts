@@ -11,15 +11,16 @@ import { CommandFailure } from '../command.ts';
 type Source = Readable & { readonly isTTY?: boolean };
 
 /**
- * Returns the first line. A terminal is prompted twice with `label`, and echoes nothing.
+ * Returns the first line. A terminal is prompted with each label, echoes nothing, and must get the
+ * same answer each time.
  * @throws CommandFailure
  */
 export async function readSecret(
-  source: Source, label: string, note: (text: string) => void,
+  source: Source, labels: readonly string[], note: (text: string) => void,
 ): Promise<string> {
   if (!source.isTTY) return readLine(source);
-  const [first = '', second] = await ask(source, [label, `${label} again`], note);
-  if (first === second) return first;
+  const [first = '', ...others] = await ask(source, labels, note);
+  if (others.every((other) => other === first)) return first;
   throw new CommandFailure('The two entries differ. Nothing was changed; try again.');
 }
 

@@ -16,6 +16,8 @@ import { readSecret } from './secret-input.ts';
 
 const DEFAULT_CURRENCY = 'EUR';
 
+const PASSWORD_LABELS = ['New password', 'New password again'];
+
 export const createSeller: Command = {
   summary: 'Creates a seller, who owns one catalogue.',
   operands: ['NAME'],
@@ -63,7 +65,7 @@ export const resetPassword: Command = {
     const email = await withStore(dataFolder, async (store) => {
       const account = await getAccount(store, sellerId);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
-      const password = await readSecret(process.stdin, 'New password', note);
+      const password = await readSecret(process.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
       if ('error' in parsed) throw new CommandFailure(`New password: ${parsed.error.detail}`);
       await store.resetPassword(sellerId, await new Passwords().hash(parsed.value));

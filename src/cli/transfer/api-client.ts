@@ -14,6 +14,7 @@ import { createGunzip } from 'node:zlib';
 import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, setting, UsageError } from '../command.ts';
+import { findProfile } from '../remote/profile-file.ts';
 import { readUrl } from '../settings.ts';
 import { readErrorResponse, TemporaryFailure } from './api-error.ts';
 
@@ -35,11 +36,14 @@ interface ApiRequest {
 /** The products of the key's seller. */
 export const PRODUCTS_PATH = '/api/v1/products';
 
-const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
+export const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 const KEY_VARIABLE = 'SELLER_API_KEY';
 
+export const URL_FLAG = { url: setting('URL', `address of the server (default: ${DEFAULT_URL})`) };
+
 export const SERVER_FLAGS = {
-  url: setting('URL', `address of the server (default: ${DEFAULT_URL})`),
+  ...URL_FLAG,
+  profile: setting('NAME', 'use the address and the key of this profile'),
   'key-file': {
     value: 'FILE', help: `file with the API key (default: the variable ${KEY_VARIABLE})`,
   },
@@ -51,9 +55,21 @@ const TEMPORARY: readonly string[] = [
   'ENETUNREACH', 'EAI_AGAIN', 'ERR_STREAM_PREMATURE_CLOSE', 'Z_BUF_ERROR',
 ];
 
-/** @throws UsageError */
-export function readServer({ flags, environment }: Input): ApiServer {
-  return { url: readUrl(flags, 'url') ?? DEFAULT_URL, key: readKey(flags, environment) };
+/** @throws UsageError, CommandFailure */
+export function readServer(input: Input): ApiServer {
+  const { url, key } = findServer(input);
+  if (key) return { url, key };
+  throw new UsageError(`Give your API key in the variable ${KEY_VARIABLE}, with --key-file, or with`
+    + ' --profile ("profile add" saves one).');
+}
+
+/** For commands that need no key, or only use one. @throws UsageError, CommandFailure */
+function findServer(input: Input): Pick<ApiServer, 'url'> & Partial<ApiServer> {
+  const { flags, environment } = input;
+  const profile = findProfile(input);
+  if (profile) return profile;
+  const key = findKey(flags, environment);
+  return { url: readUrl(flags, 'url') ?? DEFAULT_URL, ...(key && { key }) };
 }
 
 /**
@@ -152,12 +168,12 @@ function explainError({ url }: ApiServer, error: unknown, wasReached: boolean): 
   return new CommandFailure(`The connection to ${url} failed (${code}). ${hint}`);
 }
 
-function readKey(flags: Input['flags'], environment: Input['environment']): ApiKeySecret {
+function findKey(
+  flags: Input['flags'], environment: Input['environment'],
+): ApiKeySecret | undefined {
   const file = flags['key-file'];
   const text = file === undefined ? environment[KEY_VARIABLE] : readFileSync(file, 'utf8');
-  if (file === undefined && !text) {
-    throw new UsageError(`Give your API key in the variable ${KEY_VARIABLE} or with --key-file.`);
-  }
+  if (file === undefined && !text) return undefined;
   const key = parseApiKey((text ?? '').trim());
   if (key) return key;
   const where = file ?? `The variable ${KEY_VARIABLE}`;

@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { SECRET_INPUT_LIMIT_CHARACTERS } from '../../../src/cli/limits.ts';
 import { readSecret } from '../../../src/cli/admin/secret-input.ts';
 
+const LABELS = ['The password', 'The password again'];
+
 /** Keys as a terminal sends them, each line once it is asked for. */
 async function typeLines(...lines: readonly string[]): Promise<string> {
   const modes: boolean[] = [];
@@ -13,7 +15,7 @@ async function typeLines(...lines: readonly string[]): Promise<string> {
   });
   const waiting = [...lines];
   try {
-    return await readSecret(terminal, 'The password', (text) => {
+    return await readSecret(terminal, LABELS, (text) => {
       assert.match(text, /^The password(?: again)? \(not shown\):$/);
       setImmediate(() => terminal.write(waiting.shift() ?? ''));
     });
@@ -26,7 +28,7 @@ function handOver(...chunks: readonly string[]): Promise<string> {
   const source = new PassThrough();
   for (const chunk of chunks) source.write(chunk);
   source.end();
-  return readSecret(source, 'The password', () => assert.fail('prompted'));
+  return readSecret(source, LABELS, () => assert.fail('prompted'));
 }
 
 test('prompts twice at a terminal, without echo', async () => {
@@ -48,6 +50,6 @@ test('reads the first line of piped input, up to a limit', async () => {
   assert.equal(await handOver(), '');
   const endless = new PassThrough();
   endless.write('x'.repeat(SECRET_INPUT_LIMIT_CHARACTERS + 1));
-  const read = await readSecret(endless, 'The password', () => {});
+  const read = await readSecret(endless, LABELS, () => {});
   assert.ok(read.length > SECRET_INPUT_LIMIT_CHARACTERS);
 });
