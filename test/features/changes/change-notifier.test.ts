@@ -19,22 +19,27 @@ import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
 const LIMITED = { timeout: 15_000 };
 const HEARTBEAT_MS = 15_000;
 
-interface Serving {
+interface Serving extends AsyncDisposable {
   readonly app: App;
   readonly port: number;
   /** Of the requests so far. */
   readonly responses: ServerResponse[];
 }
 
-async function serveApp(t: TestContext, store: Store): Promise<Serving> {
+/** Declare it by `await using`: an app has to be closed before its store. */
+async function serveApp(store: Store): Promise<Serving> {
   const responses: ServerResponse[] = [];
   const app = createApp({ store, rateLimitPerMinute: 0 });
   const listener = await listen((request, response) => {
     responses.push(response);
     app.handle(request, response);
   }, { host: '127.0.0.1', port: 0 });
-  t.after(() => Promise.all([listener.stop(), app.close()]));
-  return { app, port: listener.port, responses };
+  return {
+    app, port: listener.port, responses,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([listener.stop(), app.close()]);
+    },
+  };
 }
 
 /** A store that counts the subscribers of its commits. */
@@ -101,7 +106,8 @@ test('wakes who waits for one seller, and not who waits for another', LIMITED, a
 test('subscribes to commits only while a client waits for changes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countListeners(server.store);
-  const { port, responses } = await serveApp(t, store);
+  await using serving = await serveApp(store);
+  const { port, responses } = serving;
   const streams = await Promise.all([1, 2, 3].map(() => openEvents(t, port, seller)));
   for (const stream of streams) await stream.reach(1);
   while (count() === 0) await turn();
@@ -120,7 +126,8 @@ test('subscribes to commits only while a client waits for changes', LIMITED, asy
 test('ends streams and answers those who wait when the app is closed', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countListeners(server.store);
-  const { app, port } = await serveApp(t, store);
+  await using serving = await serveApp(store);
+  const { app, port } = serving;
   const headers = { 'x-api-key': seller.key };
   const waiting = send(port, { path: `${CHANGES}?after=1&wait=30`, headers });
   while (count() === 0) await turn();
@@ -183,7 +190,8 @@ test('ends the stream of a revoked key within 15 s, whenever its last change cam
 test('holds no more than a piece of the history for a client that does not read', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
-    const { port, responses } = await serveApp(t, server.store);
+    await using serving = await serveApp(server.store);
+    const { port, responses } = serving;
     const reason = 'r'.repeat(200);
     const fill = (from: number) => sync(seller, Array.from({ length: 10_000 }, (_, n) =>
       ({ sku: 'A', set: from + n })), { reason });
