@@ -11,7 +11,7 @@ import { listParameters } from '../list.ts';
 import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
 import { product } from '../description/examples.ts';
 
-/** All but `dry_run` are for NDJSON: in JSON they are members of the body. */
+/** All but `dry_run` are for NDJSON: in JSON, source and reason are members of the body. */
 export const stockSyncParameters = {
   dry_run: dryRun,
   report: {

@@ -8,7 +8,7 @@ import {
 } from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import type { SentChange } from '../../domain/catalogue/stock-change.ts';
-import { parseStockSync } from '../../domain/catalogue/stock-sync.ts';
+import { parseStockSync, STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { SellerId } from '../../domain/id.ts';
@@ -86,12 +86,16 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   };
 }
 
-/** @throws AppError `invalid_query`, also for a body member sent as a parameter */
+/** @throws AppError `invalid_query`, also for a parameter of NDJSON requests */
 function parseDryRun({ query, caller }: ApiRequest): boolean {
   const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
   if (others.length === 0) return parseParameters(stockSyncParameters, query, caller).dry_run;
-  const detail = 'Is for NDJSON only. In JSON, send it as a member of the body.';
-  throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+  throw invalidQuery(others.map((parameter) => ({
+    parameter, code: 'mismatch',
+    detail: Object.hasOwn(STOCK_SYNC_VALIDATORS, parameter)
+      ? 'Is for NDJSON only. In JSON, send it as a member of the body.'
+      : 'Is for NDJSON only. The response to JSON lists all changes.',
+  })));
 }
 
 /** Yields between slices: there may be 10,000 results, each with errors. */

@@ -1,6 +1,7 @@
 /** POST /api/v1/stock in JSON: what is refused, what is faulty, and what a key makes once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Issue } from '../../../src/domain/error.ts';
 import { send } from '../../support/http.ts';
 import { assertProblem, faultsOf } from '../problem.ts';
 import {
@@ -255,6 +256,15 @@ test('rejects parameters that are for lines, and invalid ones', async (t) => {
     assert.deepEqual(faultsOf(answer), faults);
   }
   assert.deepEqual(await readStocks(seller), { A: 7 });
+});
+
+test('says where a parameter for lines belongs in JSON, if anywhere', async (t) => {
+  const { seller } = await openShop(t, { A: 7 });
+  const { errors } = (await sendStock(seller, ok, { query: 'source=erp&report=all' })).json();
+  assert.deepEqual(errors.map(({ detail }: Issue) => detail), [
+    'Is for NDJSON only. In JSON, send it as a member of the body.',
+    'Is for NDJSON only. The response to JSON lists all changes.',
+  ]);
 });
 
 test('rejects a call without a key, and one whose key may not change stock', async (t) => {
