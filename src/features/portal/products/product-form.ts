@@ -54,19 +54,23 @@ export function toText(
 
 interface ProductReader<Value> {
   readonly fields: readonly SentField[];
-  /** The values that the form was opened with. */
+  /** In an edit, the values that the form was opened with. */
   readonly base?: { readonly [Member in keyof NewProduct]?: unknown };
   /** Parses the body that an API client would send. */
   readonly parse: (body: unknown, currency: Currency) => Value;
 }
 
-/** Adds an error for each invalid field; ignore the returned value then. */
+/**
+ * Adds an error for each invalid field; ignore the returned value then. An edit leaves fields alone
+ * that its form lacks: one opened before an upgrade does not have the fields that are new since.
+ */
 export function readProduct<Value>(
   form: Form, errors: Map<string, string>, { account: { currency }, format }: PageRequest,
   { fields, base, parse }: ProductReader<Value>,
 ): Value | undefined {
   const members: Record<string, unknown> = {};
   for (const { name, member, kind, isRequired } of fields) {
+    if (base && !form.has(name)) continue;
     const text = form.getTrimmed(name);
     const was = base?.[member];
     // Keep white space around a text from the API, unless the user enters another text.

@@ -44,14 +44,17 @@ export function formatBase(values: EditedValues): string {
   return JSON.stringify(EDITED_FIELDS.map(({ member }) => values[member]));
 }
 
-/** Undefined unless `formatBase` could have written the text. */
+/**
+ * Undefined unless `formatBase` could have written the text, or an earlier version's, which had
+ * fewer optional fields.
+ */
 export function parseBase(text: string): MergeBase | undefined {
   try {
     const values: unknown = JSON.parse(text);
     if (!Array.isArray(values)) return undefined;
     const isValid = EDITED_FIELDS.every(({ kind, isRequired }, index) =>
       typeof values[index] === (kind === 'text' ? 'string' : 'number')
-      || (!isRequired && values[index] === null));
+      || (!isRequired && (values[index] ?? null) === null));
     if (!isValid) return undefined;
     // The cast: EDITED_FIELDS has every member.
     return Object.fromEntries(EDITED_FIELDS.map(({ member }, index) =>

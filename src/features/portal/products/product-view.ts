@@ -103,7 +103,8 @@ function renderCards(
 ): Html {
   const { format, link } = request;
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
-  const form = state.form.has('name') ? state.form : fillIn(request, product, product);
+  const form = fillIn(request, product, product);
+  for (const [name, value] of state.form) form.set(name, value);
   return html`<div class="columns">
     <div>
       ${card('plot-heading', 'Stock over time',

@@ -149,6 +149,17 @@ describe('an edit', () => {
     assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
   });
 
+  test('leaves alone the fields that its form lacks, as one from an earlier version', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const mug = await catalogue.create({ name: 'Mug', category: 'Kitchen', price: 1 });
+    const rejected = await edit(catalogue, mug, { category: undefined, price: 'x' });
+    assert.deepEqual(Object.keys(readFieldErrors(rejected)), ['price']);
+    assert.equal(catalogue.user.valueOf('category'), 'Kitchen');
+    assert.equal((await edit(catalogue, mug, { category: undefined, price: '2' })).status, 303);
+    const { category, price } = await catalogue.read(mug) ?? {};
+    assert.deepEqual([category, price], ['Kitchen', 2]);
+  });
+
   test('is rejected at its fields if it is invalid, and keeps the entered values', async (t) => {
     const catalogue = await openCatalogue(t);
     const { user, create, read, patch } = catalogue;
