@@ -44,7 +44,7 @@ export const productListParameters = {
   },
   sku: { ...sku, description: 'The exact SKU.', example: 'MUG-1' },
   price_min: { ...price, description: 'The lowest price.', example: 10 },
-  price_max: { ...price, description: 'The highest price.', example: 12.5 },
+  price_max: { ...price, description: 'The highest price.', example: 12 },
   stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
   stock_max: { ...stock, description: 'The highest stock.', example: 5 },
   updated_since: {

@@ -25,7 +25,7 @@ export async function describeFirstSteps(
   ${program} seller create "My shop"${data}
   KEY=$(${program} key create --name "My first key"${data})
   curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
-    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
+    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12,"stock":40}'
   curl ${url}/api/v1/products -H "x-api-key: $KEY"
 `;
   if (!hasPortal) return `The database is empty. To start, ${commands}`;
