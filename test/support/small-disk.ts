@@ -1,4 +1,4 @@
-/** Mounts a small file system, for tests of a full disk. Needs root. */
+/** Mounts small file systems in memory (tmpfs). Needs Linux and the capability CAP_SYS_ADMIN. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
@@ -6,17 +6,32 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { makeFolder } from './folder.ts';
 
-/** Mounts one of a size such as `1m`. Skips the test and returns undefined without root. */
+/** Mounts one of a size such as `1m`. Skips the test and returns undefined if it cannot. */
 export function mountSmallDisk(t: TestContext, size: string): string | undefined {
-  let mounted: string | undefined;
+  const { folder, problem } = mountTmpfs(t, size);
+  if (problem === undefined) return folder;
+  t.skip(`needs to mount a tmpfs: run it as root, in a container with SYS_ADMIN (${problem})`);
+  return undefined;
+}
+
+/** A folder in memory, or on the disk if it cannot be mounted. */
+export function makeFastFolder(t: TestContext, size: string): string {
+  return mountTmpfs(t, size).folder;
+}
+
+/** Without a problem, the folder is the mounted file system. */
+function mountTmpfs(
+  t: TestContext, size: string,
+): { readonly folder: string; readonly problem: string | undefined } {
+  let isMounted = false;
   t.after(() => { // registered first, so it runs before the folder is removed
-    if (mounted !== undefined) spawnSync('umount', ['-l', mounted]);
+    if (isMounted) spawnSync('umount', ['-l', folder]);
   });
   const folder = makeFolder(t);
   const args = ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', folder];
-  if (spawnSync('mount', args).status === 0) mounted = folder;
-  else t.skip('only root may mount a small disk');
-  return mounted;
+  const { status, error, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
+  isMounted = status === 0;
+  return { folder, problem: isMounted ? undefined : error?.message ?? stderr.trim() };
 }
 
 /** Uses up all remaining space. */

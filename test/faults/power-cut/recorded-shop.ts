@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { createKey, createSeller } from '../../cli/setup.ts';
 import { type Serving, watchServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { mountSmallDisk } from '../../support/small-disk.ts';
+import { makeFastFolder } from '../../support/small-disk.ts';
 import type { Claim } from './claim.ts';
 import type { Client } from './client.ts';
 import { type Commits, listCommits } from './commits.ts';
@@ -142,7 +142,7 @@ export async function cutPower(
   { folder, mayBeNew = false, isOlder = false, keyFile, checkRest, ...counts }: Cutting,
 ): Promise<Played> {
   // In memory: the states are made and opened without waiting for a real disk.
-  const scratch = mountSmallDisk(t, '512m') ?? makeFolder(t);
+  const scratch = makeFastFolder(t, '512m');
   const commits = await listCommits(recording, folder, join(scratch, 'commit'));
   const rest = checkRest?.(commits);
   return play(t, recording, async (state) => {
