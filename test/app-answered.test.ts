@@ -60,7 +60,7 @@ test('logs unknown paths and unusual methods under one name each', async (t) => 
   ]);
 });
 
-test('says who asked, from where, and what came of it', async (t) => {
+test('names the seller, the address and the outcome', async (t) => {
   const { makeSeller, send, witness } = await start(t);
   const seller = await makeSeller();
   const created = await seller.create();

@@ -48,7 +48,7 @@ test('the example of embedding works as it is printed', async (t) => {
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('the example of verifying a signature takes what is sent, and nothing else', async (t) => {
+test('the example of verifying a signature accepts sent messages, and nothing else', async (t) => {
   const folder = makeFolder(t);
   const [, example = ''] = /<!-- example: verify -->\n```js\n(.*?)```/s
     .exec(read('src/features/webhooks/README.md')) ?? [];

@@ -53,7 +53,7 @@ export interface Command {
   readonly summary: string;
   /** Names of its operands; the last may be optional, in brackets: `[FILE]`. */
   readonly operands?: readonly string[];
-  /** Its own flags, besides those that every command has. */
+  /** Flags in addition to those of every command. */
   readonly flags?: Flags;
   /** Whether it uses no local database, and so has no `--data`. */
   readonly isRemote?: boolean;

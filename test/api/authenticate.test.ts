@@ -43,7 +43,7 @@ test('answers HEAD without a key by 401 and no body', async (t) => {
   assertChallenge(answer, 'key_missing');
 });
 
-test('rejects what is not of the form of a key', async (t) => {
+test('rejects a malformed key', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   const other = key.endsWith('0') ? '1' : '0';
@@ -151,7 +151,7 @@ test('believes no header about the address of a client', async (t) => {
   }
 });
 
-test('asks for the scope of what is done', async (t) => {
+test('requires the scope of the operation', async (t) => {
   const server = await startServer(t);
   const reader = await server.makeSeller({ scopes: ['products:read', 'stock:write'] });
   const writer = await server.makeSeller({ scopes: ['products:write', 'changes:read'] });

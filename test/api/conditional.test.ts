@@ -93,7 +93,7 @@ test('PUT creates only, with If-None-Match: *, and replaces only, with If-Match'
   assert.deepEqual([replaced.status, replaced.headers.etag], [200, '"5"']);
 });
 
-test('GET answers 304 to who has the version, and 412 to who asks for another', async (t) => {
+test('GET answers 304 for the current version, and 412 for another', async (t) => {
   const { location, ask } = await openShop(t);
   for (const path of [location, BY_SKU]) {
     for (const field of ['"2"', 'W/"2"', '"1", "2"', '*']) {

@@ -13,7 +13,7 @@ import { NDJSON, openShop, readPosition } from './stock/stock.ts';
 const PRODUCTS = '/api/v1/products';
 const UNIT_ROWS = 1_000;
 
-test('rejects the keys of a seller who is disabled like unknown ones, and no others', async (t) => {
+test('rejects the keys of a disabled seller like unknown ones, and no others', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const other = await server.makeSeller();
   await server.store.setSellerDisabled(seller.sellerId, true);

@@ -9,7 +9,7 @@ import type { Services } from '../../src/api/route.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { createApp } from '../../src/features.ts';
 import { listen } from '../../src/http/server/listener.ts';
-import type { StoreMetrics as StoreFigures } from '../../src/store/maintenance-store.ts';
+import type { StoreMetrics } from '../../src/store/maintenance-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { open } from '../http/raw.ts';
@@ -19,7 +19,7 @@ import { send } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
-const WELL: StoreFigures = {
+const WELL: StoreMetrics = {
   canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, walBytes: 0,
   freeBytes: 1024 ** 3, commits: { buckets: [], count: 0, sum: 0 },
 };
@@ -37,16 +37,16 @@ function makeReadiness(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
 }
 
 /** What is asked of a store, and what it answers. */
-function makeStore(figures: () => Promise<StoreFigures>) {
-  const asked = { sellers: 0, figures: 0 };
+function makeStore(metrics: () => Promise<StoreMetrics>) {
+  const asked = { sellers: 0, metrics: 0 };
   const readiness = makeReadiness({
     async listSellers() {
       asked.sellers += 1;
       return [];
     },
     readMetrics() {
-      asked.figures += 1;
-      return figures();
+      asked.metrics += 1;
+      return metrics();
     },
   });
   return { asked, readiness };
@@ -126,15 +126,15 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   assert.equal(await makeReadiness(store).findProblem(), 'The disk is full.');
   // An update in its place, which needs no room.
   await store.noteKeyUse({ sellerId: actor.sellerId, keyId: key.id }, '192.0.2.1');
-  const figures = await store.readMetrics();
-  assert.equal(figures.lastFailure, undefined);
-  assert.deepEqual([figures.failedCommits, figures.commits.count - failed.commits.count], [1, 1]);
-  assert.ok(figures.walBytes > 0 && figures.freeBytes > 0 && figures.commits.sum > 0);
-  assert.equal(figures.waitingChanges, 0);
+  const metrics = await store.readMetrics();
+  assert.equal(metrics.lastFailure, undefined);
+  assert.deepEqual([metrics.failedCommits, metrics.commits.count - failed.commits.count], [1, 1]);
+  assert.ok(metrics.walBytes > 0 && metrics.freeBytes > 0 && metrics.commits.sum > 0);
+  assert.equal(metrics.waitingChanges, 0);
   assert.equal(await makeReadiness(store).findProblem(), undefined);
 });
 
-const ill: readonly [what: string, figures: Partial<StoreFigures>, says: RegExp | undefined][] = [
+const ill: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp | undefined][] = [
   ['the disk is nearly full', { freeBytes: 1_000_000 }, /^The disk is full\.$/],
   ['nothing can be written', { canWrite: false }, /until it is restarted\.$/],
   ['the last commit failed', { lastFailure: { code: 'unavailable', agoMs: 4_999 } },
@@ -143,29 +143,29 @@ const ill: readonly [what: string, figures: Partial<StoreFigures>, says: RegExp 
     undefined],
 ];
 
-for (const [what, figures, says] of ill) {
+for (const [what, metrics, says] of ill) {
   test(`says ${says ? 'what is in the way' : 'that it is ready'} where ${what}`, async () => {
-    const { readiness } = makeStore(async () => ({ ...WELL, ...figures }));
+    const { readiness } = makeStore(async () => ({ ...WELL, ...metrics }));
     const fault = await readiness.findProblem();
     if (says) assert.match(fault ?? '', says);
     else assert.equal(fault, undefined);
   });
 }
 
-test('asks the store once a second, however often it is asked', async (t) => {
+test('reads the store once a second, however many requests come', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const { asked, readiness } = makeStore(async () => WELL);
   await Promise.all(Array.from({ length: 500 }, () => readiness.findProblem()));
   for (let n = 0; n < 500; n += 1) await readiness.findProblem();
-  assert.deepEqual(asked, { sellers: 1, figures: 1 });
+  assert.deepEqual(asked, { sellers: 1, metrics: 1 });
   now = 1_000;
   await readiness.findProblem();
-  assert.deepEqual(asked, { sellers: 2, figures: 2 });
+  assert.deepEqual(asked, { sellers: 2, metrics: 2 });
 });
 
 test('waits for a disk that does not answer no longer than 2 s, and asks it no more', async (t) => {
-  const slow = Promise.withResolvers<StoreFigures>();
+  const slow = Promise.withResolvers<StoreMetrics>();
   const { asked, readiness } = makeStore(() => slow.promise);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (let n = 0; n < 3; n += 1) {
@@ -173,7 +173,7 @@ test('waits for a disk that does not answer no longer than 2 s, and asks it no m
     t.mock.timers.tick(2_000);
     assert.equal(await fault, 'The disk does not respond.');
   }
-  assert.deepEqual(asked, { sellers: 1, figures: 1 });
+  assert.deepEqual(asked, { sellers: 1, metrics: 1 });
   slow.resolve(WELL);
   assert.equal(await readiness.findProblem(), undefined);
 });

@@ -117,7 +117,7 @@ test('puts no key into an answer, a report or a file', async (t) => {
   }
 });
 
-test('reports nothing for what is the doing of a client', async (t) => {
+test('reports no errors that a client caused', async (t) => {
   const server = await startServer(t);
   await askEverything(server, await server.makeSeller());
   await server.send({ path: PRODUCTS, headers: { 'x-api-key': generateApiKey() } });

@@ -33,7 +33,7 @@ async function prepare(t: TestContext, options: { readonly rateLimitPerMinute?: 
   return { ...await open(store), open, store, makeSeller, read, reports };
 }
 
-test('counts every request that comes with a valid key, and apart what is rejected', async (t) => {
+test('counts every request with a valid key, and rejected ones separately', async (t) => {
   const { app, ask, makeSeller, read } = await prepare(t);
   const seller = await makeSeller({ scopes: ['products:read', 'products:write'] });
   const other = await makeSeller();
@@ -55,7 +55,7 @@ test('counts every request that comes with a valid key, and apart what is reject
   assert.deepEqual([theirs?.requests, theirs?.refusals, more.length], [1, 0, 0]);
 });
 
-test('counts what is rejected for its rate', async (t) => {
+test('counts requests over the rate limit', async (t) => {
   const { app, ask, makeSeller, read } = await prepare(t, { rateLimitPerMinute: 2 });
   const seller = await makeSeller();
   const statuses = [];

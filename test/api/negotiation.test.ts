@@ -44,7 +44,7 @@ test('answers problems as JSON, whatever is accepted', async (t) => {
   assertProblem(await seller.send({ path: `${PRODUCTS}?x=1`, headers }), 400, 'invalid-query');
 });
 
-test('answers JSON to those who take anything', async (t) => {
+test('answers JSON to clients that accept anything', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', 'application/json;q=0.1']) {

@@ -102,7 +102,7 @@ test('lets no cache keep an answer, and no browser guess its type', async (t) =>
   }
 });
 
-test('answers what is not HTTP, or has too many headers, by a problem document', async (t) => {
+test('answers malformed HTTP and too many headers with a problem document', async (t) => {
   const server = await startServer(t);
   const host = 'host: localhost';
   const long = `x-long: ${'x'.repeat(20_000)}`;

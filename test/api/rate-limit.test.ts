@@ -106,7 +106,7 @@ test('limits all keys of a seller together, and no other seller', async (t) => {
   assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
 });
 
-test('takes no token of the seller for a request that the key may not send, nor the other way',
+test("takes no seller token for a request over the key's rate, nor the reverse",
   async (t) => {
     const clock = makeClock();
     const limits = { rateLimitPerMinute: 2, sellerRateLimitPerMinute: 3 };

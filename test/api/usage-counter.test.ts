@@ -66,7 +66,7 @@ test('writes what was counted since the last time, and nothing where nothing was
   assert.deepEqual(writes[1]?.usage, [entry(2, 1, 1)]);
 });
 
-test('counts each hour apart, and sellers whose keys have the same number', async (t) => {
+test('counts each hour separately, and sellers whose keys have the same number', async (t) => {
   const { counter, writes, clock: now, tick } = prepare(t);
   counter.count(keyOf(1), 200);
   now.now += HOUR_MS;
@@ -124,7 +124,7 @@ test('begins no write while another one is in flight', async (t) => {
   assert.deepEqual(writes[1]?.usage, [entry(1, 2)]);
 });
 
-test('writes what is left when it is closed, after the write that is in flight', async (t) => {
+test('writes the remaining counts on close, after the write in flight', async (t) => {
   const { counter, writes, errors, tick, settle } = prepare(t);
   counter.count(keyOf(1), 200);
   await tick();

@@ -8,7 +8,7 @@ import { makeClock } from '../support/clock.ts';
 const HALF = { rows: 123_456, bytes: 50, sizeBytes: 100, rejected: 12, elapsedMs: 2_000 };
 const FULL_TEXT = '50 %  123,456 rows  12 rejected  61,728 rows/s  0:02 left';
 
-test('says how much is done, and what is left', () => {
+test('shows what is done and what remains', () => {
   assert.equal(formatParts(HALF).join('  '), FULL_TEXT);
 });
 
@@ -80,7 +80,7 @@ test('takes a terminal that does not know its width for one of 80 columns', () =
   assert.equal(written[0], `\r${formatBar(HALF, 80)}\x1b[K`);
 });
 
-test('leaves its line where it breaks off, but none where it has not begun', () => {
+test('ends its line if interrupted, and prints none before the start', () => {
   const { written, progress, clock } = watch({ isTTY: true, columns: 60 });
   progress.close();
   assert.deepEqual(written, []);

@@ -18,7 +18,7 @@ test('writes each of several times that alternate', () => {
   }
 });
 
-test('keeps its place after a time that is none', () => {
+test('continues after an invalid time', () => {
   assert.equal(formatTime(7), '1970-01-01T00:00:00.007Z');
   assert.throws(() => formatTime(NaN), RangeError);
   assert.equal(formatTime(7), '1970-01-01T00:00:00.007Z');

@@ -16,7 +16,7 @@ const TOKEN = 'A'.repeat(32);
 interface Probe {
   readonly path: string;
   readonly method?: string;
-  /** The features it needs besides the core. */
+  /** The features that it needs in addition to the core. */
   readonly needs: readonly FeatureName[];
   readonly status: number;
   /** The status without one of them. Default: 404. */

@@ -37,7 +37,7 @@ test('is read as earlier versions wrote it', () => {
   assert.deepEqual(cursors.parse('stock 1 ', 'a-TyXzHgUyG_-ucxisy4kVs1LDld'), [5, 9]);
 });
 
-test('is none without an anchor, and has none where it is missing', () => {
+test('is undefined without an anchor, and has no anchor when missing', () => {
   assert.equal(cursors.format(QUERY, undefined), undefined);
   assert.equal(cursors.parse(QUERY, undefined), undefined);
 });

@@ -59,7 +59,7 @@ describe('a bucket', () => {
     assert.equal(limiter.take('a').isAllowed, true);
   });
 
-  test('fills in a window of its own, such as an hour', () => {
+  test('refills over a configured window, such as an hour', () => {
     const clock = makeClock();
     const limiter = new RateLimiter<string>(6, 10, clock, 3_600_000);
     assert.equal(takeAll(limiter, 'a'), 6);
@@ -71,7 +71,7 @@ describe('a bucket', () => {
     assert.match(fields['ratelimit-policy'] ?? '', /w=3600$/);
   });
 
-  test('takes back a token, and no more than it holds', () => {
+  test('takes back a token, up to its capacity', () => {
     const limiter = new RateLimiter<string>(3, 10, makeClock());
     takeAll(limiter, 'a');
     limiter.refund('a');
@@ -141,7 +141,7 @@ describe('the table', () => {
     assert.equal(takeAll(limiter, 'b'), 2);
   });
 
-  test('holds as many buckets as it may', () => {
+  test('keeps buckets up to its limit', () => {
     const limiter = new RateLimiter<string>(1, 100, makeClock());
     const names = Array.from({ length: 101 }, (_, n) => `name ${n}`);
     for (const name of names.slice(0, 100)) limiter.take(name);

@@ -58,7 +58,7 @@ describe('finds nothing at', () => {
   }
 });
 
-describe('rejects, and says what is allowed:', () => {
+describe('rejects, and lists what is allowed:', () => {
   const cases: readonly (readonly [method: string, path: string, allow: string[]])[] = [
     ['PUT', '/things', ['GET', 'HEAD', 'POST']],
     ['PATCH', '/things/7', ['DELETE', 'GET', 'HEAD']],

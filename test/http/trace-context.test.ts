@@ -6,7 +6,7 @@ import { Spans } from '../../src/http/trace-context.ts';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 
-test('continues a trace under a span of its own', () => {
+test('continues a trace with a new span', () => {
   const span = new Spans().start(`00-${TRACE}-${PARENT}-01`);
   assert.equal(span.traceId, TRACE);
   assert.equal(span.parentSpanId, PARENT);
@@ -14,7 +14,7 @@ test('continues a trace under a span of its own', () => {
   assert.notEqual(span.spanId, PARENT);
 });
 
-test('begins a trace where none is named, and gives no id twice', () => {
+test('starts a trace without a header, and repeats no id', () => {
   const spans = new Spans();
   const seen = new Set<string>();
   for (let n = 0; n < 1_000; n += 1) {
@@ -59,7 +59,7 @@ const ignored: readonly [what: string, header: string | string[] | undefined][] 
 ];
 
 for (const [what, header] of ignored) {
-  test(`does not heed a header ${what}`, () => {
+  test(`ignores a header ${what}`, () => {
     const { traceId, parentSpanId } = new Spans().start(header);
     assert.equal(parentSpanId, undefined);
     assert.notEqual(traceId, TRACE);

@@ -8,7 +8,7 @@ test('src/LIMITS.md is current: run `make limits`', async () => {
   assert.equal(readFileSync(LIMITS_FILE, 'utf8'), await renderLimits());
 });
 
-test('every limit says what it limits, and has a name and a value of its own', async () => {
+test('every limit has a description, a unique name and a value', async () => {
   const limits = [...(await loadLimits()).values()].flat();
   assert.ok(limits.length > 200, String(limits.length));
   for (const { name, value, comment } of limits) {

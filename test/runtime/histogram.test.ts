@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../src/runtime/histogram.ts';
 
-test('counts each value in all buckets that it is at most, and those above all apart', () => {
+test('counts a value in every bucket that includes it, and in the total', () => {
   const histogram = new Histogram([1, 2.5, 10]);
   assert.deepEqual(histogram.read(), {
     buckets: [{ atMost: 1, count: 0 }, { atMost: 2.5, count: 0 }, { atMost: 10, count: 0 }],

@@ -31,7 +31,7 @@ function mountTmpfs(
   const args = ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', folder];
   const { status, error, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
   isMounted = status === 0;
-  return { folder, problem: isMounted ? undefined : error?.message ?? stderr.trim() };
+  return { folder, problem: isMounted ? undefined : error?.message ?? stderr.split('\n')[0] };
 }
 
 /** Uses up all remaining space. */

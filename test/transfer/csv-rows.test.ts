@@ -177,7 +177,7 @@ test('fills blank cells and missing columns with defaults, parsed like cells', a
     [2, 'M-1', ['/price blank', '/stock format']]);
 });
 
-test('leaves out members that are blank or have no column, and keeps defaults apart', async () => {
+test('omits blank members and those without a column, and keeps defaults separate', async () => {
   const rows = await readCsv('sku,stock,name\nA,5,\nB,,Bowl\nC,x,\n', '', 'name:N,price:1');
   assert.deepEqual(rows.map(({ content }) => content?.product), [
     { sku: 'A', stock: 5, defaults: { name: 'N', priceMinor: 100 } },

@@ -48,6 +48,6 @@ export interface Operation {
   readonly requestHeaders?: readonly RequestField[];
   /** Responses to successful requests, by status. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Problem statuses of this operation, besides those that follow from the route. */
+  /** Problem statuses in addition to those that follow from the route. */
   readonly problems?: readonly number[];
 }

@@ -53,7 +53,7 @@ test('PUT rejects a body of another SKU, and names every fault', async (t) => {
   assert.deepEqual(await listAll(seller), { products: [], next_cursor: null });
 });
 
-test('PUT creates only, or replaces only a version, where that is asked', async (t) => {
+test('PUT creates only, or replaces only one version, on request', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const put = (body: object, headers: object) => change(seller, 'PUT', MUG, body, headers);
   assertProblem(await put(BODY, { 'if-match': '"1"' }), 412, 'precondition-failed');

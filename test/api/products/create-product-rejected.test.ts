@@ -102,7 +102,7 @@ for (const body of ['null', 'true', '12', '"text"', '[]', '[{"name":"n"}]']) {
   });
 }
 
-test('rejects what is not JSON', async (t) => {
+test('rejects malformed JSON', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const good = JSON.stringify(makeProduct());

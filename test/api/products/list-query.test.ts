@@ -129,7 +129,7 @@ test('answers 304 for what was found, until anything changes', async (t) => {
   assert.equal(skusOf(await ask()), 'A-1 b-4 Z');
 });
 
-test('finds each change at once, and what is deleted no more', async (t) => {
+test('finds each change immediately, and deleted products no longer', async (t) => {
   const seller = await startShop(t);
   const headers = { 'content-type': 'application/json' };
   const path = `${PRODUCTS}/sku/A-1`;

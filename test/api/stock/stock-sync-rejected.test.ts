@@ -62,7 +62,7 @@ test('lets a refusal and a dry run leave no record under their key', async (t) =
   assert.deepEqual([made.status, made.headers['idempotent-replay']], [200, undefined]);
 });
 
-test('keeps the keys of sellers apart', async (t) => {
+test('keeps idempotency keys of different sellers separate', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   await other.create({ sku: 'A', stock: 50 });
@@ -267,7 +267,7 @@ test('says where a parameter for lines belongs in JSON, if anywhere', async (t) 
   ]);
 });
 
-test('rejects a call without a key, and one whose key may not change stock', async (t) => {
+test('rejects a request without a key, and one whose key lacks the scope', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const body = JSON.stringify(ok);
   const headers = { 'content-type': 'application/json' };

@@ -108,7 +108,7 @@ test('lets a change that failed be sent again with the same sequence', async (t)
   assert.deepEqual(statusesOf(await sync(seller, [change], { source: 's' })), ['stale']);
 });
 
-test('makes all or nothing where that is asked for', async (t) => {
+test('makes all changes or none in an atomic request', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 7 });
   const changes = [{ sku: 'A', set: 1 }, { sku: 'B', adjust: -8 }, { sku: 'A', adjust: 1 }];
   const answer = await sendStock(seller, { changes, atomic: true });

@@ -55,7 +55,7 @@ describe('the data folder', { concurrency: 2 }, () => {
     }
   });
 
-  test('is rejected, and not retried for ever, where folders cannot be created', {
+  test('is rejected, and not retried forever, if folders cannot be created', {
     skip: !existsSync('/proc/self') && 'no /proc here', timeout: 30_000,
   }, async () => {
     for (const args of [['serve', '--port', '0'], ['seller', 'create', 'A shop']]) {

@@ -85,7 +85,7 @@ test('opens no debugger on SIGUSR1', async (t) => {
   assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
 });
 
-test('keeps serving while nobody reads its log, and stops when asked to', async (t) => {
+test('keeps serving while its log is not read, and stops on SIGTERM', async (t) => {
   const { folder } = await prepare(t);
   const serving = await startServing(t, ['--data', folder, '--log', 'info']);
   const { child } = serving;

@@ -21,7 +21,7 @@ test('takes e-mails in lower case, without white space around them', () => {
   }
 });
 
-test('rejects what is no e-mail', () => {
+test('rejects malformed e-mail addresses', () => {
   for (const text of [
     '', ' ', 'anna', '@shop.example', 'anna@', 'anna@-shop.example', 'anna@shop-.example',
     'anna@shop..example', 'anna@shop.example.', 'an na@shop.example', 'anna@shop.example\0',

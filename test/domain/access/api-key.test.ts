@@ -74,7 +74,7 @@ describe('a key', () => {
 describe('a new key', () => {
   const plain = { name: 'till', scopes: [], addressRanges: [], expiresAt: undefined };
 
-  test('has every scope where none is named', () => {
+  test('has every scope by default', () => {
     assert.deepEqual(parseNewApiKey(plain), { ...plain, scopes: [...SCOPES] });
   });
 

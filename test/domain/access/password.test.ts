@@ -19,7 +19,7 @@ function makePhc(password: string, memoryKib: number, passes: number, hashBytes:
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${salt}$${digest}`;
 }
 
-test('hashes with the parameters of RFC 9106, and a salt of its own each time', async () => {
+test('hashes with the parameters of RFC 9106 and a new salt each time', async () => {
   const passwords = new Passwords();
   const [one, other] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
   const shape = /^\$argon2id\$v=19\$m=65536,t=3,p=4\$[\w+/]{22}\$[\w+/]{43}$/;

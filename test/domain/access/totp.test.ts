@@ -28,7 +28,7 @@ test('takes the passwords of RFC 6238, appendix B, at their times', () => {
   }
 });
 
-test('takes the step before and the one after, and none further away', () => {
+test('accepts the previous and the next time step, and no others', () => {
   const [step, password] = [37_037_036, '081804'];
   const begin = step * 30_000;
   for (const [at, found] of [

@@ -21,7 +21,7 @@ test('a patch has the members that were sent and no others', () => {
   });
 });
 
-test('a patch with a null is refused, for every member is required', () => {
+test('a patch with null is rejected, since every member is required', () => {
   const nothing = { name: null, category: null, sku: null, price: null, stock: null };
   assert.deepEqual(faults(() => parseProductPatch(nothing, EUR)), [
     '/name type', '/category type', '/sku type', '/price type', '/stock type',
@@ -36,7 +36,7 @@ test('a patch names every invalid and unknown member', () => {
   assert.deepEqual(faults(() => parseProductPatch([], EUR)), [' type']);
 });
 
-test('what is put takes its SKU from the address, and may repeat it', () => {
+test('PUT takes the SKU from the path, and the body may repeat it', () => {
   const expected = { name: 'Mug', category: 'Kitchen', sku: 'É', priceMinor: 1999, stock: 7 };
   for (const body of [MEMBERS, { ...MEMBERS, sku: 'É' }, { ...MEMBERS, sku: 'E\u0301' }]) {
     assert.deepEqual(parseReplacement(body, 'E\u0301', EUR), expected);

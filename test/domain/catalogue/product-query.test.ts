@@ -28,7 +28,7 @@ test('distinguishes different letters', () => {
   }
 });
 
-test('leaves what is folded as it is', () => {
+test('leaves folded text unchanged', () => {
   forRandom(200, (random) => {
     const text = Array.from({ length: 8 }, () => String.fromCodePoint(
       random.pick([0, 0x370, 0x1e00]) + random.below(0x1000),

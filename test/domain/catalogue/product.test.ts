@@ -235,7 +235,7 @@ describe('the JSON of a product', () => {
     });
   });
 
-  test('escapes whatever a text holds', () => {
+  test('escapes all characters', () => {
     const text = '"\\/\u0000\u001f\u007f\u2028\ud800😀</script>';
     const kept = {
       name: text, category: text, sku: text as Sku, priceMinor: 0, stock: 0,

@@ -8,7 +8,7 @@ const WAITERS = 1_000;
 const MOST = 100;
 const WAIT_MS = 10_000;
 
-test('wakes no more than 100 of those who wait for a change in one turn of the event loop',
+test('wakes at most 100 waiting clients per event-loop iteration',
   { timeout: 20_000 }, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const live = new ChangeNotifier(server.store);

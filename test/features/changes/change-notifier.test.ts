@@ -82,7 +82,7 @@ function move({ store }: TestServer, seller: TestSeller, change: StockChange) {
   return store.syncStock(seller, { ...sent, changes: [change] }, false);
 }
 
-test('wakes who waits for one seller, and not who waits for another', LIMITED, async (t) => {
+test('wakes clients that wait for this seller, not for another', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   const { store, count } = countListeners(server.store);
@@ -123,7 +123,7 @@ test('subscribes to commits only while a client waits for changes', LIMITED, asy
   }
 });
 
-test('ends streams and answers those who wait when the app is closed', LIMITED, async (t) => {
+test('ends streams and answers waiting requests when the app is closed', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countListeners(server.store);
   await using serving = await serveApp(store);
@@ -187,7 +187,7 @@ test('ends the stream of a revoked key within 15 s, whenever its last change cam
     assert.equal(stream.response.complete, true);
   });
 
-test('holds no more than a piece of the history for a client that does not read', LIMITED,
+test('buffers at most one page of the history for a client that does not read', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
     await using serving = await serveApp(server.store);

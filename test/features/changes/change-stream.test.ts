@@ -60,7 +60,7 @@ test('goes on after the last event that its client has, whatever `after` says', 
     assertGapless(await begun('after=1', ''), 1, 4);
   });
 
-test('rejects a Last-Event-ID that is none, and places that the history has not', async (t) => {
+test('rejects a malformed Last-Event-ID, and positions beyond the history', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   for (const id of ['x', '-1', '1.5', '1e3', '9'.repeat(17), '1, 2']) {
     const headers = { ...STREAM, 'last-event-id': id };
@@ -164,7 +164,7 @@ test('compresses no stream, though its client would take that', LIMITED, async (
   assertGapless(stream, 0, 1);
 });
 
-test('rejects a stream without a key, and with one that may not follow changes', async (t) => {
+test('rejects a stream without a key, and one whose key lacks the scope', async (t) => {
   const { server } = await openShop(t, {});
   assertProblem(await server.send({ path: CHANGES, headers: STREAM }), 401, 'key-missing');
   const limited = await server.makeSeller({

@@ -140,7 +140,7 @@ test('says what to do where the history does not reach back so far', async (t) =
   assert.deepEqual(positionsOf(await read(seller, 'after=4')), [5]);
 });
 
-test('waits not at all where there is something, and for a short time where nothing comes',
+test('does not wait if there is a change, and waits only as long as requested',
   LIMITED, async (t) => {
     const { seller } = await openShop(t, { A: 1 });
     const begunAt = performance.now();
@@ -152,7 +152,7 @@ test('waits not at all where there is something, and for a short time where noth
     assert.ok(waitedMs > 950 && waitedMs < 5_000, `${waitedMs} ms`);
   });
 
-test('answers who waits soon after a change, and passes over those of other types', LIMITED,
+test('answers a waiting request soon after a change of its types', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 1 });
     const other = await server.makeSeller();

@@ -36,7 +36,7 @@ test('serves other requests between the rows of one body', async (t) => {
   assert.ok(turns >= 200, `${turns}`);
 });
 
-test('rejects one import too many of a seller, and none of another seller', async (t) => {
+test('rejects an import over the limit of its seller, and none of another seller', async (t) => {
   const server = await startServer(t);
   const [one, other] = [await server.makeSeller(), await server.makeSeller()];
   const open = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() => {

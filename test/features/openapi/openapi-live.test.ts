@@ -88,7 +88,7 @@ test('lists, finds and exports products as the document says', async (t) => {
   }
 });
 
-test('answers in the form that is asked for as the document says', async (t) => {
+test('answers in the requested media type, as documented', async (t) => {
   const { seller, ask } = await start(t);
   for (let n = 0; n < 9; n += 1) await seller.create();
   const events = { accept: 'text/event-stream' };

@@ -109,7 +109,7 @@ test('describes the parameters in a path, and each parameter once', () => {
   }
 });
 
-test('refers only to what is there, and has no component that nothing refers to', () => {
+test('has every component it refers to, and no unused one', () => {
   const references = new Set<string>();
   for (const [pointer, part] of walk(document)) {
     if (typeof part['$ref'] !== 'string') continue;

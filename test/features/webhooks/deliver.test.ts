@@ -200,6 +200,6 @@ for (const [code, outcome] of [
   });
 }
 
-test('describes what is not an Error, too', () => {
+test('describes thrown values that are not errors', () => {
   assert.equal(describeFailure('10.1.2.3'), 'the connection was closed without a response');
 });

@@ -59,7 +59,7 @@ describe('the type of a body', () => {
     });
   }
 
-  test('may come with the coding "identity", which is none', async (t) => {
+  test('may have the coding "identity"', async (t) => {
     const port = await serveEcho(t);
     const headers = { ...JSON_TYPE, 'content-encoding': 'identity' };
     const { status } = await send(port, { method: 'POST', path: '/', headers, body: '{}' });
@@ -104,7 +104,7 @@ describe('the size of a body', () => {
   });
 });
 
-test('joins a body that comes in pieces, in the middle of a character too', async (t) => {
+test('joins chunks, also if a character is split', async (t) => {
   const socket = await open(t, await serveEcho(t));
   const bytes = Buffer.from('{"a":"😀"}');
   const headers = formatPost('Transfer-Encoding: chunked', 'Connection: close');

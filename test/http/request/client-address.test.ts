@@ -109,7 +109,7 @@ describe('is rejected where it is in doubt:', () => {
     test(kind, () => assert.throws(() => read(headers), { code: 'bad_request' }));
   }
 
-  test('more than a header can hold is read in no time', () => {
+  test('reads more than a header can hold quickly', () => {
     const pair = 'a="' + '\\"'.repeat(8_000);
     assert.throws(() => read({ forwarded: pair }), { code: 'bad_request' });
   });
@@ -149,7 +149,7 @@ describe('is on this machine', () => {
   });
 });
 
-test('rejects proxies that are none', () => {
+test('rejects malformed proxies', () => {
   for (const proxy of ['proxy.example', '10.0.0.0/33', '', 'fe80::1%eth0']) {
     assert.throws(() => new TrustedProxies([proxy]), { code: 'invalid_data' });
   }

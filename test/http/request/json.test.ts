@@ -110,7 +110,7 @@ describe('depth', () => {
     });
   }
 
-  test('is what is open at once, not what is there in all', () => {
+  test('counts open brackets, not all brackets', () => {
     const text = `[${Array.from({ length: 50 }, () => '[[{"a":[[]]}]]').join()}]`;
     assert.deepEqual(parseText(text), JSON.parse(text));
   });

@@ -46,7 +46,7 @@ test('names the member that is repeated in a large body, and yields in between',
   assert.ok(turns >= 17);
 });
 
-test('names a number in a large body that a double cannot hold, in time slices', async () => {
+test('points at an inexact number in a large body, in time slices', async () => {
   const numbers = `${'12.345678901234567,'.repeat(60_000)}1e-400`;
   const turns = await countTurns(() =>
     assert.rejects(parseLargeJson(Buffer.from(`[${numbers}]`)), (error) =>

@@ -99,7 +99,7 @@ describe('a form', () => {
     assert.deepEqual(seen, ['49', '200000']);
   });
 
-  test('takes no more of a body than is asked for', async () => {
+  test('reads no more of a body than requested', async () => {
     let given = 0;
     let isReturned = false;
     async function* give() {
@@ -140,7 +140,7 @@ describe('the name of a part or a file', () => {
   }
 });
 
-describe('what is no form is rejected:', () => {
+describe('rejects malformed forms:', () => {
   const fine = 'Content-Disposition: form-data; name="a"';
   const many = Array.from({ length: FORM_PARTS_LIMIT + 1 }, () => ({
     name: 'a', bytes: Buffer.from('x'),

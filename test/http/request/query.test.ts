@@ -44,7 +44,7 @@ describe('rejects', () => {
     });
   }
 
-  test('any parameter where none is known', () => {
+  test('any parameter if none is known', () => {
     assert.equal(catchRefusal(() => parseQuery('limit=5', {})).issues[0]?.code, 'unknown');
   });
 

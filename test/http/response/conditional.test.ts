@@ -37,7 +37,7 @@ test('the tag of a compressed form says the coding', () => {
   assert.equal(formatCodedTag('W/"a"', 'br'), 'W/"a-br"');
 });
 
-test('finds the form of a tag that If-None-Match holds', () => {
+test('finds the matching entity tag in If-None-Match', () => {
   assert.equal(findNoneMatch('"4", W/"5-br"', '"5"'), '"5-br"');
   assert.equal(findNoneMatch('"5-gzip", "5"', '"5"'), '"5-gzip"');
   assert.equal(findNoneMatch('*', '"5"'), '"5"');

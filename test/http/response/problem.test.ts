@@ -62,14 +62,14 @@ test('reports what an error of the disk or of the database caused, with an id', 
   }
 });
 
-test('gives every code a title of its own', () => {
+test('has a distinct title for every code', () => {
   // The cast: the keys of a record of that type.
   const codes = Object.keys(STATUS) as ErrorCode[];
   const titles = codes.map((code) => answer(new AppError(code, '')).problem['title']);
   assert.equal(new Set(titles).size, codes.length);
 });
 
-describe('what is a bug of ours', () => {
+describe('a bug in the server', () => {
   const inside = new Error('inner secret', { cause: new Error('deeper secret') });
   const errors: readonly (readonly [kind: string, error: unknown])[] = [
     ['an Error', new Error('secret text', { cause: inside })],
@@ -118,7 +118,7 @@ test('lists the errors of the data as they are', () => {
   assert.deepEqual(problem['errors'], issues);
 });
 
-test('says what is allowed, and when to come back', () => {
+test('states what is allowed, and when to retry', () => {
   const error = new AppError('method_not_allowed', 'No.', { allow: ['GET', 'HEAD'] });
   assert.equal(answer(error).headers['allow'], 'GET, HEAD');
   const later = new AppError('rate_limited', 'Later.', { retryAfterSeconds: 9 });

@@ -64,7 +64,7 @@ test('leaves a socket alone on which someone answers', async (t) => {
   assert.equal(await ask(path), 'first');
 });
 
-test('never replaces what is not a socket', async (t) => {
+test('never replaces a file that is not a socket', async (t) => {
   const folder = makeFolder(t);
   const [file, link] = [join(folder, 'file'), join(folder, 'link')];
   writeFileSync(file, 'precious');

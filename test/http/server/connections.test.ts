@@ -70,7 +70,7 @@ describe('a connection', LIMITED, () => {
     await openTaken(t, port, '127.0.0.2');
   });
 
-  test('of a proxy counts in all alone', async (t) => {
+  test('of a proxy counts toward the total only', async (t) => {
     const isProxy = (address: string): boolean => address === '127.0.0.2';
     const port = await serve(t, { total: 3, perAddress: 1, isProxy });
     for (let count = 0; count < 3; count += 1) await openTaken(t, port, '127.0.0.2');

@@ -88,7 +88,7 @@ async function startShop(t: TestContext) {
   return { ...serving, key };
 }
 
-test('serves a good client, and stays small, beside 2,000 hostile connections', {
+test('serves a good client within a memory limit during 2,000 hostile connections', {
   timeout: 120_000,
 }, async (t) => {
   const { port, key, child, stop } = await startShop(t);

@@ -75,7 +75,7 @@ describe('answers 400 and ends the connection:', () => {
     });
   }
 
-  test('a chunk whose size is none', async (t) => {
+  test('a chunk without a size', async (t) => {
     const { port } = await start(t, (request) => request.resume());
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
     assertProblem(await exchange(t, port, `${head}zz\r\n`), 400);

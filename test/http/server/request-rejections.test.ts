@@ -74,7 +74,7 @@ test('answers 501 to an unknown method without `findMethods`', async (t) => {
   assert.match(text, /^HTTP\/1\.1 501 Not Implemented\r\nConnection: close\r\n/);
 });
 
-describe('a request that wants another protocol', LIMITED, () => {
+describe('a request for another protocol', LIMITED, () => {
   for (const [protocol, more] of [['websocket', ''], ['h2c', 'HTTP2-Settings: AAMAAABk\r\n']]) {
     test(`is answered in this one, as the last of its connection (${protocol})`, async (t) => {
       const fields = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${more}`;
@@ -108,7 +108,7 @@ describe('requests that are sent before earlier ones were answered', LIMITED, ()
   });
 });
 
-describe('what is no request', LIMITED, () => {
+describe('a malformed request', LIMITED, () => {
   test('is answered after the good requests that came before it', async (t) => {
     const waiting: (() => void)[] = [];
     const port = await serve(t, ({ url }, response) => {

@@ -43,7 +43,7 @@ function ask(socket: TLSSocket, host = 'shop.example'): Promise<string> {
   return answer;
 }
 
-test('speaks TLS 1.3 and 1.2, and rejects what is older, whatever Node allows', async (t) => {
+test('speaks TLS 1.3 and 1.2, and rejects older versions, whatever Node allows', async (t) => {
   const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls;
   t.after(() => { Object.assign(tls, { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION }); });
   Object.assign(tls, { DEFAULT_CIPHERS: OLD.ciphers, DEFAULT_MIN_VERSION: OLD.minVersion });
@@ -138,7 +138,7 @@ test('says nothing to a client that does not speak TLS', async (t) => {
 });
 
 const timeout = HANDSHAKE_TIMEOUT_MS * 3;
-test('ends a connection on which no handshake comes', { timeout }, async (t) => {
+test('closes a connection without a handshake', { timeout }, async (t) => {
   const { port } = await start(t);
   assert.equal(await readToEnd(await open(t, port)), '');
 });

@@ -136,7 +136,7 @@ function testTotp(prepare: PrepareStore): void {
     assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_enabled');
   });
 
-  test('takes each step once, and none before it', async (t) => {
+  test('accepts each time step once, and none before it', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };

@@ -53,7 +53,7 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual([...first, ...second].map(({ subject }) => subject), ['4', '3', '2', '1']);
   });
 
-  test('cuts what is too long to keep, and keeps it well-formed', async (t) => {
+  test('truncates long values, and keeps them well-formed', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     await note(store, sellerId, `${'x'.repeat(299)}🧾`, 'y'.repeat(101));
@@ -127,7 +127,7 @@ function testWebhookEvents(prepare: PrepareStore): void {
     ]);
   });
 
-  test('notes a webhook once that is made again, and none that is left as it is', async (t) => {
+  test('logs a replayed webhook creation once, and no unchanged webhook', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const idempotency = { key: 'k', part: 0 };

@@ -42,7 +42,7 @@ export function testChanges(prepare: PrepareStore): void {
 }
 
 function testPut(prepare: PrepareStore): void {
-  test('puts a product where there is none: it is created', async (t) => {
+  test('PUT creates a missing product', async (t) => {
     const { store, actor } = await prepareOne(prepare(t));
     const put = await store.putProduct(actor, makeNewProduct({ sku: 'CUP' }), {});
     assert.equal(put.effect, 'created');
@@ -140,7 +140,7 @@ function testPreconditions(prepare: PrepareStore): void {
     assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
-  test('creates only, or replaces only, where that is asked', async (t) => {
+  test('creates only, or replaces only, on request', async (t) => {
     const { store, actor } = await prepareOne(prepare(t));
     const [mug, cup] = [makeNewProduct({ sku: 'MUG' }), makeNewProduct({ sku: 'CUP' })];
     await assert.rejects(store.putProduct(actor, mug, { ifNoneMatch: '*' }), failed);

@@ -35,7 +35,7 @@ function testAccess(prepare: PrepareStore): void {
     assert.ok(await second.findCredentials(other.joining.account.email));
   });
 
-  test('lets a seller who is enabled again in, but by no session of before', async (t) => {
+  test('lets a re-enabled seller in, but not with an earlier session', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining: { account, key, session } } = await join(store);
     await store.setSellerDisabled(sellerId, true);
@@ -47,7 +47,7 @@ function testAccess(prepare: PrepareStore): void {
     assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), true);
   });
 
-  test('makes no account by an invitation for a seller who is disabled', async (t) => {
+  test("creates no account for a disabled seller's invitation", async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { id: sellerId } = await makeSeller(store);
@@ -77,7 +77,7 @@ function testAccess(prepare: PrepareStore): void {
 }
 
 function testChanges(prepare: PrepareStore): void {
-  test('changes nothing for a seller who is disabled, and keeps everything', async (t) => {
+  test('changes nothing for a disabled seller, and keeps all data', async (t) => {
     const store = await prepare(t)(makeClock());
     const [actor, other] = [await makeActor(store), await makeActor(store)];
     const { id } = await store.createProduct(actor, makeNewProduct());
@@ -98,7 +98,7 @@ function testChanges(prepare: PrepareStore): void {
     assert.equal((await store.findSeller(actor.sellerId))?.position, 2);
   });
 
-  test('has no webhook due for a seller who is disabled, until that ends', async (t) => {
+  test('has no due webhook for a disabled seller, until it is enabled', async (t) => {
     const { clock, store, actor } = await prepareWebhook(prepare(t));
     await store.createProduct(actor, makeNewProduct());
     const list = () => store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
@@ -109,7 +109,7 @@ function testChanges(prepare: PrepareStore): void {
     assert.equal((await list()).length, 1);
   });
 
-  test('makes keys for a seller who is disabled, which open nothing yet', async (t) => {
+  test('creates keys for a disabled seller, which do not work yet', async (t) => {
     const store = await prepare(t)(makeClock());
     const { id } = await makeSeller(store);
     await store.setSellerDisabled(id, true);

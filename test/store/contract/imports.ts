@@ -13,7 +13,7 @@ export function testImports(prepare: PrepareStore): void {
   for (const mode of ['upsert', 'create'] as const) testEffects(prepare, mode);
   testPartialRows(prepare);
 
-  test('counts a product that comes twice as there the second time', async (t) => {
+  test("counts a product's second row as an update", async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const first = makeNewProduct({ sku: 'A', stock: 1 });
@@ -26,7 +26,7 @@ export function testImports(prepare: PrepareStore): void {
     assert.deepEqual((await readAll(store, actor.sellerId)).map(({ stock }) => stock), [1]);
   });
 
-  test('is a no-op for what is there already', async (t) => {
+  test('is a no-op for existing values', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const products = countTo(1_000).map(() => makeNewProduct());

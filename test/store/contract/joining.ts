@@ -122,7 +122,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
 }
 
 function testExistingSellers(prepare: PrepareStore): void {
-  test('gives a seller who is there an account, and keeps what they have', async (t) => {
+  test('gives an existing seller an account, and keeps their data', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const seller = await makeSeller(store, 'JPY');

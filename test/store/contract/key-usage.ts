@@ -57,7 +57,7 @@ export function testKeyUsage(prepare: PrepareStore): void {
     assert.deepEqual(await readUsage(store, actor.sellerId), [entry(actor, HOUR, 210, 20)]);
   });
 
-  test('forgets what is older than 8 days when it notes more of that seller', async (t) => {
+  test('deletes counts older than 8 days when it adds more for the seller', async (t) => {
     const { store, clock, actor, second, stranger } = await prepareKeys(prepare(t));
     const later = HOUR + 8 * 24;
     await store.noteUsage([

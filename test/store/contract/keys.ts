@@ -66,7 +66,7 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual(await store.listKeys(NO_SELLER, { after: undefined, limit: 10 }), []);
   });
 
-  test('lists the newest keys first where that is asked for', async (t) => {
+  test('lists the newest keys first on request', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeSeller(store), await makeActor(store)];
     const made: KeyId[] = [];
@@ -84,7 +84,7 @@ function testListing(prepare: PrepareStore): void {
 }
 
 function testSingleKeys(prepare: PrepareStore): void {
-  test('finds a key by its id, and none by way of another seller', async (t) => {
+  test('finds a key by its id, and none of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeSeller(store)];
     const [listed] = await store.listKeys(one.sellerId, { after: undefined, limit: 1 });

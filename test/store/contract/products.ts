@@ -108,7 +108,7 @@ function testSkus(prepare: PrepareStore): void {
 }
 
 function testList(prepare: PrepareStore): void {
-  test('lists nothing at position 0 for a seller without products, and for none', async (t) => {
+  test('lists nothing at position 0 without products, and for an unknown seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     const nothing = { products: [], hasMore: false, position: 0 };

@@ -45,7 +45,7 @@ function testBeginning(prepare: PrepareStore): void {
 }
 
 function testLookUp(prepare: PrepareStore): void {
-  test('finds who is signed in, and the position of their catalogue', async (t) => {
+  test('finds the signed-in account and its catalogue position', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { sellerId, joining } = await join(store);
@@ -104,7 +104,7 @@ async function listBrowsers(store: Store, sellerId: SellerId): Promise<string[]>
 }
 
 function testEnding(prepare: PrepareStore): void {
-  test('ends one session at once, and none of another seller', async (t) => {
+  test('ends one session immediately, and none of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const { hash } = one.joining.session;

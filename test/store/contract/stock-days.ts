@@ -26,7 +26,7 @@ async function readDays(store: Store, sellerId: SellerId, since = 0): Promise<nu
 }
 
 function testCounting(prepare: PrepareStore): void {
-  test('counts what comes in and goes out by every kind of change, day by day', async (t) => {
+  test('counts stock in and out for every type of change, by day', async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
@@ -50,7 +50,7 @@ function testCounting(prepare: PrepareStore): void {
     assert.deepEqual(await readDays(store, sellerId, DAY + 1), [[DAY + 1, 104, 109]]);
   });
 
-  test('counts on the day that the history tells, and none where no stock moved', async (t) => {
+  test('counts on the day of the change, and only days with movements', async (t) => {
     const clock = makeClock(MIDNIGHT + 1);
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
@@ -78,7 +78,7 @@ function testCounting(prepare: PrepareStore): void {
 }
 
 function testUndone(prepare: PrepareStore): void {
-  test('counts nothing of what is refused beside others, tried, or sent again', async (t) => {
+  test('counts no rejected, dry-run or replayed changes', async (t) => {
     const store = await prepare(t)(makeClock(MIDNIGHT));
     const actor = await makeActor(store);
     await store.createProduct(actor, makeNewProduct({ sku: A, stock: 5 }));
@@ -101,7 +101,7 @@ function testUndone(prepare: PrepareStore): void {
 }
 
 function testListing(prepare: PrepareStore): void {
-  test('lists days in order from one on, up to a limit, and those of nobody else', async (t) => {
+  test("lists days in order from a start, up to a limit, and only the seller's", async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
     const [actor, other] = [await makeActor(store), await makeActor(store)];

@@ -91,7 +91,7 @@ function testJudging(prepare: PrepareStore): void {
     ], shop), ['unchanged', 'ok']);
   });
 
-  test('changes the stock of nobody else', async (t) => {
+  test("changes no other seller's stock", async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const other = await makeActor(store);
     await store.createProduct(other, makeNewProduct({ sku: A, stock: 1 }));
@@ -107,7 +107,7 @@ function testJudging(prepare: PrepareStore): void {
 }
 
 function testSequences(prepare: PrepareStore): void {
-  test('heeds each sequence number of a source and product once, and none below', async (t) => {
+  test('applies each sequence number of a source and product once, and none below', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const send = (source: string, sequence: number, sku = A) =>
       statusesOf(store, actor, [{ sku, set: 5, sequence }], { source });
@@ -131,7 +131,7 @@ function testSequences(prepare: PrepareStore): void {
 }
 
 function testAtomicity(prepare: PrepareStore): void {
-  test('makes all changes or none where that is asked for', async (t) => {
+  test('makes all changes or none in an atomic request', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const isAtomic = true;
     const changes = [{ sku: A, set: 1, sequence: 1 }, { sku: B, adjust: -1 }];
@@ -187,7 +187,7 @@ function testFullCounts(prepare: PrepareStore): void {
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
   });
 
-  test('counts what is only named', async (t) => {
+  test('treats products named by invalid changes as counted', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const completion = { zeroLimitPercent: 0 };
     const faulty = [{ sku: C }, { id: 'prd_none' }];
@@ -210,7 +210,7 @@ function testFullCounts(prepare: PrepareStore): void {
 }
 
 function testNeighbours(prepare: PrepareStore): void {
-  test('is right beside writes of the same moment that fail', async (t) => {
+  test('is correct when concurrent writes fail', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const send = (sku: Sku) => statusesOf(store, actor, [{ sku, adjust: 1 }]);
     for (const round of countTo(5)) {

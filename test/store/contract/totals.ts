@@ -48,7 +48,7 @@ function testSums(prepare: PrepareStore): void {
     await assertTotals(9, 0n, 0n, 0n);
   });
 
-  test('adds up exactly what no other number can hold', async (t) => {
+  test('adds up exactly beyond the range of doubles', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store, 'KWD');
     const largest = { price: 999_999_999_999.999, stock: LARGEST };
@@ -81,7 +81,7 @@ function testSums(prepare: PrepareStore): void {
 }
 
 function testLowStock(prepare: PrepareStore): void {
-  test('counts the products with no more than so many in stock, up to a limit', async (t) => {
+  test('counts products at or below a stock threshold, up to a limit', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId, ...actor } = await makeActor(store);
     const products = [0, 0, 3, 4, 5, LARGEST].map((stock) => makeNewProduct({ stock }));

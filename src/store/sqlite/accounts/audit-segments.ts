@@ -25,7 +25,7 @@ const KEY_ID_BYTES = 16;
 const COLUMNS = 'id, first, last, origin, key_id, mac';
 const ORIGINS = ['start', 'key', 'mismatch'] as const;
 
-/** What a segment's code covers, besides the hash of its newest event. */
+/** What a segment's code covers, in addition to the hash of its newest event. */
 interface SegmentContent {
   readonly id: number;
   readonly first: number;

@@ -20,7 +20,7 @@ export interface AccessPath {
   readonly row: string;
   /** The column that orders the rows; ties are ordered by row. */
   readonly order: string;
-  /** Conditions that select the index, besides seller and filter. */
+  /** Conditions that select the index, in addition to the seller and the filter. */
   readonly seek: readonly Condition[];
   /** The filter's conditions that the index serves. */
   readonly filter: readonly Condition[];

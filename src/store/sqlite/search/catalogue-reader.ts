@@ -29,7 +29,7 @@ export function openCatalogue(file: string) {
     listChanges: prepareListChanges(db),
     /**
      * Identifies the change at a position: a restored catalogue reaches each position again, with
-     * another change. Position 0 is the same in all.
+     * another change. Position 0 is the same in every catalogue.
      * @throws ForeignProjectionError if the history does not have the position
      */
     getMark(sellerId: SellerId, position: number): string {

@@ -1,5 +1,5 @@
 /**
- * The products of the projection: inserts, updates and deletes one in all indexes. Statements that
+ * The products of the projection: inserts, updates and deletes one in every index. Statements that
  * name a row without a seller are safe: the row contains the ordinal of the seller it was found
  * for.
  */

@@ -74,7 +74,7 @@ describe('an upload', () => {
     assert.equal(given, UPLOAD_LIMIT_BYTES);
   });
 
-  test('is rejected beside too many others of its seller', async (t) => {
+  test('is rejected over the limit of its seller', async (t) => {
     const { jobs, importer, makeImporter } = await openBench(t);
     const go = Promise.withResolvers<void>();
     async function* stall() {

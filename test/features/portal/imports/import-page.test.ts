@@ -218,7 +218,7 @@ test('answers 404 for a discarded import', async (t) => {
 });
 
 describe('an upload is rejected', () => {
-  test('if it is not a product file, with the reason beside the field', async (t) => {
+  test('if it is not a product file, with the reason at the field', async (t) => {
     const { user } = await open(t);
     await user.get('/portal/import');
     for (const [file, detail] of [

@@ -99,7 +99,7 @@ test('gives an existing seller an account, without asking for name and currency'
   assert.equal((await server.store.findAccount(sellerId))?.email, email);
 });
 
-test('lets anybody open a shop if registration is open, up to a rate limit', async (t) => {
+test('lets anyone open a shop if registration is open, up to a rate limit', async (t) => {
   const { server, user } = await prepare(t, { openRegistration: true });
   await user.get('/portal/join');
   assert.equal((await user.submit({ ...FIELDS, code: 'x' })).status, 422);

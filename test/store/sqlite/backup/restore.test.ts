@@ -95,7 +95,7 @@ test('rejects a folder that a server uses, and does not disturb the server', asy
   assert.equal((await readAll(again, sellerId)).length, 3);
 });
 
-test('lets nobody write to a file that was renamed while it was being opened', (t) => {
+test('writes to no file that was renamed while it was being opened', (t) => {
   const folder = makeFolder(t);
   const [file, kept] = [join(folder, 'one.db'), join(folder, 'kept.db')];
   const first = new DatabaseSync(file);

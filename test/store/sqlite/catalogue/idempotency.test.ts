@@ -30,7 +30,7 @@ test('forgets old keys in small steps while new ones come', async (t) => {
   await store.close();
 });
 
-test('forgets old keys of sellers who do not come back, and none that may be asked for',
+test('deletes expired keys of inactive sellers, and no valid ones',
   async (t) => {
     const folder = makeFolder(t);
     const clock = makeClock();

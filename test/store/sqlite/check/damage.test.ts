@@ -193,7 +193,7 @@ test('checks the structure of an older version, and says that it will be upgrade
   assert.match(findings[0] ?? '', /^version warning: Its schema is 6, and this version works with/);
 });
 
-test('reads a closed database without creating files beside it', (t) => {
+test('reads a closed database without creating files next to it', (t) => {
   const folder = copyFolder(t, sample);
   const file = join(folder, 'a backup #1?.db');
   copyFileSync(join(folder, FILE_NAME), file);

@@ -94,7 +94,7 @@ test('says in the header of the file whose it is and of which version', async (t
   assert.equal(header.readInt32BE(60), 10);
 });
 
-test('makes a cursor key of its own for every database', async (t) => {
+test('generates a cursor key for each database', async (t) => {
   const stores = [
     await openStore(t, { folder: makeFolder(t) }),
     await openStore(t, { folder: makeFolder(t) }),
@@ -231,7 +231,7 @@ test('closes a folder only after it has found no foreign database in it', async 
   assert.equal(readMode(folder), '755');
 });
 
-test('takes a folder whose database was taken away from beside its other files', async (t) => {
+test('accepts a folder whose database was removed but not its other files', async (t) => {
   const folder = makeFolder(t);
   const others = ['server.key', 'webhooks.lock', 'search.db', 'README.md', '.gitkeep'];
   for (const name of others) writeFileSync(join(folder, name), '');

@@ -63,7 +63,7 @@ test('distinguishes containers whose processes have the same id', { skip: NO_CON
     assert.ok(!existsSync(one.tempPath) && existsSync(other.tempPath));
   });
 
-test('removes parts of earlier versions once nobody has written to them for a day', (t) => {
+test('removes temporary files of earlier versions a day after their last write', (t) => {
   const folder = makeFolder(t);
   for (const when of ['old', 'new']) {
     for (const end of ['1.part', '1.part-wal', '4711.new', '4711.new-shm']) {
@@ -94,7 +94,7 @@ test('leaves files of a user alone that are named like the parts of earlier vers
   assert.deepEqual(readdirSync(folder).toSorted(), names.toSorted());
 });
 
-test('keeps a lock whose part is about to be made, but not for ever', (t) => {
+test('keeps a lock whose temporary file does not exist yet, but not forever', (t) => {
   const folder = makeFolder(t);
   const lock = `${new AtomicFile(join(folder, 'file')).tempPath}.lock`;
   writeFileSync(lock, '');
@@ -124,7 +124,7 @@ test('opening a data folder removes the unfinished files of killed processes', a
   assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
 });
 
-test('doctor names a part that is left over, and none that is being written', async (t) => {
+test('doctor reports a leftover temporary file, and none that is being written', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await (await openStore(t, { folder })).close();
   const target = new AtomicFile(join(folder, 'catalogue.db'));

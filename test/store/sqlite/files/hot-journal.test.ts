@@ -44,7 +44,7 @@ for (const [what, flags] of [['a file', []], ['a folder', ['--folder']]] as cons
   });
 }
 
-test('doctor says what to do where it may not roll it back, and keeps the journal', async (t) => {
+test('doctor says what to do if it may not roll back, and keeps the journal', async (t) => {
   const folder = await makeCutOff(t);
   const before = readFolder(folder);
   const file = join(folder, FILE_NAME);
@@ -58,7 +58,7 @@ test('doctor says what to do where it may not roll it back, and keeps the journa
   assert.deepEqual(readFolder(folder), before);
 });
 
-test('doctor and backup say the same to a user who may not write', {
+test('doctor and backup report the same to a user without write permission', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const folder = await makeCutOff(t);

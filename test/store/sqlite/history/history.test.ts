@@ -57,7 +57,7 @@ test('writes no history for what failed', async (t) => {
   assert.equal(seller?.['position'], answered.length);
 });
 
-test('has a row of history for every product that is listed', async (t) => {
+test('has a history row for every listed product', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
