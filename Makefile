@@ -47,14 +47,15 @@ coverage: types ## the same with coverage: at least 95 % of lines and 90 % of br
 	  $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
-# A busy machine sometimes kills a browser or its driver: only a second failure counts.
+# Types are checked once: `-o types` skips them after that. A busy machine sometimes kills a browser
+# or its driver: only a second failure counts.
 test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
 	@$(MAKE) coverage
-	@$(MAKE) test NODE="$$(.toolchain/node 24.21.0)"
-	@$(MAKE) test-removal
-	@$(MAKE) test-packages
-	@$(MAKE) test-faults
-	@$(MAKE) test-browser || $(MAKE) test-browser
+	@$(MAKE) -o types test NODE="$$(.toolchain/node 24.21.0)"
+	@$(MAKE) -o types test-removal
+	@$(MAKE) -o types test-packages
+	@$(MAKE) -o types test-faults
+	@$(MAKE) -o types test-browser || $(MAKE) -o types test-browser
 
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
 	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
