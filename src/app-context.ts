@@ -87,7 +87,7 @@ export function createAppContext<FeatureOptions extends object>(
   const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_FACTOR;
-  const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
+  const basePath = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
   const imports = new ConcurrencyLimiter<SellerId>('imports', {
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
@@ -95,7 +95,7 @@ export function createAppContext<FeatureOptions extends object>(
   const services: Services = {
     store,
     report,
-    prefix,
+    basePath,
     description,
     instances: new Instances<Services>(() => services),
     cursors: new Cursors(store.cursorKey),

@@ -14,9 +14,9 @@ import { readPeerAddress } from './http/request/client-address.ts';
 import { negotiate } from './http/request/negotiate.ts';
 import { createProblem, findCode } from './http/response/problem.ts';
 import { parseQuery } from './http/request/query.ts';
+import { findTarget, OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
 import { rateLimited } from './http/rate-limit.ts';
 import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
-import { OUTSIDE, parseTarget, type Target } from './http/router.ts';
 import { Spans } from './http/trace-context.ts';
 import { type AppContext, type CoreOptions, createAppContext } from './app-context.ts';
 import type { Feature, Pages } from './feature.ts';
@@ -25,7 +25,9 @@ export interface App {
   /** What its requests use. */
   readonly context: AppContext;
   /**
-   * Responds to a request. If its path is outside the base URL's path, calls `next` instead.
+   * Responds to a request, or calls `next` if its path is outside the base URL's path and the
+   * path where a framework mounts this handler. With neither path, unknown paths and `/` go to
+   * `next`, so that the program can have routes of its own beside those of the app.
    * A server of your own needs `requestTimeout` 0, since imports take long, and a `setTimeout`
    * against stalled clients; `listen` sets both.
    */
@@ -46,7 +48,7 @@ export function composeApp<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
 ): App {
   const context = createAppContext(features, options);
-  const { lingering, featurePages, prefix, report, router, strict, inFlight, usage } = context;
+  const { lingering, basePath, featurePages, report, router, strict, inFlight, usage } = context;
   const spans = new Spans();
 
   async function respond(
@@ -81,12 +83,13 @@ export function composeApp<FeatureOptions extends object>(
   return {
     context,
     handle(request, response, next) {
-      const target = parseTarget(request.url ?? '', prefix);
-      if (target || !next) void respond(request, response, target ?? OUTSIDE);
+      const target = findTarget(request, basePath);
+      const isOwn = target && (!next || target.prefix !== '' || isKnown(context, target));
+      if (isOwn || !next) void respond(request, response, target ?? OUTSIDE);
       else next();
     },
     findMethods(target) {
-      const { path } = parseTarget(target, prefix) ?? OUTSIDE;
+      const { path } = parseTarget(target, basePath) ?? OUTSIDE;
       return (findPages(context, path) ?? router).findMethods(path);
     },
     inFlightCount: () => inFlight.count,
@@ -175,10 +178,17 @@ function findPages({ featurePages }: AppContext, path: string): Pages | undefine
   return featurePages.find((pages) => pages.isFor(path));
 }
 
+/** Whether the app has something at this path, other than the start page of the host. */
+function isKnown(context: AppContext, { path }: Target): boolean {
+  if (path === '/') return false;
+  return findPages(context, path) !== undefined || context.router.findMethods(path).length > 0;
+}
+
 /** @throws AppError `invalid_query`, `not_acceptable` for what the route does not support */
 function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, route: Route) {
   return {
     headers,
+    prefix: target.prefix,
     query: parseQuery(target.query, route.query),
     mediaType: negotiate(headers.accept, route.produces),
   };

@@ -13,7 +13,7 @@ import type { ConnectionMetrics } from './http/server/connections.ts';
 import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
 import type { ErrorReport } from './http/response/problem.ts';
 import type { Reply } from './http/response/reply.ts';
-import type { Target } from './http/router.ts';
+import type { Target } from './http/request/target.ts';
 import type { MetricFamily } from './runtime/metric-family.ts';
 import type { Store } from './store/store.ts';
 

@@ -9,7 +9,7 @@ import { formatCsvHeader } from '../transfer/csv-cells.ts';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { choice, integer, text, withDefault } from './parameters.ts';
-import type { ApiRequest, Services } from './route.ts';
+import type { ApiRequest } from './route.ts';
 import type { OpenStream } from './streams.ts';
 
 /** For lists without conditions and exports. */
@@ -68,7 +68,7 @@ interface Page {
 
 /** A page of a list, with the cursor of the next one in its body and in its `Link`. */
 export function replyPage(
-  { query }: ApiRequest, { prefix }: Services, { path, limit, members, nextCursor, headers }: Page,
+  { query, prefix }: ApiRequest, { path, limit, members, nextCursor, headers }: Page,
 ): Reply {
   const body = Buffer.from(`{${members},"next_cursor":${JSON.stringify(nextCursor ?? null)}}`);
   const own = { 'content-type': JSON_TYPE, ...headers };

@@ -32,6 +32,8 @@ export interface ApiRequest {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly headers: IncomingHttpHeaders;
+  /** What precedes `/api` in links: empty, or such as `/shop`. */
+  readonly prefix: string;
   /** The negotiated media type of the response: one of the route's `produces`. */
   readonly mediaType: string;
   /** The media type of the body. @throws AppError `unsupported_media_type` */
@@ -60,8 +62,8 @@ export interface Services {
   readonly imports: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and limits them together with requests that wait for changes. */
   readonly streams: Streams;
-  /** What precedes `/api` in this server's paths: empty, or such as `/shop`. */
-  readonly prefix: string;
+  /** The path of the base URL: empty, or such as `/shop`. Links use `ApiRequest.prefix`. */
+  readonly basePath: string;
   /** Reports errors that no client caused. */
   readonly report: ErrorReporter;
   readonly description: ApiDescription<Route>;
@@ -85,10 +87,13 @@ interface KeyRoute extends CommonRoute {
   readonly handle: (request: ApiRequest, services: Services) => Promise<Reply>;
 }
 
+/** What the handler of a route without a key receives. */
+export type OpenRequest = Pick<ApiRequest, 'headers' | 'prefix'>;
+
 /** A route that needs no key. */
 interface OpenRoute extends CommonRoute {
   readonly scope: undefined;
-  readonly handle: (request: Pick<ApiRequest, 'headers'>, services: Services) => Promise<Reply>;
+  readonly handle: (request: OpenRequest, services: Services) => Promise<Reply>;
 }
 
 export type Route = KeyRoute | OpenRoute;

@@ -51,6 +51,7 @@ async function dispatch(
   const content = body?.() ?? '';
   const routeRequest: RouteRequest = {
     caller, parameters, reauthorize,
+    prefix: context.basePath,
     query: parseQuery(formatQuery(query).slice(1), route.query),
     mediaType: negotiate(headers['accept'], route.produces),
     headers: {

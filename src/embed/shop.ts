@@ -32,8 +32,8 @@ export interface Shop {
   /** The catalogue of a seller, named by its id (`sel_...`), without a key. */
   as(seller: string): SellerApi;
   /**
-   * For `node:http` and compatible frameworks. A path that is not below that of `baseUrl` goes to
-   * `next`, if there is one.
+   * For `node:http` and compatible frameworks. Calls `next`, if there is one, for paths outside the
+   * path of `baseUrl` and the framework's mount path, or for unknown paths if it has neither.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** For frameworks with `Request` and `Response`, and for tests without a socket. */

@@ -4,16 +4,6 @@
  */
 import { AppError } from '../domain/error.ts';
 
-/** A request target (RFC 9112 section 3.2.1), relative to the base URL's path. */
-export interface Target {
-  readonly path: string;
-  /** The text after the `?`. */
-  readonly query: string;
-}
-
-/** A target that no route matches. */
-export const OUTSIDE: Target = { path: '', query: '' };
-
 export const PATH_NOT_FOUND = 'There is nothing at this path. Check its spelling.';
 
 export interface RoutePattern {
@@ -68,14 +58,6 @@ export class Router<Route extends RoutePattern> {
     }
     return undefined;
   }
-}
-
-/** Splits a URL into path and query; undefined outside `prefix`. */
-export function parseTarget(url: string, prefix: string): Target | undefined {
-  if (!url.startsWith(`${prefix}/`)) return undefined;
-  const mark = url.indexOf('?');
-  if (mark < 0) return { path: url.slice(prefix.length), query: '' };
-  return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
 }
 
 /** @param methods As in the `Allow` header. */

@@ -275,7 +275,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       const there = new URL(`https://shop.example${toPagePath(text)}`);
       assert.equal(there.host, 'shop.example', 'leads to another host');
       const { hostname } = new URL(
-        resolveOrigin({ host: text, isEncrypted: false, isLocal: true }, undefined).origin,
+        resolveOrigin({ host: text, isEncrypted: false, isLocal: true }, undefined),
       );
       assert.match(hostname, /^(?:localhost|127\.0\.0\.1|\[::1\])$/);
     },

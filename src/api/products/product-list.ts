@@ -42,11 +42,11 @@ async function listPage(call: ApiRequest, services: Services, list: ListQuery): 
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_HEADERS, etag: tag } };
   }
-  const key = `${scope} ${limit} ${fields?.join() ?? ''} ${format ?? ''} ${cursor ?? ''}`;
+  const key = [scope, limit, fields?.join(), format, cursor, call.prefix].join(' ');
   const cached = pages.find(key, position);
   if (cached) return cached;
   const page = await readProductPage(store, call.caller, list, after);
-  const reply = replyPage(call, services, {
+  const reply = replyPage(call, {
     path: PRODUCTS, limit,
     members: `"products":[${page.products.map(createFormatter(list)).join(',')}]`,
     nextCursor: formatNextCursor(cursors, scope, list, page),

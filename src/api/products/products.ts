@@ -17,7 +17,7 @@ import { replayHeader, toWriteContext } from '../write.ts';
 export async function createProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const product = parseNewProduct(await call.readJson(), call.caller.currency);
   const written = await services.store.createProduct(toWriteContext(call), product);
-  return formatWritten(call, services, written);
+  return formatWritten(call, written);
 }
 
 /** GET: 200, 304, 404, 412 */
@@ -38,7 +38,7 @@ export async function putProduct(call: ApiRequest, services: Services): Promise<
   const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
   const precondition = readPrecondition(call.headers);
   const written = await services.store.putProduct(toWriteContext(call), product, precondition);
-  return formatWritten(call, services, written);
+  return formatWritten(call, written);
 }
 
 /** PATCH: 200, 400, 404, 409, 412 */
@@ -47,7 +47,7 @@ export async function patchProduct(call: ApiRequest, services: Services): Promis
   const precondition = readPrecondition(call.headers);
   const write = toWriteContext(call);
   const written = await services.store.patchProduct(write, readTarget(call), patch, precondition);
-  return formatWritten(call, services, written);
+  return formatWritten(call, written);
 }
 
 /** DELETE: 204, 404, 412 */
@@ -76,7 +76,7 @@ async function renderProduct(
 }
 
 function formatWritten(
-  { caller }: ApiRequest, { prefix }: Services,
+  { caller, prefix }: ApiRequest,
   { effect, id, position, json, isReplay }: WrittenProduct,
 ): Reply {
   const isCreated = effect === 'created';

@@ -44,7 +44,7 @@ async function listPage(
   const { levels, hasMore } = await store.listStockAt(sellerId, position, { after, limit });
   const last = hasMore ? levels.at(-1) : undefined;
   const stock = levels.map((level) => formatLevel(sellerId, level)).join(',');
-  return replyPage(call, services, {
+  return replyPage(call, {
     path: STOCK, limit, headers: HEADERS,
     members: `"stock":[${stock}],"position":${position}`,
     nextCursor: cursors.format(scope, last && [position, last.id]),

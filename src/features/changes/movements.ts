@@ -57,7 +57,7 @@ async function listPage(
   const { movements, next } = await store.listMovements(sellerId, anchor === undefined ? ledger : {
     ...ledger, ...(isDescending ? { upTo: anchor } : { after: anchor }),
   });
-  return replyPage(call, services, {
+  return replyPage(call, {
     path: MOVEMENTS, limit, headers: HEADERS,
     members: `"movements":[${movements.map(formatMovement).join(',')}]`,
     nextCursor: cursors.format(scope, next),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Operation } from '../../api/description/operation.ts';
 import { objectOf } from '../../api/description/schema.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { type ApiRequest, openRoute, type Services } from '../../api/route.ts';
+import { openRoute, type OpenRequest, type Services } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -41,17 +41,25 @@ export const openapi: Feature = {
 
 /** GET /api/v1/openapi.json: 200, 304 */
 async function readOpenApi(
-  { headers }: Pick<ApiRequest, 'headers'>, { instances }: Services,
+  { headers, prefix }: OpenRequest, { instances, basePath }: Services,
 ): Promise<Reply> {
-  const reply = instances.get(documentReply);
+  const reply = instances.get(prefix === basePath ? documentReply : mountedDocumentReply);
   const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
   if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
   return { status: 304, headers: { 'cache-control': cacheControl, etag } };
 }
 
 /** Built once per app: the route needs no key, so requests must not hash or compress it again. */
-function documentReply({ description, prefix }: Services): Reply {
-  const text = describeApi(description, prefix);
+function documentReply({ description, basePath }: Services): Reply {
+  return renderDocument(describeApi(description, basePath));
+}
+
+/** Below a framework's mount path, which a document for all requests names relative to its own. */
+function mountedDocumentReply({ description }: Services): Reply {
+  return renderDocument(describeApi(description, '../..'));
+}
+
+function renderDocument(text: string): Reply {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   return {
     status: 200,

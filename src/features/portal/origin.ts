@@ -6,13 +6,6 @@
 import { AppError } from '../../domain/error.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
 
-export interface PortalOrigin {
-  /** Such as `https://shop.example`. */
-  readonly origin: string;
-  /** The origin plus the path of the base URL. */
-  readonly url: string;
-}
-
 interface PortalClient {
   /** The `Host` header. */
   readonly host: string | undefined;
@@ -26,16 +19,15 @@ const HOW_TO_SERVE = 'To use it from another machine, through a proxy or from a 
   + 'the server a certificate, or put a TLS proxy in front of it, and start it with '
   + '--base-url https://your-shop.example.';
 
-/** @throws AppError `browser_refused` */
+/** @returns Such as `https://shop.example`. @throws AppError `browser_refused` */
 export function resolveOrigin(
   { host, isEncrypted, isLocal }: PortalClient, baseUrl: string | undefined,
-): PortalOrigin {
+): string {
   const asked = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
   const base = baseUrl === undefined ? undefined : new URL(baseUrl);
-  const path = base?.pathname.replace(/\/+$/, '') ?? '';
   if (base && asked && isSameHost(base, host)) {
     if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
-      return { origin: base.origin, url: base.origin + path };
+      return base.origin;
     }
     throw rejected('The portal requires https, except on the server\'s own machine.');
   }
@@ -43,7 +35,7 @@ export function resolveOrigin(
     throw rejected('The portal is not available at this address.',
       'To serve it here, start the server with --base-url and this address.');
   }
-  if (isLocal) return { origin: asked.origin, url: asked.origin + path };
+  if (isLocal) return asked.origin;
   throw rejected('At this address the portal is available only on the server\'s own machine.');
 }
 

@@ -20,9 +20,9 @@ import {
 import { Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import { type PortalOrigin, resolveOrigin } from './origin.ts';
+import { resolveOrigin } from './origin.ts';
 import { linkTo, ROOT, toSignedInRequest } from './page-request.ts';
-import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
+import type { AnonymousPageRequest, PageRoute, Portal, PortalBase } from './route.ts';
 import { routes } from './routes.ts';
 import { readDevice } from './sign-in/device.ts';
 import { PortalLimits } from './sign-in/rate-limits.ts';
@@ -66,19 +66,19 @@ export function createPortal(options: PortalOptions = {}): Pages {
     findMethods: (path) => router.findMethods(toPagePath(path)),
     async answer(page, services) {
       portal ??= connect(services);
-      const { request, path, record } = page;
+      const { request, path, prefix, record } = page;
       const link: AnonymousPageRequest['link'] = (target, query) =>
-        linkTo(services.prefix, target, query);
+        linkTo(prefix, target, query);
       if (path === '/') {
         record.route = '/';
         return redirect(link('/'));
       }
       try {
-        const base = resolveOrigin({
+        const origin = resolveOrigin({
           host: request.headers.host, isLocal: isLocalClient(request),
           isEncrypted: request.socket instanceof TLSSocket,
         }, baseUrl);
-        return await answerRequest(page, portal, base, link);
+        return await answerRequest(page, portal, { origin, url: origin + prefix }, link);
       } catch (error) {
         record.code = findCode(error);
         return renderErrorPage(error, portal, { link, base: { origin: '', url: '' } });
@@ -94,7 +94,7 @@ function toPagePath(path: string): string {
 
 /** Finds the session, applies the rate limits and calls the page. */
 async function answerRequest(
-  page: PagesRequest, portal: Portal, base: PortalOrigin, link: AnonymousPageRequest['link'],
+  page: PagesRequest, portal: Portal, base: PortalBase, link: AnonymousPageRequest['link'],
 ): Promise<Reply> {
   const { request: incoming, response, record, address, disconnectSignal } = page;
   const { headers, method = '' } = incoming;
@@ -107,7 +107,8 @@ async function answerRequest(
   const fresh = known === undefined ? makeAnonymousSecret() : undefined;
   const path = toPagePath(page.path);
   const request: AnonymousPageRequest = {
-    incoming, response, record, headers, base, path, user, address, disconnectSignal, link,
+    incoming, response, record, headers, base, prefix: page.prefix, path, user, address,
+    disconnectSignal, link,
     parameters: {},
     query: new Form(page.query),
     csrfToken: makeCsrfToken(known ?? fresh?.secret ?? ''),
@@ -138,10 +139,10 @@ async function callPage(
     if (route.method === 'GET') return route.handle(request, portal);
     return route.handle(request, portal, await readOwnForm(request, secret));
   }
-  const { user, incoming, link } = request;
+  const { user, path, query } = request;
   if (!user) {
     if (route.method === 'GET') {
-      return redirectToSignIn(request, (incoming.url ?? '').slice(link('/').length));
+      return redirectToSignIn(request, query.size > 0 ? `${path}?${query}` : path);
     }
     return route.access === 'upload' ? redirectFromUpload(request)
       : keepDraft(request, portal, route.draft);

@@ -13,7 +13,6 @@ import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
-import type { PortalOrigin } from './origin.ts';
 import type { PortalLimits } from './sign-in/rate-limits.ts';
 
 /** Services that all pages share. */
@@ -33,6 +32,14 @@ export interface Portal extends Services {
   readonly clock: () => number;
 }
 
+/** The server as the browser sees it. */
+export interface PortalBase {
+  /** Such as `https://shop.example`. */
+  readonly origin: string;
+  /** The origin, and the path that precedes `/portal`. */
+  readonly url: string;
+}
+
 /** A page request from any client, signed in or not. */
 export interface AnonymousPageRequest {
   readonly incoming: IncomingMessage;
@@ -45,8 +52,9 @@ export interface AnonymousPageRequest {
   readonly parameters: Readonly<Record<string, string>>;
   /** Pages ignore unknown query parameters. */
   readonly query: Form;
-  /** The portal's origin as the browser sees it. */
-  readonly base: PortalOrigin;
+  readonly base: PortalBase;
+  /** What precedes `/portal` and `/api` in links: empty, or such as `/shop`. */
+  readonly prefix: string;
   /** The client's IP address. */
   readonly address: string;
   readonly user: SignedInSession | undefined;

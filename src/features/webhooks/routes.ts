@@ -35,7 +35,7 @@ export async function createWebhook(request: ApiRequest, services: Services): Pr
     service.checkUrl(request.caller.sellerId, url));
   const created = await services.store.createWebhook(toWriteContext(request), input);
   const reply = replyWithSecret(created);
-  const location = `${services.prefix}${WEBHOOKS}/${formatWebhookId(created.webhook)}`;
+  const location = `${request.prefix}${WEBHOOKS}/${formatWebhookId(created.webhook)}`;
   return { ...reply, status: 201, headers: { ...reply.headers, location } };
 }
 

@@ -3,6 +3,7 @@
  * length as a stream, at a minimum transfer rate and with a limit on what gzip expands to.
  */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../domain/error.ts';
@@ -59,7 +60,8 @@ export function readMediaType(request: IncomingMessage, consumes: readonly strin
 /** @throws AppError `unsupported_media_type` */
 export function openBody(request: IncomingMessage, consumes: readonly string[]): BodyStream {
   const mediaType = readMediaType(request, consumes);
-  assertUnread(request);
+  const bytes = findParsedBody(request);
+  if (bytes) return { mediaType, chunks: Readable.from(bytes) };
   const coding = readCoding(request);
   if (coding === 'identity') return { mediaType, chunks: readWithMinimumRate(request) };
   if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
@@ -86,7 +88,12 @@ export function readBody(
   request: IncomingMessage, limitBytes: number, timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    assertUnread(request);
+    const bytes = findParsedBody(request);
+    if (bytes) {
+      if (bytes.length > limitBytes) throw tooLarge(limitBytes);
+      resolve(bytes);
+      return;
+    }
     if (request.destroyed) throw cutOff('invalid_json');
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     const chunks: Buffer[] = [];
@@ -132,14 +139,27 @@ function cutOff(code: 'invalid_json' | 'invalid_data'): AppError {
   return new AppError(code, 'The body was cut off.');
 }
 
+/** What body parsers add to a request: only bytes replace its body. */
+interface ParsedRequest extends IncomingMessage {
+  /** Set by `express.raw`. */
+  readonly body?: unknown;
+  /** Set by NestJS with `rawBody: true`, and elsewhere by the `verify` of `express.json`. */
+  readonly rawBody?: unknown;
+}
+
 /**
- * The output of another body parser cannot replace the body, because it loses duplicate members
- * and the text of numbers.
+ * The whole body, decompressed, if middleware has read it. Parsed JSON has lost duplicate members
+ * and the text of numbers, and strings their invalid UTF-8, so neither is used.
+ * @throws Error if the bytes are lost: a mistake of the program, not of the client
  */
-function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void {
-  if (!readableDidRead && !readableEnded) return;
-  throw new Error('The request body was read before app.handle was called. Mount the app before'
-    + ' body parsers such as express.json().');
+function findParsedBody(request: ParsedRequest): Buffer | undefined {
+  const { readableDidRead, readableEnded, rawBody, body } = request;
+  if (!readableDidRead && !readableEnded) return undefined;
+  const bytes = [rawBody, body].find((value) => Buffer.isBuffer(value));
+  if (readableEnded && bytes) return bytes;
+  throw new Error('The request body was read before shop.handle was called. Call shop.handle before'
+    + ' body parsers such as express.json(), or keep the bytes: express.json({ verify: (request,'
+    + ' response, bytes) => { request.rawBody = bytes; } }), in NestJS { rawBody: true }.');
 }
 
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../domain/error.ts';
 import { HEADER_COUNT_LIMIT } from '../limits.ts';
+import { readOriginalUrl } from './target.ts';
 
 /**
  * Fields with a single value: if there are two, another server may use the other one. A repeated
@@ -53,7 +54,8 @@ export class StrictRequests {
 /** What the client must change to correct the first error. */
 function validateRequest(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'Send the request as HTTP/1.1.';
-  return validateFields(request) ?? validateTarget(request.url ?? '') ?? validateBody(request);
+  return validateFields(request) ?? validateTarget(readOriginalUrl(request))
+    ?? validateBody(request);
 }
 
 function validateFields({ headers, rawHeaders, httpVersionMinor }: IncomingMessage) {

@@ -23,7 +23,7 @@ const GROUPS: readonly (readonly [path: string, name: string])[] = [
 export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
   const groups = Map.groupBy(portal.description.routes, ({ path }) =>
     GROUPS.find(([start]) => path.startsWith(start))?.[1]);
-  const { base, link } = request;
+  const { base, link, prefix } = request;
   return renderPage(request, portal, {
     title: 'API',
     content: html`${renderProse(DESCRIPTION)}
@@ -32,7 +32,7 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
         ${KEY_DESCRIPTION}</p>
       ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
         + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
-      <p><a class="button" href="${portal.prefix}${findRoute(portal, 'readOpenApi')?.path}">OpenAPI
+      <p><a class="button" href="${prefix}${findRoute(portal, 'readOpenApi')?.path}">OpenAPI
         document</a> <a class="button" href="${link('/api/problems')}">Errors</a></p>
       ${GROUPS.map(([, name]) => renderGroup(request, name, groups.get(name) ?? []))}`,
   });
