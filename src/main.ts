@@ -6,13 +6,13 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import {
-  assertNoKey, type Command, CommandFailure, findNearest, formatHelp, parseInput, runCommand,
-  UsageError,
+  assertNoKey, type Command, CommandFailure, type CommandTable, findNearest, formatHelp, parseInput,
+  runCommand, UsageError,
 } from './cli/command.ts';
 import { reexecWithNodeOptions } from './cli/node-runtime.ts';
 import { AppError } from './domain/error.ts';
 
-const commands = new Map<string, () => Promise<Command>>(Object.entries({
+const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.entries({
   serve: async () => (await import('./cli/serve/serve.ts')).serve,
   'seller create': async () => (await import('./cli/admin/seller.ts')).createSeller,
   'seller invite': async () => (await import('./cli/admin/invite.ts')).inviteSeller,
@@ -34,6 +34,7 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   backup: async () => (await import('./cli/backup/backup.ts')).backupCatalogue,
   restore: async () => (await import('./cli/backup/backup.ts')).restoreCatalogue,
   demo: async () => (await import('./cli/serve/demo.ts')).demo,
+  completion: async () => (await import('./cli/completion.ts')).createCompletion(commands),
 }));
 
 const args = process.argv.slice(2);

@@ -51,7 +51,10 @@ export interface Result {
 
 export interface Command {
   readonly summary: string;
-  /** Names of its operands; the last may be optional, in brackets: `[FILE]`. */
+  /**
+   * Names of its operands. The last may be optional, in brackets: `[FILE]`; or be given more than
+   * once: `NAME=VALUE...`. Words in lower case are a choice: `on|off`.
+   */
   readonly operands?: readonly string[];
   /** Flags in addition to those of every command. */
   readonly flags?: Flags;
@@ -60,6 +63,9 @@ export interface Command {
   /** Returns its result, unless it prints while it runs. */
   run(input: Input): Promise<Result | void>;
 }
+
+/** All commands by name, such as `key list`; each is loaded when it is needed. */
+export type CommandTable = ReadonlyMap<string, () => Promise<Command>>;
 
 /** Invalid arguments: exit status 2. */
 export class UsageError extends Error {
@@ -149,15 +155,17 @@ export function findNearest(word: string, names: Iterable<string>): string | und
 
 function assertOperands(names: readonly string[], given: readonly string[]): void {
   const required = names.filter((name) => !name.startsWith('['));
-  if (given.length >= required.length && given.length <= names.length) return;
+  const limit = names.at(-1)?.endsWith('...') ? Infinity : names.length;
+  if (given.length >= required.length && given.length <= limit) return;
   if (names.length === 0) {
     throw new UsageError(`This command takes only flags, not "${given[0]}".`);
   }
-  const hint = given.length > names.length ? ', in quotes if it contains spaces' : '';
+  const hint = given.length > limit ? ', in quotes if it contains spaces' : '';
   throw new UsageError(`Give ${names.join(' ')}${hint}.`);
 }
 
-function listFlags({ flags, isRemote }: Command): Flags {
+/** The flags of a command, with those that every command has. */
+export function listFlags({ flags, isRemote }: Command): Flags {
   return { ...flags, ...(isRemote ? {} : { data: DATA_FLAG }), ...COMMON_FLAGS };
 }
 
@@ -172,7 +180,14 @@ function parse(flags: Flags, args: readonly string[]) {
     return names.map((other) => [other, { type, ...(name === 'help' && { short: 'h' }) }]);
   }));
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    // No flag is a number, so `-2` is an operand or a value. No argument contains a NUL.
+    const marked = args.map((arg) => arg.replace(/^-(?=\d)/, '\0-'));
+    const parsed = parseArgs({ args: marked, options, allowPositionals: true, strict: true });
+    return {
+      positionals: parsed.positionals.map(unmark),
+      values: Object.fromEntries(Object.entries(parsed.values).map(([name, value]) =>
+        [name, typeof value === 'string' ? unmark(value) : value])),
+    };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
@@ -187,6 +202,10 @@ function parse(flags: Flags, args: readonly string[]) {
     // The first sentence of Node's message names the flag and the problem.
     throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
   }
+}
+
+function unmark(text: string): string {
+  return text.replace('\0', '');
 }
 
 /**

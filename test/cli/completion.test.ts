@@ -1,0 +1,95 @@
+/** The completion scripts, each in its shell as if somebody typed; a missing shell is skipped. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { run } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+
+/** What is typed, a word that completes it, and one that must not be offered. */
+const CASES: readonly (readonly [typed: string, offered: string, not: string])[] = [
+  ['prof', 'profile', 'serve'],
+  ['profile ', 'remove', 'serve'],
+  ['key l', 'list', 'create'],
+  ['export --pr', '--price-min', '--url'],
+  ['import --format ', 'ndjson', '--mode'],
+  ['import --format csv --mo', '--mode', '--format'],
+  ['completion ', 'fish', 'profile'],
+];
+
+/** A script in a file; skips the test if its shell is missing. */
+async function writeScript(t: TestContext, shell: string): Promise<string | undefined> {
+  if (spawnSync(shell, ['-c', 'exit 0']).status !== 0) {
+    t.skip(`needs ${shell}`);
+    return undefined;
+  }
+  const { status, out } = await run(['completion', shell]);
+  assert.equal(status, 0);
+  const path = join(makeFolder(t), 'script');
+  writeFileSync(path, out);
+  return path;
+}
+
+/** Runs a program in a shell without the user's settings. */
+function evaluate(shell: string, flags: readonly string[], program: string): string {
+  const { status, stdout, stderr } = spawnSync(shell, [...flags, '-c', program], {
+    encoding: 'utf8', timeout: 60_000,
+  });
+  assert.deepEqual([status, stderr], [0, '']);
+  return stdout;
+}
+
+describe('completes commands, flags and values', { concurrency: true }, () => {
+  test('in bash', async (t) => {
+    const path = await writeScript(t, 'bash');
+    if (path === undefined) return;
+    for (const [typed, offered, not] of CASES) {
+      const words = `seller-api ${typed}`.split(' ');
+      const out = evaluate('bash', ['--norc'], `source '${path}'
+        COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}
+        _seller_api; printf '%s\\n' "\${COMPREPLY[@]}"; complete -p seller-api`);
+      const lines = out.split('\n');
+      assert.ok(lines.includes(offered) && !lines.includes(not), `${typed}: ${out}`);
+      assert.ok(lines.includes('complete -o default -F _seller_api seller-api'), out);
+    }
+  });
+
+  test('in fish', async (t) => {
+    const path = await writeScript(t, 'fish');
+    if (path === undefined) return;
+    for (const [typed, offered, not] of CASES) {
+      const out = evaluate('fish', ['--no-config'],
+        `source '${path}'; complete -C 'seller-api ${typed}'`);
+      const words = out.split('\n').map((line) => line.split('\t')[0] ?? '');
+      assert.ok(words.includes(offered) && !words.includes(not), `${typed}: ${out}`);
+    }
+  });
+
+  test('in zsh', async (t) => {
+    const path = await writeScript(t, 'zsh');
+    if (path === undefined) return;
+    const folder = dirname(path);
+    writeFileSync(join(folder, '.zshrc'), `autoload -U compinit; compinit -u -D
+      source '${path}'; seller-api() { print -r -- "[got:\${*} end]" }`);
+    // A shell in a pseudo terminal gets the keys, and the completed line calls that function.
+    for (const [typed, line] of [
+      ['profi\tlis\t', 'profile list .'], ['export --price-mi\t', 'export --price-min .'],
+      ['import --format nd\t', 'import --format ndjson .'], ['completion z\t', 'completion zsh .'],
+    ] as const) {
+      const out = evaluate('zsh', ['-f'], `zmodload zsh/zpty; export ZDOTDIR='${folder}'
+        zpty shell zsh -i
+        zpty -w shell $'seller-api ${typed.replaceAll('\t', '\\t')}.'
+        zpty -r -m shell out '*\\[got:* end\\]*'; print -r -- $out; zpty -d shell`);
+      assert.ok(out.includes(`[got:${line} end]`), JSON.stringify([typed, out]));
+    }
+  });
+});
+
+test('names the shells that it knows', async () => {
+  for (const shell of ['tcsh', 'toString']) {
+    const { status, notes } = await run(['completion', shell]);
+    assert.equal(status, 2);
+    assert.match(notes, /^Name a shell: bash, zsh, fish\. /);
+  }
+});
