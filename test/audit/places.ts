@@ -45,7 +45,10 @@ export const KINDS: readonly Kind[] = [
     signs: [/\bMath\.random\b/g] },
   {
     title: 'Processes, threads, and code that is loaded or made at run time',
-    modules: ['child_process', 'cluster', 'worker_threads', 'module', 'vm', 'v8', 'wasi', 'repl'],
+    modules: [
+      'child_process', 'cluster', 'worker_threads', 'module', 'sea', 'vm', 'v8', 'vfs', 'wasi',
+      'repl',
+    ],
     names: ['eval', 'Function', 'WebAssembly', 'globalThis'],
     signs: [/(?<![.#\w])import\([^)]*\)/g],
   },

@@ -5,12 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { type Finished, run, type Serving, startServing } from '../support/command.ts';
+import { type Finished, program, run, type Serving, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { createKey, createSeller } from './setup.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 export const SAMPLE = join(import.meta.dirname, '../../data/sample-catalogue.csv');
 
@@ -55,7 +53,7 @@ export async function openShop(t: TestContext): Promise<Shop> {
 export function spawnCommand(
   args: readonly string[], environment: NodeJS.ProcessEnv,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...environment } });
+  return spawn(...program(...args), { env: { ...process.env, ...environment } });
 }
 
 /** Runs a command that reads this from a pipe. */

@@ -4,6 +4,12 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const EXECUTABLE = process.env['TEST_EXECUTABLE'];
+
+/** What `spawn` takes to run a command: from the source, or by the executable under test. */
+export function program(...args: readonly string[]): [file: string, args: string[]] {
+  return EXECUTABLE ? [EXECUTABLE, [...args]] : [process.execPath, [MAIN, ...args]];
+}
 
 export interface Finished {
   readonly status: number | null;
@@ -91,7 +97,7 @@ export async function watchServing(
 function spawnCommand(
   args: readonly string[], environment: NodeJS.ProcessEnv, input: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], {
+  return spawn(...program(...args), {
     stdio: [input, 'pipe', 'pipe'], env: { ...process.env, ...environment },
   });
 }

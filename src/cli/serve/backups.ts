@@ -16,6 +16,7 @@ import { type BackupRun, type BackupSchedule, scheduleBackups } from '../backup/
 import type { Operator } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { type Flags, type Input, setting, UsageError } from '../command.ts';
+import { listProgram } from '../node-runtime.ts';
 import { readNumber } from '../settings.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -74,8 +75,8 @@ async function wait(waitMs: number, signal: AbortSignal): Promise<void> {
 
 /** Runs `backup` in its own process; rejects with the last line of its stderr if it fails. */
 async function runBackup(args: readonly string[], stop: AbortSignal): Promise<BackupRun> {
-  const command = process.execArgv.concat(MAIN, 'backup', ...args, '--json');
-  const running = promisify(execFile)(process.execPath, command);
+  const [file, ...words] = listProgram(MAIN, process.execArgv);
+  const running = promisify(execFile)(file, [...words, 'backup', ...args, '--json']);
   const { child } = running;
   const end = (): void => endInTime(child);
   stop.addEventListener('abort', end);

@@ -4,6 +4,7 @@ import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { AccountStore } from '../../store/account-store.ts';
 import { makeInvitation } from '../admin/invite.ts';
+import { listProgram } from '../node-runtime.ts';
 
 interface Start {
   readonly store: AccessStore & AccountStore;
@@ -18,7 +19,7 @@ export async function describeFirstSteps(
 ): Promise<string | undefined> {
   const [seller] = await store.listSellers({ after: undefined, limit: 1 });
   if (seller) return undefined;
-  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
+  const program = listProgram(process.argv[1] ?? '').map(shorten).join(' ');
   const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
   const commands = `in another terminal, in this folder, type:
 
@@ -43,7 +44,8 @@ Or without the portal: ${commands}`;
 
 function shorten(path: string): string {
   const short = relative('', path);
-  return quote(short.startsWith('..') ? path : short);
+  if (short.startsWith('..')) return quote(path);
+  return quote(short.includes('/') ? short : `./${short}`); // a bare name is looked up in PATH
 }
 
 function quote(text: string): string {

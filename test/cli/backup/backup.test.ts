@@ -8,13 +8,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeRandom } from '../../domain/random.ts';
-import { run, startServing } from '../../support/command.ts';
+import { program, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { makeProduct } from '../../support/server.ts';
 import { createKey, createSeller } from '../setup.ts';
 
-const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const KILLS = 20;
 
 test('copies what a server has acknowledged, while it keeps writing', async (t) => {
@@ -176,8 +175,7 @@ async function startLoad(t: TestContext): Promise<Load> {
 }
 
 function startBackup(t: TestContext, file: string, folder: string): ChildProcess {
-  const args = [MAIN, 'backup', file, '--data', folder];
-  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  const child = spawn(...program('backup', file, '--data', folder), { stdio: 'ignore' });
   t.after(() => child.kill('SIGKILL'));
   return child;
 }

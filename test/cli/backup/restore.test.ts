@@ -8,11 +8,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeRandom } from '../../domain/random.ts';
-import { run } from '../../support/command.ts';
+import { program, run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { createKey, makeBackup } from '../setup.ts';
 
-const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const KILLS = 12;
 
 test('says what it has restored, and what to do next', async (t) => {
@@ -51,7 +50,7 @@ test('leaves the old catalogue or the new one, wherever it is killed, and it ope
   let longestMs = 50; // finds the middle of the work, however fast the machine is
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const args = ['restore', file, '--data', folder, '--replace'];
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore' });
+    const child = spawn(...program(...args), { stdio: 'ignore' });
     t.after(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     const isBegun = (): boolean => readdirSync(folder).some((name) => name.endsWith('.part'));

@@ -4,13 +4,11 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { run } from '../../support/command.ts';
+import { program, run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const execute = promisify(execFile);
 
@@ -64,7 +62,7 @@ test('fails in one line if the port is taken, and leaves no folder', async (t) =
 async function startDemo(
   t: TestContext, flags: readonly string[] = [], environment: NodeJS.ProcessEnv = {},
 ) {
-  const child = spawn(process.execPath, [MAIN, 'demo', '--port', '0', ...flags], {
+  const child = spawn(...program('demo', '--port', '0', ...flags), {
     env: { ...process.env, ...environment },
   });
   const ended = once(child, 'close') as Promise<[number | null]>;

@@ -4,12 +4,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { run, startServing } from '../../support/command.ts';
+import { program, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { createKey, createSeller } from '../setup.ts';
 
-const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const PATH = '/api/v1/products';
 
 function parseLines(notes: string): any[] {
@@ -106,7 +105,7 @@ test('keeps serving if its log cannot be written', async (t) => {
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
   const args = ['serve', '--port', '0', '--json', '--data', folder, '--log', 'info'];
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', full] });
+  const child = spawn(...program(...args), { stdio: ['ignore', 'pipe', full] });
   t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stdout ?? child, 'data');
   const { url } = JSON.parse(String(line));

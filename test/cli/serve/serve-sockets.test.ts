@@ -9,16 +9,15 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeCertificate } from '../../support/certificate.ts';
-import { run, type Serving, startServing, watchServing } from '../../support/command.ts';
+import { program, run, type Serving, startServing, watchServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { createKey, createSeller } from '../setup.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const PATH = '/api/v1/products';
 const BASE_URL = 'https://shop.example';
 /** systemd tells the id of the process, which is known only in it. */
-const ACTIVATE = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"', process.execPath, MAIN, 'serve', '--json'];
+const ACTIVATE = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"', ...program('serve', '--json').flat()];
 
 async function ask(socketPath: string, headers = {}): Promise<number | undefined> {
   const outgoing = request({ socketPath, path: PATH, headers, agent: false }).end();
@@ -120,7 +119,7 @@ test('ignores sockets that were passed to another process', async (t) => {
 
 test('fails with one line if an inherited descriptor is not a listening socket', async (t) => {
   const folder = makeFolder(t);
-  const file = openSync(MAIN, 'r');
+  const file = openSync(import.meta.filename, 'r');
   const child = spawn('sh', [...ACTIVATE, '--data', folder, '--base-url', BASE_URL], {
     stdio: ['ignore', 'pipe', 'pipe', file], env: { ...process.env, LISTEN_FDS: '1' },
   });

@@ -17,7 +17,7 @@ const PROBE = `
 import { registerHooks } from 'node:module';
 registerHooks({
   load(url, context, next) {
-    const isWorker = url.includes('/src/features/webhooks/webhooks.ts');
+    const isWorker = /features.webhooks.webhooks[.][jt]s$/.test(url);
     if (isWorker) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   },

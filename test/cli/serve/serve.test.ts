@@ -7,13 +7,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { run, startServing } from '../../support/command.ts';
+import { program, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { findFreePort } from '../../support/listening.ts';
 import { createKey, createSeller } from '../setup.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const PATH = '/api/v1/products';
 const hasIpv6 = Object.values(networkInterfaces()).flat().some((one) => one?.address === '::1');
 
@@ -27,7 +26,7 @@ test('prints its address and process id as one JSON document, and serves there',
 test('prints its address to stdout, and that it has stopped to stderr', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
-  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data', folder]);
+  const child = spawn(...program('serve', '--port', '0', '--data', folder));
   t.after(() => { child.kill('SIGKILL'); });
   let [out, notes] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => { out += text; });

@@ -13,7 +13,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { CsvReader } from '../../../src/transfer/csv-reader.ts';
 import { unescapeFormula } from '../../../src/transfer/csv-cells.ts';
-import { run } from '../../support/command.ts';
+import { program, run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';
 import { openShop, SAMPLE } from '../shop.ts';
@@ -207,8 +207,7 @@ test('ends in one line if nobody reads its output', async (t) => {
     pipeline(endless, response, () => {}); // it ends with the connection
   });
   const env = { ...process.env, SELLER_API_URL: url, SELLER_API_KEY: KEY };
-  const main = join(import.meta.dirname, '../../../src/main.ts');
-  const script = `"${process.execPath}" "${main}" export | head -c 10`;
+  const script = `"${program('export').flat().join('" "')}" | head -c 10`;
   const [out, notes] = await new Promise<readonly string[]>((resolve) => {
     execFile('sh', ['-c', script], { env }, (_, ...texts) => resolve(texts));
   });
