@@ -10,6 +10,7 @@ import {
   runCommand, UsageError,
 } from './cli/command.ts';
 import { reexecWithNodeOptions } from './cli/node-runtime.ts';
+import { explainFailure } from './cli/remote/api-error.ts';
 import { AppError } from './domain/error.ts';
 
 const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.entries({
@@ -125,7 +126,8 @@ function print(text: string): void {
 }
 
 /** The reason for a failure, in one line if it is an expected one, and the exit status. */
-function explain(error: unknown): { readonly status: number; readonly detail: string } {
+function explain(thrown: unknown): { readonly status: number; readonly detail: string } {
+  const error = explainFailure(thrown);
   if (error instanceof UsageError) {
     return { status: 2, detail: `${error.message} Run with --help for usage.` };
   }

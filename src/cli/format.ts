@@ -101,3 +101,23 @@ function formatCell(value: unknown): string {
   if (value === null) return '-';
   return Array.isArray(value) ? value.join(',') || '-' : String(value);
 }
+
+/** Replaces characters that control a terminal or change the writing direction. */
+export function printable(text: unknown): string {
+  if (typeof text !== 'string') return '';
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+}
+
+/** The counts of an import in display order, with their labels. */
+export const COUNTS = {
+  created: 'created', updated: 'updated', unchanged: 'unchanged', failed: 'rejected',
+  skipped: 'skipped',
+};
+
+/** The counts of an import: `3 created, 1 updated, ...`. */
+export function formatCounts(summary: Readonly<Record<string, unknown>>): string {
+  return Object.entries(COUNTS).flatMap(([name, label]) => {
+    const count = summary[name];
+    return typeof count === 'number' ? [`${formatCount(count)} ${label}`] : [];
+  }).join(', ');
+}

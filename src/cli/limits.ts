@@ -23,12 +23,8 @@ export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 /** How far the clock may be ahead of the newest change at start; a wrong clock must not prune. */
 export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
-/** Silence after which a client gives up on a server; servers wait up to 45 s. */
-export const RESPONSE_TIMEOUT_MS = 60_000;
 /** Retries of an import or export and their delays; enough for a server restart. */
 export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
-/** Error response or import report line that a client reads; real ones are far shorter. */
-export const ERROR_BODY_LIMIT_BYTES = 64 * 1024;
 /** Rejected rows that an import prints; the file of rejected rows has all of them. */
 export const REJECTED_ROWS_SHOWN = 5;
 /** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */

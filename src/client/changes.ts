@@ -4,7 +4,7 @@
  * the last change.
  */
 import { retryDelayMs } from '../runtime/backoff.ts';
-import { ApiError, ConnectionError } from './errors.ts';
+import { ApiError, ConnectionError, parseObject } from './errors.ts';
 import { readLines } from './lines.ts';
 import { type RequestOptions, type Sender, sendForJson } from './sender.ts';
 import { wait } from './transport.ts';
@@ -70,7 +70,7 @@ async function* followStream(
         failures = 0;
         after = Number(id);
         // The cast: as in `sendForJson`.
-        if (data !== '') yield JSON.parse(data) as Change;
+        if (data !== '') yield parseObject(data) as unknown as Change;
         else onPosition?.(after);
       }
     } catch (error) {

@@ -19,11 +19,12 @@ export interface Problem {
 
 /**
  * The server rejected the request. `code` says why: the end of the problem's `type`, such as
- * `sku_taken`; `issues` lists everything that is wrong with the data or the query.
+ * `sku_taken`, or `unexpected_response` if the response is not one of this API, such as the page of
+ * a proxy. `issues` lists everything that is wrong with the data or the query.
  */
 export class ApiError extends AppError {
   override readonly name: string = 'ApiError';
-  /** HTTP status, from 400; that of the problem if a stream ended with one. */
+  /** HTTP status; that of the problem if a stream ended with one. */
   readonly status: number;
   readonly problem: Problem;
   /** Seconds after which the same request may succeed; undefined if the server does not say. */
@@ -95,9 +96,25 @@ export class UnavailableError extends ApiError {
   override readonly name = 'UnavailableError';
 }
 
+interface ConnectionDetails {
+  readonly code?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly cause?: unknown;
+}
+
 /** No response: the server was not reached, the connection broke, or the time ran out. */
 export class ConnectionError extends Error {
   override readonly name: string = 'ConnectionError';
+  /** What the runtime says, such as `ECONNREFUSED`; undefined if it says nothing. */
+  readonly code: string | undefined;
+  /** The server's. */
+  readonly baseUrl: string | undefined;
+
+  constructor(message: string, { code, baseUrl, cause }: ConnectionDetails = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.baseUrl = baseUrl;
+  }
 }
 
 /** No response, or no more of one, within `timeoutMs`. */
@@ -129,20 +146,41 @@ export function createApiError(problem: Problem, retryAfter?: number): ApiError 
   return new Class(problem, retryAfter);
 }
 
-/** Any value as a problem: a proxy in between may answer with anything. */
-export function toProblem(value: unknown, status: number): Problem {
-  // The cast: any object can be read by name, and its values stay unknown.
-  const members = typeof value === 'object' && value !== null ? value as Partial<Problem> : {};
+/** The problem in a response: its members have their types, whatever the server sends. */
+export function toProblem(members: Readonly<Record<string, unknown>>, status: number): Problem {
   const { type, title, detail, errors } = members;
   return {
     ...members,
-    type: typeof type === 'string' ? type : 'about:blank',
+    type: typeof type === 'string' ? type : 'about:blank', // its meaning without one
     title: typeof title === 'string' ? title : 'The request failed',
-    detail: typeof detail === 'string' ? detail
-      : `The response has status ${status}, but is not from a Seller Product API.`,
+    detail: typeof detail === 'string' ? detail : `The server responded with status ${status}.`,
     errors: Array.isArray(errors) ? errors : [],
     status,
   };
+}
+
+/** The type of the problem that stands for a response that is not one of the API. */
+export const UNEXPECTED_RESPONSE = 'urn:problem-type:seller-product-api:unexpected-response';
+
+/** The problem of a response that is not one of the API: a proxy may answer with anything. */
+export function describeUnexpected(
+  status: number,
+  detail = `The server responded with status ${status}, but not like a Seller Product API server.`,
+): Problem {
+  return { type: UNEXPECTED_RESPONSE, title: 'Unexpected response', detail, status };
+}
+
+/** Parses a JSON object of a successful response. @throws ApiError `unexpected_response` */
+export function parseObject(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // not JSON
+  }
+  // The cast: any object can be read by name, and its values stay unknown.
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  throw createApiError(describeUnexpected(200));
 }
 
 function parseCode(type: string): string {

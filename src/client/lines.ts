@@ -2,6 +2,7 @@
  * Bodies in lines, in both directions: sends text, bytes or objects of any length as a request
  * body with backpressure, and reads the lines of a response.
  */
+import { createApiError, describeUnexpected } from './errors.ts';
 
 /** Longest line of a response, in characters; a line reports one row or one change. */
 const LINE_LIMIT_CHARACTERS = 1_000_000;
@@ -20,7 +21,7 @@ interface SourceBody {
   readonly hasObjects: boolean;
   /** Whether it can be sent again. */
   readonly isRepeatable: boolean;
-  readonly open: () => ReadableStream<Uint8Array>;
+  readonly open: () => AsyncIterable<Uint8Array>;
 }
 
 /** Reads the first piece of the source, to see what it has. */
@@ -29,12 +30,12 @@ export async function openSource(source: Source<object>): Promise<SourceBody> {
     return { hasObjects: false, isRepeatable: true, open: () => source.stream() };
   }
   if (typeof source === 'string' || source instanceof Uint8Array) {
-    return { hasObjects: false, isRepeatable: true, open: () => toStream([source]) };
+    return { hasObjects: false, isRepeatable: true, open: () => encode([source]) };
   }
   if (Array.isArray(source)) {
     const pieces: readonly unknown[] = source;
     const hasObjects = pieces.length === 0 || !isText(pieces[0]);
-    return { hasObjects, isRepeatable: true, open: () => toStream(pieces) };
+    return { hasObjects, isRepeatable: true, open: () => encode(pieces) };
   }
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]()
     : source[Symbol.iterator]();
@@ -47,7 +48,7 @@ export async function openSource(source: Source<object>): Promise<SourceBody> {
       await iterator.return?.();
     }
   };
-  return { hasObjects, isRepeatable: false, open: () => toStream(pieces()) };
+  return { hasObjects, isRepeatable: false, open: () => encode(pieces()) };
 }
 
 function isText(piece: unknown): piece is string | Uint8Array {
@@ -56,22 +57,6 @@ function isText(piece: unknown): piece is string | Uint8Array {
 
 /** Objects are collected into chunks of about 64 KiB: each chunk costs a turn. */
 const CHUNK_CHARACTERS = 65_536;
-
-function toStream(
-  pieces: Iterable<unknown> | AsyncIterable<unknown>,
-): ReadableStream<Uint8Array> {
-  const chunks = encode(pieces);
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await chunks.return();
-    },
-  }, { highWaterMark: 0 });
-}
 
 async function* encode(
   pieces: Iterable<unknown> | AsyncIterable<unknown>,
@@ -100,7 +85,7 @@ export async function* readLines(
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_LIMIT_CHARACTERS) throw new RangeError('A line is too long.');
+    if (rest.length > LINE_LIMIT_CHARACTERS) throw createApiError(describeUnexpected(200));
     yield* lines;
   }
   if (rest !== '') yield rest;

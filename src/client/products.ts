@@ -3,6 +3,7 @@ import {
   type ApiRequest, type ApiResponse, listItems, type ListOptions, type Query,
   type RequestOptions, type Sender, sendForJson,
 } from './sender.ts';
+import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import { openSource, type Source } from './lines.ts';
 import { Report } from './report.ts';
 import type {
@@ -45,10 +46,10 @@ export interface ImportOptions extends RequestOptions {
   readonly dry_run?: boolean;
   /** Whether the report has a line for each row, or (default) for rejected ones. */
   readonly report?: 'all' | 'failed';
-  /** The column of each member: `{ name: 'Title' }`. */
-  readonly map?: Readonly<Record<string, string>>;
-  /** Values for blank cells of new products: `{ stock: 0 }`. */
-  readonly default?: Readonly<Record<string, string | number>>;
+  /** The column of each member: `{ name: 'Title' }`, or as text, `name:Title`. */
+  readonly map?: Readonly<Record<string, string>> | string;
+  /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
+  readonly default?: Readonly<Record<string, string | number>> | string;
 }
 
 /** A file that the server sends, at one position of the catalogue. */
@@ -58,6 +59,7 @@ export interface ExportedFile extends AsyncIterable<Uint8Array> {
 }
 
 const PRODUCTS = '/api/v1/products';
+const LINE_FEED = 0x0a;
 
 export class Products {
   readonly #sender: Sender;
@@ -89,7 +91,7 @@ export class Products {
     return this.#sender.send(request, async (response) => {
       const text = await response.text();
       // The cast: as in `sendForJson`.
-      return response.status === 304 ? undefined : JSON.parse(text) as Product;
+      return response.status === 304 ? undefined : parseObject(text) as Product;
     });
   }
 
@@ -138,9 +140,11 @@ export class Products {
     const request: ApiRequest = {
       signal, method: 'GET', path: PRODUCTS, query: query as Query, headers: { accept },
     };
-    return this.#sender.send(request, async (response) => Object.assign(response.chunks(), {
-      position: Number(response.headers.get('seller-position')),
-    }));
+    return this.#sender.send(request, async ({ status, headers, chunks }) => {
+      const position = Number(headers.get('seller-position') ?? NaN);
+      if (!Number.isNaN(position)) return Object.assign(readRows(chunks()), { position });
+      throw createApiError(describeUnexpected(status, 'The response has no position.'));
+    });
   }
 
   /**
@@ -197,6 +201,21 @@ function formatTag(version: number | string): string {
   return typeof version === 'number' ? `"${version}"` : version;
 }
 
-function formatPairs(pairs: Readonly<Record<string, string | number>> | undefined) {
-  return pairs && Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
+/** A row ends with a line feed: without one, the file was cut off, maybe by a proxy. */
+async function* readRows(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let last: number | undefined;
+  for await (const chunk of chunks) {
+    last = chunk.at(-1) ?? last;
+    yield chunk;
+  }
+  if (last !== undefined && last !== LINE_FEED) {
+    throw new ConnectionError('The connection broke before the end of the file.');
+  }
+}
+
+function formatPairs(pairs: Readonly<Record<string, string | number>> | string | undefined) {
+  if (typeof pairs === 'string' || !pairs) return pairs;
+  return Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
 }

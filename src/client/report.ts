@@ -2,7 +2,9 @@
  * The report on a file or on a stream of stock changes: a line for each row that the server
  * reports, while the rest is still being sent, and then a summary.
  */
-import { ConnectionError, createApiError, toProblem } from './errors.ts';
+import {
+  type ApiError, ConnectionError, createApiError, parseObject, toProblem,
+} from './errors.ts';
 import { readLines } from './lines.ts';
 import type { ApiResponse } from './sender.ts';
 
@@ -24,10 +26,10 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
    */
   async* [Symbol.asyncIterator](): AsyncGenerator<Line, void, void> {
     for await (const text of this.#lines) {
+      const { summary, problem, ...line } = parseObject(text);
+      if (problem !== undefined) throw toError(problem);
       // The casts: a line of the server is a problem, a summary or a row.
-      const line = JSON.parse(text) as { summary?: Summary; problem?: { status: number } };
-      if (line.problem) throw createApiError(toProblem(line.problem, line.problem.status));
-      if (line.summary) this.#summary = line.summary;
+      if (summary !== undefined) this.#summary = summary as Summary;
       else yield line as Awaited<Line>;
     }
     if (this.#summary === undefined) {
@@ -44,3 +46,9 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
   }
 }
 
+function toError(problem: unknown): ApiError {
+  // The cast: members of any value but null can be read, and stay unknown.
+  const members = { ...problem as Record<string, unknown> };
+  const status = Number(members['status'] ?? 500);
+  return createApiError(toProblem(members, status));
+}

@@ -3,7 +3,8 @@
  * a proxy in between may answer with anything.
  */
 import {
-  ConnectionError, createApiError, type Problem, TimeoutError, toProblem,
+  ConnectionError, createApiError, describeUnexpected, parseObject, type Problem, TimeoutError,
+  toProblem,
 } from './errors.ts';
 import type { ApiResponse } from './sender.ts';
 
@@ -13,36 +14,44 @@ const PROBLEM_LIMIT_CHARACTERS = 10_000_000;
 /** Aborts a request when the server is silent for too long, or when the caller aborts it. */
 export class Silence {
   readonly #timeoutMs: number;
+  readonly #baseUrl: string;
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Aborted with the request. */
   readonly signal: AbortSignal;
 
-  constructor(timeoutMs: number, caller: AbortSignal | undefined) {
+  constructor(timeoutMs: number, baseUrl: string, caller: AbortSignal | undefined) {
     this.#timeoutMs = timeoutMs;
+    this.#baseUrl = baseUrl;
     this.signal = caller ? AbortSignal.any([caller, this.#controller.signal])
       : this.#controller.signal;
     this.restart();
   }
 
-  /** Call it whenever the server sent something. */
+  /** Call it when the server is waited for. */
   restart(): void {
     this.stop();
     this.#timer = setTimeout(() => {
-      const text = `The server sent nothing for ${this.#timeoutMs} ms.`;
-      this.#controller.abort(new TimeoutError(text));
+      const text = `The server at ${this.#baseUrl} sent nothing for ${this.#timeoutMs} ms.`;
+      this.end(new TimeoutError(text, { code: 'ETIMEDOUT', baseUrl: this.#baseUrl }));
     }, this.#timeoutMs);
+  }
+
+  /** Call it when the server took a part of the request: it is not silent. */
+  postpone(): void {
+    if (this.#timer !== undefined) this.restart();
   }
 
   /** Call it while the server is not waited for. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
-  /** Ends the request. */
-  end(): void {
+  /** Ends the request; who waits for it gets the reason. */
+  end(reason: unknown): void {
     this.stop();
-    this.#controller.abort(new ConnectionError('The response was not read to its end.'));
+    this.#controller.abort(reason);
   }
 
   /** The error that a caller gets; the request has ended. */
@@ -54,9 +63,47 @@ export class Silence {
     // `fetch` throws a TypeError with the cause; nothing else here does.
     if (!(error instanceof TypeError)) return error;
     const cause = error.cause instanceof Error ? error.cause : error;
-    const code = 'code' in cause ? ` (${String(cause.code)})` : '';
-    return new ConnectionError(`No response: ${cause.message}${code}.`, { cause });
+    const code = findCode(cause);
+    const text = `No response from ${this.#baseUrl}: ${code === BLOCKED_PORT
+      ? '`fetch` never uses this port, which belongs to another protocol. Serve on another port'
+      : cause.message || code}.`;
+    return new ConnectionError(text, { code, baseUrl: this.#baseUrl, cause });
   }
+}
+
+/** Our name for "port blocking" of the Fetch Standard. */
+export const BLOCKED_PORT = 'ERR_BLOCKED_PORT';
+/** Node's `fetch` has names of its own for some errors. */
+const CODES: Readonly<Partial<Record<string, string>>> = {
+  UND_ERR_SOCKET: 'ECONNRESET', UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+};
+
+function findCode(cause: Error): string | undefined {
+  if (cause.message === 'bad port') return BLOCKED_PORT;
+  const code = 'code' in cause ? String(cause.code) : undefined;
+  return CODES[code ?? ''] ?? code;
+}
+
+/** The chunks as the body of a request. If making them fails, that is the request's error. */
+export function openUpload(
+  chunks: AsyncIterable<Uint8Array>, silence: Silence,
+): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await iterator.next();
+        silence.postpone();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        silence.end(error);
+      }
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  }, { highWaterMark: 0 });
 }
 
 /** The response as it is read, guarded by `silence`. */
@@ -76,7 +123,7 @@ export function openResponse(response: Response, silence: Silence): ApiResponse 
     } catch (error) {
       throw silence.explain(error);
     } finally {
-      if (!isComplete) silence.end();
+      if (!isComplete) silence.end(new Error('The response was not read to its end.'));
     }
   };
   return {
@@ -94,17 +141,25 @@ export function openResponse(response: Response, silence: Silence): ApiResponse 
 
 /** The error for a response with a status from 400, or a redirect. */
 export async function readProblem(response: Response, readable: ApiResponse): Promise<Error> {
-  const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
-  return createApiError(await parseProblem(response, readable),
-    Number.isFinite(retryAfter) ? retryAfter : undefined);
+  return createApiError(
+    await parseProblem(response, readable), parseRetryAfter(response.headers));
+}
+
+/** Seconds, or a date (RFC 9110 section 10.2.3), which is compared with the server's clock. */
+function parseRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  if (/^\d+$/.test(text)) return Number(text);
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  const seconds = Math.ceil((Date.parse(text) - now) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 async function parseProblem({ status, headers }: Response, body: ApiResponse): Promise<Problem> {
   if (!headers.get('content-type')?.startsWith('application/problem+json')) {
     const location = headers.get('location');
-    const detail = location === null ? {}
-      : { detail: `The server redirects to ${location}. If that is it, use it as baseUrl.` };
-    return toProblem(detail, status);
+    return describeUnexpected(status, location === null ? undefined
+      : `The server responded with status ${status}, and redirects to ${location}. `
+        + 'If that is the API, use it as baseUrl.');
   }
   const decoder = new TextDecoder();
   let text = '';
@@ -113,8 +168,8 @@ async function parseProblem({ status, headers }: Response, body: ApiResponse): P
     if (text.length > PROBLEM_LIMIT_CHARACTERS) break;
   }
   try {
-    return toProblem(JSON.parse(text), status);
+    return toProblem(parseObject(text), status);
   } catch {
-    return toProblem({}, status); // it broke off
+    return describeUnexpected(status);
   }
 }

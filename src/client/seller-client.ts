@@ -35,8 +35,13 @@ export class SellerApi {
 
 /** Sends the requests of a seller over HTTP, with an API key. */
 export class SellerClient extends SellerApi {
+  /** Where the server is, without a trailing slash. */
+  readonly baseUrl: string;
+
   /** @throws TypeError if an option cannot be used */
   constructor(options: TransportOptions) {
-    super(new Transport(options));
+    const transport = new Transport(options);
+    super(transport);
+    this.baseUrl = transport.baseUrl;
   }
 }

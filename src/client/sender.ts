@@ -2,6 +2,7 @@
  * Requests of the API as data, what sends them, and lists: their pages are requested one after the
  * other. The client sends them over HTTP (`transport.ts`).
  */
+import { createApiError, describeUnexpected, parseObject } from './errors.ts';
 import type { Page } from './types.ts';
 
 /** What a caller may set for each request. */
@@ -32,7 +33,7 @@ export interface ApiRequest extends RequestOptions {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called for each attempt; undefined for no body. */
-  readonly body?: (() => string | ReadableStream<Uint8Array>) | undefined;
+  readonly body?: (() => string | AsyncIterable<Uint8Array>) | undefined;
   /** Whether `body` can be called again. Default true. */
   readonly isRepeatable?: boolean;
 }
@@ -49,7 +50,7 @@ export interface ApiResponse {
 /** Sends a request, and parses the JSON of the response. */
 export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promise<Result> {
   // The cast: the tests of the server prove that its responses have these types.
-  return sender.send(request, async (response) => JSON.parse(await response.text()) as Result);
+  return sender.send(request, async (response) => parseObject(await response.text()) as Result);
 }
 
 export interface ListOptions extends Omit<RequestOptions, 'idempotencyKey'> {
@@ -69,8 +70,9 @@ export async function* listItems<Item>(
       // The cast: the other options are the parameters of the list.
       ...request, query: { ...query as Query, cursor },
     });
-    // The cast: a page has its items under this name.
-    yield* page[name] as readonly Item[];
+    const items: unknown = page[name];
+    if (!Array.isArray(items)) throw createApiError(describeUnexpected(200));
+    yield* items;
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }

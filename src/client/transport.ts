@@ -5,7 +5,7 @@
  */
 import { type Backoff, retryDelayMs } from '../runtime/backoff.ts';
 import { ApiError, ConnectionError } from './errors.ts';
-import { openResponse, readProblem, Silence } from './response.ts';
+import { openResponse, openUpload, readProblem, Silence } from './response.ts';
 import type { ApiRequest, ApiResponse, Query, Sender } from './sender.ts';
 
 export interface TransportOptions {
@@ -30,13 +30,17 @@ const DEFAULT_RETRIES = 4;
 const BACKOFF: Backoff = { firstMs: 250, limitMs: 30_000 };
 /** Statuses after which the same request may succeed. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+/** Codes of connections that fail in the same way next time: unknown hosts, TLS, no HTTP. */
+const FINAL = /ENOTFOUND|BLOCKED|CERT|SIGNATURE|ALTNAME|TLS|SSL|EPROTO|HPE_/;
+
 export class Transport implements Sender {
   readonly #options: TransportOptions;
-  readonly #baseUrl: string;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#baseUrl = parseBaseUrl(options.baseUrl);
+    this.baseUrl = parseBaseUrl(options.baseUrl);
     if (!/^[!-~]+$/.test(options.key)) {
       throw new TypeError('The option `key` must be an API key: spk_ and 36 letters and digits.');
     }
@@ -83,19 +87,20 @@ export class Transport implements Sender {
     read: (response: ApiResponse) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal, body } = request;
-    const silence = new Silence(timeoutMs, signal);
+    const silence = new Silence(timeoutMs, this.baseUrl, signal);
     try {
       const content = body?.();
+      const isStream = content !== undefined && typeof content !== 'string';
       const response = await (this.#options.fetch ?? fetch)(
-        `${this.#baseUrl}${request.path}${formatQuery(request.query)}`, {
+        `${this.baseUrl}${request.path}${formatQuery(request.query)}`, {
           method: request.method,
           headers,
           // A redirect would send the key to wherever it leads.
           redirect: 'manual',
           signal: silence.signal,
-          ...(content !== undefined && { body: content }),
+          ...(content !== undefined && { body: isStream ? openUpload(content, silence) : content }),
           // `duplex` is required for streams, and missing in the DOM's types.
-          ...(content instanceof ReadableStream && { duplex: 'half' } as object),
+          ...(isStream && { duplex: 'half' } as object),
         },
       );
       silence.stop(); // until the body is read
@@ -109,8 +114,8 @@ export class Transport implements Sender {
 }
 
 /** The shortest wait before a retry, in milliseconds; undefined if a retry would not help. */
-function findRetryDelay(error: unknown): number | undefined {
-  if (error instanceof ConnectionError) return 0;
+export function findRetryDelay(error: unknown): number | undefined {
+  if (error instanceof ConnectionError) return FINAL.test(error.code ?? '') ? undefined : 0;
   if (!(error instanceof ApiError) || !TEMPORARY.has(error.status)) return undefined;
   return (error.retryAfter ?? 0) * 1000;
 }

@@ -60,8 +60,10 @@ async function dispatch(
       ...(typeof content === 'string' && { 'content-length': String(Buffer.byteLength(content)) }),
     },
     readMediaType: () => mediaType,
-    readJson: async (limitBytes) =>
-      parseBody(Buffer.from(await new Response(content).arrayBuffer()), limitBytes),
+    readJson: async (limitBytes) => {
+      const chunks = await Array.fromAsync(Readable.from(content), (chunk) => Buffer.from(chunk));
+      return parseBody(Buffer.concat(chunks), limitBytes);
+    },
     openBody: () => ({
       mediaType,
       chunks: decode(Readable.from(content), headers['content-encoding'] === 'gzip'),

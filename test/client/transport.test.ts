@@ -139,7 +139,7 @@ test('explains an answer that is not from this API', async (t) => {
   });
   await assert.rejects(open().products.get('prd_1'), (error) => {
     assert.ok(error instanceof NotFoundError);
-    assert.match(error.message, /status 404, but is not from a Seller Product API/);
+    assert.match(error.message, /status 404, but not like a Seller Product API server/);
     return true;
   });
 });

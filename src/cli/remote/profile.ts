@@ -7,7 +7,7 @@ import { readSecret } from '../admin/secret-input.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { readUrl } from '../settings.ts';
-import { DEFAULT_URL, URL_FLAG } from '../transfer/api-client.ts';
+import { DEFAULT_URL, URL_FLAG } from './client.ts';
 import { profilesPath, readProfiles, writeProfiles } from './profile-file.ts';
 
 /** Can be completed and typed without quotes. */

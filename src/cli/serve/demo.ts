@@ -2,7 +2,6 @@
  * `demo`: runs `serve` on a temporary folder with a sample catalogue, imported through the API, and
  * prints commands to try. The folder is deleted when the process ends.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../domain/access/api-key.ts';
 import { parseNewSeller } from '../../domain/access/seller.ts';
-import { PRODUCTS_PATH } from '../transfer/api-client.ts';
+import { PRODUCTS } from '../../api/route.ts';
+import { SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
 import { sendImport } from '../transfer/import-run.ts';
 import { openSource } from '../transfer/product-file.ts';
@@ -62,17 +62,16 @@ async function present(
   { isJson, out }: Input, url: string, { key, code }: Awaited<ReturnType<typeof createSeller>>,
 ): Promise<void> {
   const { created: products } = await sendImport({
-    server: { url, key },
+    client: new SellerClient({ baseUrl: url, key }),
     source: openSource(SAMPLE, undefined),
-    query: new URLSearchParams(),
-    idempotencyKey: randomUUID(),
+    options: {},
     onSent() {},
     async onRejected({ line, reason }) {
       throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected: ${reason}`);
     },
   });
   const portal = { url: `${url}/portal/join?shop=existing`, code };
-  const address = `${url}${PRODUCTS_PATH}`;
+  const address = `${url}${PRODUCTS}`;
   const curl = `curl -H 'x-api-key: ${key}'`;
   const patch = `${curl} -X PATCH -H 'content-type: application/json' -d '{"stock":41}'`;
   const commands = [

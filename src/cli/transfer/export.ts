@@ -10,19 +10,17 @@ import { createGzip } from 'node:zlib';
 import { RETRY_POLICY } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
-import {
-  type ApiServer, PRODUCTS_PATH, readBody, readServer, sendRequest, SERVER_FLAGS,
-} from './api-client.ts';
+import type { ExportOptions, SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCount } from '../format.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { TemporaryFailure, withRetries } from './api-error.ts';
+import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
+import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
 
 interface ExportTask {
-  readonly server: ApiServer;
-  readonly query: URLSearchParams;
-  readonly format: FileFormat['format'];
+  readonly client: SellerClient;
+  readonly options: ExportOptions;
   /** Whether to show progress. It must not mix with rows on the same terminal. */
   readonly isShown: boolean;
 }
@@ -33,7 +31,7 @@ interface Outcome {
   readonly position: number;
 }
 
-type Write = (body: AsyncIterable<Buffer>) => Promise<void>;
+type Write = (body: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /** Flags sent to the server as query parameters. */
 const FILTERS = {
@@ -65,13 +63,13 @@ export const exportProducts: Command = {
   async run(input) {
     const { flags, operands: [operand], isJson, out, note } = input;
     const path = operand === '-' ? undefined : operand; // by convention, - is standard output
-    const server = readServer(input);
+    const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole export
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
     const isForced = flags['force'] !== undefined;
     const file = path === undefined ? undefined : new AtomicFile(resolveFile(path, isForced));
     const { format, isCompressed } = findFormat(path ?? '.csv', flags['format']);
     const isShown = file !== undefined || !process.stdout.isTTY;
-    const task = { server, query: readQuery(flags, format), format, isShown };
+    const task = { client, options: readOptions(flags, format), isShown };
     const attempt = () => (file ? writeFile(task, file, isCompressed) : runExport(task, writeOut));
     const exporting = () => withRetries(attempt, RETRY_POLICY, note);
     const { rows, position } = await withInterrupt(exporting, () => {
@@ -85,35 +83,25 @@ export const exportProducts: Command = {
   },
 };
 
-function readQuery(flags: Input['flags'], format: string): URLSearchParams {
-  const query = new URLSearchParams({ format });
-  for (const name of Object.keys(FILTERS)) {
-    const value = flags[name];
-    if (value !== undefined) query.set(name.replaceAll('-', '_'), value);
-  }
-  return query;
+function readOptions(flags: Input['flags'], format: FileFormat['format']): ExportOptions {
+  const filters = Object.keys(FILTERS).map((name) => [name.replaceAll('-', '_'), flags[name]]);
+  // The server checks the texts of the filters.
+  return { ...Object.fromEntries(filters), format };
 }
 
 /** Passes the rows to `write` and shows progress. */
 async function runExport(
-  { server, query, format, isShown }: ExportTask, write: Write,
+  { client, options, isShown }: ExportTask, write: Write,
 ): Promise<Outcome> {
-  const response = await sendRequest(server, {
-    method: 'GET', path: `${PRODUCTS_PATH}?${query}`, headers: { 'accept-encoding': 'gzip' },
-  });
-  const position = Number(response.headers['seller-position']);
-  if (!Number.isSafeInteger(position)) {
-    response.destroy();
-    throw new CommandFailure(`The response from ${server.url} has no position. Is --url right?`);
-  }
-  const counter = new RowCounter(format);
-  await write(watch(readBody(server, response), counter, isShown));
-  return { rows: counter.rows, position };
+  const file = await client.products.export(options);
+  const counter = new RowCounter(options.format);
+  await write(watch(file, counter, isShown));
+  return { rows: counter.rows, position: file.position };
 }
 
 async function* watch(
-  chunks: AsyncIterable<Buffer>, counter: RowCounter, isShown: boolean,
-): AsyncGenerator<Buffer, void, void> {
+  chunks: AsyncIterable<Uint8Array>, counter: RowCounter, isShown: boolean,
+): AsyncGenerator<Uint8Array, void, void> {
   const progress = isShown ? new Progress(process.stderr) : undefined;
   let bytes = 0;
   try {
@@ -129,12 +117,13 @@ async function* watch(
   }
 }
 
-async function writeOut(body: AsyncIterable<Buffer>): Promise<void> {
+async function writeOut(body: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     await pipeline(body, process.stdout, { end: false });
   } catch (error) {
-    if (error instanceof TemporaryFailure) {
-      throw new CommandFailure(`${error.message} ${INCOMPLETE}`);
+    const failure = explainFailure(error);
+    if (failure instanceof TemporaryFailure) {
+      throw new CommandFailure(`${failure.message} ${INCOMPLETE}`);
     }
     if (!isSystemError(error, 'EPIPE')) throw error;
     throw new CommandFailure('The reader of the output closed it early.');

@@ -3,23 +3,18 @@
  * a line per rejected row, then a summary or the problem that ended the import.
  */
 import type { RowError } from '../../transfer/import-advice.ts';
-import { readLines } from '../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
-import { type ApiServer, PRODUCTS_PATH, readBody, sendRequest } from './api-client.ts';
+import type { ImportOptions, ImportRow, SellerClient } from '../../client/index.ts';
 import { CommandFailure } from '../command.ts';
+import { COUNTS, printable } from '../format.ts';
+import { asMembers } from '../remote/api-error.ts';
 import { type ImportSource, readSource } from './product-file.ts';
-import { formatCount } from '../format.ts';
-import {
-  asMembers, explainProblem, parseObject, printable, TemporaryFailure,
-} from './api-error.ts';
 
 export interface ImportRun {
-  readonly server: ApiServer;
+  readonly client: SellerClient;
   readonly source: ImportSource;
-  /** The parameters of the import. */
-  readonly query: URLSearchParams;
-  /** A retry with the same key repeats no committed batch, and reports it as before. */
-  readonly idempotencyKey: string;
+  /** A retry with the same `idempotencyKey` repeats no committed batch, but reports it again. */
+  readonly options: ImportOptions;
   onSent(rows: number, bytes: number): void;
   onRejected(row: RejectedRow): Promise<void>;
 }
@@ -35,52 +30,24 @@ export interface RejectedRow {
   readonly errors: readonly RowError[];
 }
 
-/** The counts of a summary in display order, with their labels. */
-const COUNTS = {
-  created: 'created', updated: 'updated', unchanged: 'unchanged', failed: 'rejected',
-  skipped: 'skipped',
-};
-
 export interface ImportSummary extends Readonly<Record<keyof typeof COUNTS, number>> {
   readonly position: number;
   /** Columns that the import ignored. */
   readonly ignoredColumns: readonly string[];
 }
 
-const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
-/** @throws CommandFailure, UsageError; TemporaryFailure if a retry may succeed */
+/** @throws CommandFailure if the file cannot be read; the client's errors */
 export async function sendImport(run: ImportRun): Promise<ImportSummary> {
-  const { server, source, query, idempotencyKey } = run;
-  const response = await sendRequest(server, {
-    method: 'POST',
-    path: `${PRODUCTS_PATH}/import?${query}`,
-    headers: {
-      'content-type': MEDIA_TYPES[source.format],
-      ...(source.isCompressed && { 'content-encoding': 'gzip' }),
-      'idempotency-key': `"${idempotencyKey}"`,
-    },
-    body: readSource(source, run.onSent),
+  const { client, source, options, onSent, onRejected } = run;
+  const report = await client.products.import(readSource(source, onSent), {
+    ...options, type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
   });
-  for await (const line of readLines(readBody(server, response))) {
-    const { summary, problem, ...row } = parseObject(line.toString());
-    if (summary !== undefined) return readSummary(summary);
-    if (problem !== undefined) {
-      const members = asMembers(problem);
-      const counts = formatCounts(asMembers(members['summary']));
-      throw explainProblem(members, { ending: counts && `Before that: ${counts}.` });
-    }
-    if (row['status'] === 'failed') await run.onRejected(readRejectedRow(row));
+  for await (const row of report) {
+    if (row.status === 'failed') await onRejected(readRejectedRow(row));
   }
-  throw new TemporaryFailure('The report from the server ended early.');
-}
-
-/** The counts of a summary: `3 created, 1 updated, ...`. */
-export function formatCounts(summary: Readonly<Record<string, unknown>>): string {
-  return Object.entries(COUNTS).flatMap(([name, label]) => {
-    const count = summary[name];
-    return typeof count === 'number' ? [`${formatCount(count)} ${label}`] : [];
-  }).join(', ');
+  return readSummary(await report.summary());
 }
 
 function readSummary(value: unknown): ImportSummary {
@@ -95,7 +62,8 @@ function readSummary(value: unknown): ImportSummary {
   return { ...Object.fromEntries(counts), ignoredColumns } as ImportSummary;
 }
 
-function readRejectedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): RejectedRow {
+/** The row, safe to print whatever the server sent. */
+function readRejectedRow({ line, sku, errors }: ImportRow): RejectedRow {
   const printed = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { pointer, code, detail } = asMembers(error);
     return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };

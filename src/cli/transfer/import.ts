@@ -5,14 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
-import { readServer, SERVER_FLAGS } from './api-client.ts';
+import type { ImportMode, ImportOptions } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import {
-  type RejectedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
+  type RejectedRow, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, formatCounts } from '../format.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { TemporaryFailure, withRetries } from './api-error.ts';
+import { TemporaryFailure, withRetries } from '../remote/api-error.ts';
+import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { FORMAT_FLAG, nameFile, openSource } from './product-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 
@@ -55,23 +56,23 @@ export const importProducts: Command = {
   isRemote: true,
   async run(input) {
     const { flags, operands: [path = ''], note } = input;
-    const server = readServer(input);
+    const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
     const source = openSource(path, flags['format']);
     const rejected = new RejectedRowsFile(source, flags['rejected']);
-    const query = readQuery(flags);
-    const task = { server, source, query, idempotencyKey: randomUUID() };
+    const options = readOptions(flags);
+    const task = { client, source, options };
     // A pipe cannot be read again.
     const isRepeatable = source.sizeBytes !== undefined;
     const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
     const importing = () => withRetries(() => attempt(task, rejected), policy, note);
     const interrupt = (): string => {
       rejected.remove();
-      return `Interrupted. ${query.has('dry_run') ? 'Nothing was changed.' : RESUME}`;
+      return `Interrupted. ${options.dry_run ? 'Nothing was changed.' : RESUME}`;
     };
     const outcome = await withInterrupt(importing, interrupt)
       .catch(async (error: unknown) => {
         await rejected.discard();
-        if (!(error instanceof TemporaryFailure) || query.has('dry_run')) throw error;
+        if (!(error instanceof TemporaryFailure) || options.dry_run) throw error;
         throw new CommandFailure(`${error.message} ${RESUME}`);
       })
       .finally(() => {
@@ -81,13 +82,15 @@ export const importProducts: Command = {
   },
 };
 
-function readQuery(flags: Input['flags']): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const name of ['mode', 'map', 'default']) {
-    if (flags[name] !== undefined) query.set(name, flags[name]);
-  }
-  if (flags['dry-run'] !== undefined) query.set('dry_run', 'true');
-  return query;
+function readOptions(flags: Input['flags']): ImportOptions {
+  const { mode, map, default: defaults } = flags;
+  return {
+    idempotencyKey: randomUUID(),
+    ...(mode !== undefined && { mode: mode as ImportMode }), // the server checks it
+    ...(map !== undefined && { map }),
+    ...(defaults !== undefined && { default: defaults }),
+    ...(flags['dry-run'] !== undefined && { dry_run: true }),
+  };
 }
 
 /** Sends the file once. Discards the rejected rows of earlier attempts. */

@@ -8,7 +8,7 @@ import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { openShop } from '../shop.ts';
 
-const URL = 'http://127.0.0.1:9';
+const URL = 'http://127.0.0.1:2';
 const KEY = generateApiKey();
 
 function openHome(t: TestContext) {
@@ -29,7 +29,7 @@ test('saves a profile where only its owner can read it, and never prints the key
   const { file, add, run: runAt } = openHome(t);
   const { status, out, notes } = await add('shop', '--url', `${URL}/`);
   assert.deepEqual([status, notes], [0, '']);
-  assert.match(out, /^Saved profile "shop" for http:\/\/127\.0\.0\.1:9 in \S+profiles\.json\./);
+  assert.match(out, /^Saved profile "shop" for http:\/\/127\.0\.0\.1:2 in \S+profiles\.json\./);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(statSync(join(file, '..')).mode & 0o777, 0o700);
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), {
@@ -118,7 +118,7 @@ test('selects a profile by flag, by variable, or the one named default', async (
   ];
   for (const { status, notes } of await Promise.all(chosen)) assert.equal(status, 0, notes);
   const away = await runAt('export', '--profile', 'away');
-  assert.match(away.notes, /^No server at http:\/\/127\.0\.0\.1:9 /);
+  assert.match(away.notes, /^No server at http:\/\/127\.0\.0\.1:2 /);
 
   assert.match((await runAt('export')).notes, /^Give your API key in the variable SELLER_API_KEY/);
   const first = ['profile', 'add', 'default', '--url', shop.serving.url];

@@ -173,12 +173,12 @@ describe('import', { concurrency: 2 }, () => {
 
 for (const host of ['127.0.0.1', 'localhost']) {
   test(`reports in one line that no server is at ${host}, without retrying`, async () => {
-    const url = `http://${host}:9`;
+    const url = `http://${host}:2`;
     const { status, out, notes } = await run(['import', SAMPLE, '--url', url], {
       SELLER_API_KEY: KEY,
     });
     assert.deepEqual([status, out], [1, '']);
-    assert.match(notes, /^No server at http:\S+:9 \(ECONNREFUSED\)\. Start it[^\n]+\n$/);
+    assert.match(notes, /^No server at http:\S+:2 \(ECONNREFUSED\)\. Start it[^\n]+\n$/);
   });
 }
 

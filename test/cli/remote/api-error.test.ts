@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandFailure } from '../../../src/cli/command.ts';
-import { TemporaryFailure, withRetries } from '../../../src/cli/transfer/api-error.ts';
+import { TemporaryFailure, withRetries } from '../../../src/cli/remote/api-error.ts';
 
 const POLICY = { retries: 3, firstMs: 0, limitMs: 0 };
 

@@ -1,0 +1,67 @@
+/**
+ * The client of the commands that talk to a running server: its address and API key come from
+ * flags, the environment, a file or a profile. The key is never printed.
+ */
+import { readFileSync } from 'node:fs';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { type ClientOptions, SellerClient } from '../../client/index.ts';
+import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
+import { type Input, setting, UsageError } from '../command.ts';
+import { readUrl } from '../settings.ts';
+import { findProfile } from './profile-file.ts';
+
+export const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
+const KEY_VARIABLE = 'SELLER_API_KEY';
+
+export const URL_FLAG = { url: setting('URL', `address of the server (default: ${DEFAULT_URL})`) };
+
+export const SERVER_FLAGS = {
+  ...URL_FLAG,
+  profile: setting('NAME', 'use the address and the key of this profile'),
+  'key-file': {
+    value: 'FILE', help: `file with the API key (default: the variable ${KEY_VARIABLE})`,
+  },
+};
+
+/**
+ * The client for the server and the key that the input names. A failure of its requests is
+ * explained by `explainFailure`.
+ * @throws UsageError, CommandFailure
+ */
+export function openClient(
+  input: Input, options: Omit<ClientOptions, 'baseUrl' | 'key'> = {},
+): SellerClient {
+  const { url: baseUrl, key } = findServer(input);
+  if (!key) {
+    throw new UsageError(`Give your API key in the variable ${KEY_VARIABLE}, with --key-file, or`
+      + ' with --profile ("profile add" saves one).');
+  }
+  // Node's `fetch` would send the key to whoever answers.
+  if (input.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    throw new UsageError('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, and'
+      + ' your API key could be read. Unset it, and name the certificate of a private authority in'
+      + ' NODE_EXTRA_CA_CERTS.');
+  }
+  return new SellerClient({ ...options, baseUrl, key });
+}
+
+/** For commands that need no key, or only use one. @throws UsageError, CommandFailure */
+function findServer(input: Input): { readonly url: string; readonly key?: ApiKeySecret } {
+  const { flags, environment } = input;
+  const profile = findProfile(input);
+  if (profile) return profile;
+  const key = findKey(flags, environment);
+  return { url: readUrl(flags, 'url') ?? DEFAULT_URL, ...(key && { key }) };
+}
+
+function findKey(
+  flags: Input['flags'], environment: Input['environment'],
+): ApiKeySecret | undefined {
+  const file = flags['key-file'];
+  const text = file === undefined ? environment[KEY_VARIABLE] : readFileSync(file, 'utf8');
+  if (file === undefined && !text) return undefined;
+  const key = parseApiKey((text ?? '').trim());
+  if (key) return key;
+  const where = file ?? `The variable ${KEY_VARIABLE}`;
+  throw new UsageError(`${where} has no valid API key, which is spk_ and 36 characters.`);
+}
