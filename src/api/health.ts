@@ -7,7 +7,7 @@ import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { StoreMetrics } from '../store/maintenance-store.ts';
 import type { Store } from '../store/store.ts';
-import type { Answer, Operation } from './description/operation.ts';
+import type { Operation, OperationResponse } from './description/operation.ts';
 import { objectOf } from './description/schema.ts';
 import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_MIN_FREE_BYTES, READY_RETRY_MS,
@@ -79,7 +79,7 @@ export const readHealthOperation: Operation = {
   id: 'readHealth',
   summary: 'Check that the server is alive',
   description: 'Succeeds as long as the process responds at all. Needs no key.',
-  answers: { 200: describeStatus('The server is alive.', 'alive') },
+  responses: { 200: describeStatus('The server is alive.', 'alive') },
 };
 
 export const readReadinessOperation: Operation = {
@@ -88,10 +88,10 @@ export const readReadinessOperation: Operation = {
   description: 'With 503, `detail` says why not: the server is stopping, its database cannot be '
     + 'read, its disk is full, or its last change could not be written. Checked at most once a '
     + 'second. Needs no key.',
-  answers: { 200: describeStatus('The server is ready.', 'ready') },
+  responses: { 200: describeStatus('The server is ready.', 'ready') },
 };
 
-function describeStatus(description: string, status: string): Answer {
+function describeStatus(description: string, status: string): OperationResponse {
   return {
     description,
     content: {

@@ -112,7 +112,7 @@ export function openRoute(
 
 /** The query and media types of a route are those of its operation. */
 function deriveFormats(operation: Operation) {
-  const { query = {}, request = {}, answers } = operation;
-  const produced = Object.values(answers).flatMap(({ content = {} }) => Object.keys(content));
+  const { query = {}, request = {}, responses } = operation;
+  const produced = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));
   return { operation, query, consumes: Object.keys(request), produces: [...new Set(produced)] };
 }

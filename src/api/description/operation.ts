@@ -26,7 +26,7 @@ type Content = Readonly<Record<string, { readonly schema: Schema } & (
 )>>;
 
 /** A response: its meaning, its body, and the header fields that not all responses have. */
-export interface Answer {
+export interface OperationResponse {
   readonly description: string;
   /** None for a response without a body. */
   readonly content?: Content;
@@ -47,7 +47,7 @@ export interface Operation {
   /** Request header fields that have an effect. */
   readonly requestHeaders?: readonly RequestField[];
   /** Responses to successful requests, by status. */
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly responses: Readonly<Record<number, OperationResponse>>;
   /** Problem statuses in addition to those that follow from the route. */
   readonly problems?: readonly number[];
 }

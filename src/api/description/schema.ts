@@ -1,7 +1,7 @@
 /** Builds the JSON Schemas (2020-12) of the OpenAPI document, from validators if there are any. */
 import type { Schema, Validator } from '../../domain/validation.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Answer } from './operation.ts';
+import type { OperationResponse } from './operation.ts';
 
 /** Refers to a component schema of the document. */
 export function refer(name: string): Schema {
@@ -35,7 +35,7 @@ export function tableOf(row: Readonly<Record<string, unknown>>, description: str
 export function describeList(
   page: { readonly schema: Schema; readonly example: unknown }, name: string,
   entry: Readonly<Record<string, unknown>>,
-): Answer {
+): OperationResponse {
   return {
     description: 'A page, or an export.',
     headers: ['Link', 'SellerPosition'],

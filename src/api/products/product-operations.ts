@@ -6,7 +6,7 @@ import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Answer, Operation, PathParameter } from '../description/operation.ts';
+import type { Operation, OperationResponse, PathParameter } from '../description/operation.ts';
 import { linesOf, refer, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters } from './product-query.ts';
@@ -34,11 +34,11 @@ async function findAnyProduct(store: Store, sellerId: SellerId) {
 
 const content = { [JSON_TYPE]: { schema: refer('Product'), example: product } };
 
-const created: Answer = {
+const created: OperationResponse = {
   description: 'The product was created.', headers: ['Location', 'ProductTag'], content,
 };
 
-const changed: Answer = {
+const changed: OperationResponse = {
   description: 'The product after the request. If it already had these values, nothing was written '
     + 'and its position is unchanged.',
   headers: ['ProductTag'],
@@ -57,7 +57,7 @@ const operations = {
       + 'returns an export: all matching products, as of the position in `Seller-Position`.',
     query: productListParameters,
     requestHeaders: ['IfNoneMatch'],
-    answers: {
+    responses: {
       200: {
         description: 'A page, or an export.',
         headers: ['CatalogueTag', 'Link', 'SellerPosition'],
@@ -80,7 +80,7 @@ const operations = {
     description: 'All five members are required.',
     requestHeaders: ['IdempotencyKey'],
     request: { [JSON_TYPE]: { schema: refer('NewProduct'), example: newProduct } },
-    answers: { 201: created },
+    responses: { 201: created },
     problems: [409],
   },
   read: {
@@ -88,7 +88,7 @@ const operations = {
     summary: 'Read a product',
     description: 'The `ETag` is the position of the product\'s last change.',
     requestHeaders: ['IfMatch', 'IfNoneMatch'],
-    answers: {
+    responses: {
       200: { description: 'The product.', headers: ['ProductTag'], content },
       304: { description: 'The product has not changed.', headers: ['ProductTag'] },
     },
@@ -99,7 +99,7 @@ const operations = {
     description: '`If-None-Match: *` only creates; `If-Match` only replaces that version.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     request: { [JSON_TYPE]: { schema: refer('ProductReplacement'), example: newProduct } },
-    answers: {
+    responses: {
       200: changed,
       201: {
         ...created, description: 'No product had this SKU: it was created.',
@@ -112,7 +112,7 @@ const operations = {
     description: 'A merge patch (RFC 7396). No member can be removed, so `null` is an error.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     request: { [MERGE_PATCH_TYPE]: patch, [JSON_TYPE]: patch },
-    answers: { 200: changed },
+    responses: { 200: changed },
     problems: [409],
   },
   delete: {
@@ -120,7 +120,7 @@ const operations = {
     summary: 'Delete a product',
     description: 'The SKU becomes available again. The id is never reused.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
-    answers: { 204: { description: 'The product was deleted.' } },
+    responses: { 204: { description: 'The product was deleted.' } },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

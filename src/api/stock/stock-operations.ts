@@ -71,7 +71,7 @@ export const syncStockOperation: Operation = {
     },
     [NDJSON_TYPE]: linesOf('StockChange', change),
   },
-  answers: {
+  responses: {
     200: {
       description: 'The results of the changes.',
       content: {
@@ -101,7 +101,7 @@ export const listStockOperation: Operation = {
     + 'of that moment. Returns a page; with `Accept: application/x-ndjson` or `text/csv`, returns '
     + 'the stock of all products.',
   query: stockListParameters,
-  answers: {
+  responses: {
     200: describeList({
       schema: refer('StockPage'), example: { stock: [level], position: 13, next_cursor: null },
     }, 'StockLevel', level),

@@ -81,7 +81,7 @@ export const listChangesOperation: Operation = {
     + 'the `Last-Event-ID`, then new changes as they happen. The `id` of an event is its position.',
   query: changesParameters,
   requestHeaders: ['LastEventId'],
-  answers: {
+  responses: {
     200: {
       description: 'A page, or a stream.',
       headers: ['AccelBuffering'],
@@ -112,7 +112,7 @@ export const listMovementsOperation: Operation = {
     + 'key and why. A page can be empty and still have a `next_cursor`, if much of the history '
     + 'does not match. With `Accept: application/x-ndjson` or `text/csv`, returns all movements.',
   query: movementParameters,
-  answers: {
+  responses: {
     200: describeList({
       schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
     }, 'Movement', movement),

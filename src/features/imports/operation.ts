@@ -58,7 +58,7 @@ export const importProductsOperation: Operation = {
     [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
     [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon or tab.'),
   },
-  answers: {
+  responses: {
     200: {
       description: 'The results of the rows.',
       content: {

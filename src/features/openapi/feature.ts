@@ -14,7 +14,7 @@ const readOpenApiOperation: Operation = {
   summary: 'Read this document',
   description: 'OpenAPI 3.1, generated from the route table. Needs no key.',
   requestHeaders: ['IfNoneMatch'],
-  answers: {
+  responses: {
     200: {
       description: 'The document.',
       headers: ['DocumentTag'],

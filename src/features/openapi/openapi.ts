@@ -5,7 +5,9 @@
 import {
   type HeaderField, requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
-import type { Answer, ApiDescription, PathParameter } from '../../api/description/operation.ts';
+import type {
+  ApiDescription, OperationResponse, PathParameter,
+} from '../../api/description/operation.ts';
 import type { Parameter } from '../../api/parameters.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
 import type { Route } from '../../api/route.ts';
@@ -35,8 +37,8 @@ export function describeApi(
   const paths = Object.fromEntries(groups.map(([path, group]) => [path, {
     ...describePathParameters(path, pathParameters), ...describeOperations(group, problems),
   }]));
-  const responses = Object.fromEntries([...problems].map(([status, answer]) =>
-    [status, describeAnswer(answer, answer.headers ?? [], false)]));
+  const responses = Object.fromEntries([...problems].map(([status, response]) =>
+    [status, describeResponse(response, response.headers ?? [], false)]));
   const referring = JSON.stringify([paths, responses]);
   return JSON.stringify({
     openapi: '3.1.0',
@@ -95,7 +97,7 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
     security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
     ...(parameters.length > 0 && { parameters }),
     ...(request && { requestBody: { required, content: request } }),
-    responses: describeAnswers(route, problems, isHead),
+    responses: describeResponses(route, problems, isHead),
   };
 }
 
@@ -107,33 +109,33 @@ function describeParameter(
   return { in: 'query', name, description, example, schema, ...(isList && { explode: false }) };
 }
 
-function describeAnswers(route: Route, problems: Problems, isHead: boolean): Part {
-  const answers = Object.entries(route.operation.answers).map(([status, answer]) => {
-    return [status, describeAnswer(answer, listFields(route, answer), isHead)];
+function describeResponses(route: Route, problems: Problems, isHead: boolean): Part {
+  const responses = Object.entries(route.operation.responses).map(([status, response]) => {
+    return [status, describeResponse(response, listFields(route, response), isHead)];
   });
   const errors = listProblems(route).map((status) => {
     const problem = problems.get(status);
-    const own = problem && isHead && describeAnswer(problem, problem.headers ?? [], isHead);
+    const own = problem && isHead && describeResponse(problem, problem.headers ?? [], isHead);
     return [status, own || { $ref: `#/components/responses/${status}` }];
   });
-  return Object.fromEntries([...answers, ...errors]);
+  return Object.fromEntries([...responses, ...errors]);
 }
 
 /** The header fields of a successful response: its own, and those that follow from the route. */
-export function listFields(route: Route, answer: Answer): readonly ResponseField[] {
+export function listFields(route: Route, response: OperationResponse): readonly ResponseField[] {
   const { requestHeaders = [] } = route.operation;
   return [
-    ...answer.headers ?? [],
+    ...response.headers ?? [],
     ...(requestHeaders.includes('IdempotencyKey') ? ['IdempotentReplay'] as const : []),
     'CacheControl',
-    ...(answer.content ? ['ContentEncoding'] as const : []),
-    ...(answer.content || route.method === 'GET' ? ['Vary'] as const : []),
+    ...(response.content ? ['ContentEncoding'] as const : []),
+    ...(response.content || route.method === 'GET' ? ['Vary'] as const : []),
     ...(route.scope === undefined ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
   ];
 }
 
-function describeAnswer(
-  { description, content }: Answer, fields: readonly ResponseField[], isHead: boolean,
+function describeResponse(
+  { description, content }: OperationResponse, fields: readonly ResponseField[], isHead: boolean,
 ): Part {
   const headers = fields.map((name) =>
     [responseFields[name].field, { $ref: `#/components/headers/${name}` }]);

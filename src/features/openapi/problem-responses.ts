@@ -6,7 +6,7 @@ import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { type ResponseField, responseFields } from '../../api/description/header-fields.ts';
-import type { Answer } from '../../api/description/operation.ts';
+import type { OperationResponse } from '../../api/description/operation.ts';
 import type { Route } from '../../api/route.ts';
 import { refer } from '../../api/description/schema.ts';
 
@@ -70,7 +70,7 @@ export function listProblems(route: Route): readonly number[] {
 }
 
 /** The problems by status. */
-export function describeProblems(): ReadonlyMap<number, Answer> {
+export function describeProblems(): ReadonlyMap<number, OperationResponse> {
   // The cast: Object.entries loses the key type.
   const entries = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
   const replies = entries.map(([code, [detail, details]]) => {

@@ -35,7 +35,7 @@ const patch = json('WebhookPatch', { types: null, status: 'active' });
 /** Shared by the operations that change a webhook. */
 const change = {
   requestHeaders: ['IdempotencyKey'],
-  answers: {
+  responses: {
     200: { description: 'The webhook after the change.', content },
   },
 } as const;
@@ -46,7 +46,7 @@ export const webhookOperations = {
     summary: 'List webhooks',
     description: 'In creation order.',
     query: pageParameters,
-    answers: {
+    responses: {
       200: {
         description: 'A page.',
         content: json('WebhookPage', { webhooks: [webhook], next_cursor: null }),
@@ -63,7 +63,7 @@ export const webhookOperations = {
       + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} per message. The response contains the secret that signs `
       + 'the messages. Store it: it is shown only once.',
     request: json('NewWebhook', { url, description, types }),
-    answers: {
+    responses: {
       201: {
         description: 'The webhook was created.',
         headers: ['Location'],
@@ -76,7 +76,7 @@ export const webhookOperations = {
     id: 'readWebhook',
     summary: 'Read a webhook',
     description: 'Includes the position it has reached, and since when it has been failing.',
-    answers: { 200: { description: 'The webhook.', content } },
+    responses: { 200: { description: 'The webhook.', content } },
   },
   patch: {
     ...change,
@@ -91,14 +91,14 @@ export const webhookOperations = {
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'A message in flight may still arrive.',
-    answers: { 204: { description: 'The webhook was deleted.' } },
+    responses: { 204: { description: 'The webhook was deleted.' } },
   },
   listDeliveries: {
     id: 'listWebhookDeliveries',
     summary: 'List the delivery attempts of a webhook',
     description: `The last ${WEBHOOK_ATTEMPTS_KEPT} attempts, newest first.`,
     query: pageParameters,
-    answers: {
+    responses: {
       200: {
         description: 'A page.',
         content: json('WebhookDeliveryPage', { deliveries: [delivery], next_cursor: null }),
@@ -110,7 +110,7 @@ export const webhookOperations = {
     summary: 'Send a test message',
     description: 'Sends a signed message of type `test` immediately, even to a disabled webhook, '
       + 'and returns the result.',
-    answers: {
+    responses: {
       200: {
         description: 'The result of the attempt.',
         content: json('WebhookDelivery', test),
@@ -133,7 +133,7 @@ export const webhookOperations = {
       + 'overlap ends, both the new and the old secret sign each message. The body is optional.',
     request: json('WebhookRotation', { overlap: '24h' }),
     isRequestOptional: true,
-    answers: {
+    responses: {
       200: {
         description: 'The webhook, with its new secret.',
         content: contentWithSecret,

@@ -3,7 +3,7 @@
  * from the route itself, like the OpenAPI document.
  */
 import { requestFields, responseFields } from '../../../api/description/header-fields.ts';
-import type { Answer } from '../../../api/description/operation.ts';
+import type { OperationResponse } from '../../../api/description/operation.ts';
 import type { Route } from '../../../api/route.ts';
 import { listFields, listPathParameters } from '../../openapi/openapi.ts';
 import { describeProblems, listProblems } from '../../openapi/problem-responses.ts';
@@ -17,7 +17,7 @@ import { describeType, renderMeaning, renderProse, renderShapes, toSchema } from
 export function renderOperation(
   request: PageRequest, portal: Portal, route: Route, values: ReadonlyMap<string, unknown>,
 ): Html {
-  const { method, path, scope, operation: { description, request: body, answers } } = route;
+  const { method, path, scope, operation: { description, request: body, responses } } = route;
   const described = new Set<string>(); // schemas already on the page
   const renderBodies = (content: Contents): Html => html`${renderContents(content)}
     ${renderShapes(portal.description.schemas, schemasOf(content), described)}`;
@@ -33,10 +33,10 @@ export function renderOperation(
       ${route.operation.isRequestOptional && html`<p>Optional.</p>`}
       ${renderBodies(body)}`}
     <h2>Responses</h2>
-    ${Object.entries(answers).map(([status, answer]) => html`<h3>${status}</h3>
-      ${renderProse(answer.description)}
-      ${answer.content && renderBodies(answer.content)}
-      ${renderFields(route, answer)}`)}
+    ${Object.entries(responses).map(([status, response]) => html`<h3>${status}</h3>
+      ${renderProse(response.description)}
+      ${response.content && renderBodies(response.content)}
+      ${renderFields(route, response)}`)}
     ${renderErrors(request, listProblems(route))}`;
 }
 
@@ -90,8 +90,8 @@ function renderParameters(
   });
 }
 
-function renderFields(route: Route, answer: Answer): Html {
-  const fields = listFields(route, answer).map((name) => responseFields[name]);
+function renderFields(route: Route, response: OperationResponse): Html {
+  const fields = listFields(route, response).map((name) => responseFields[name]);
   return html`<details><summary>Response headers</summary><dl>${
     fields.map(({ field, description }) => html`<dt><code>${field}</code></dt>
       <dd>${renderProse(description)}</dd>`)}</dl></details>`;
