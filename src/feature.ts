@@ -4,7 +4,9 @@
  * feature may import the core but no other feature; only the portal, which shows the others, may.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiDescription, PathParameter } from './api/description/operation.ts';
+import type {
+  ApiDescription, PathParameter, WebhookOperation,
+} from './api/description/operation.ts';
 import { schemas } from './api/description/schemas.ts';
 import type { Route, Services } from './api/route.ts';
 import { productPathParameters } from './api/products/product-operations.ts';
@@ -26,6 +28,8 @@ export interface Feature<Options = object, ShopOptions = object> {
   readonly routes?: readonly Route[];
   /** The JSON Schemas that its routes refer to, by name. */
   readonly schemas?: ApiDescription<Route>['schemas'];
+  /** The requests that it sends to clients. */
+  readonly webhooks?: readonly WebhookOperation[];
   /** The path parameters of its routes, unless the core describes them. */
   readonly pathParameters?: readonly PathParameter[];
   /** Connects the feature to one app, with the options passed to `createApp`. */
@@ -152,6 +156,7 @@ export function describeRoutes<Options>(
   return {
     routes: [...routes, ...features.flatMap((feature) => feature.routes ?? [])],
     schemas: Object.assign({}, schemas, ...features.map((feature) => feature.schemas)),
+    webhooks: features.flatMap((feature) => feature.webhooks ?? []),
     pathParameters: [
       ...productPathParameters, ...features.flatMap((feature) => feature.pathParameters ?? []),
     ],

@@ -7,7 +7,7 @@ import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { StoreMetrics } from '../store/maintenance-store.ts';
 import type { Store } from '../store/store.ts';
-import type { Operation, OperationResponse } from './description/operation.ts';
+import type { Operation, OperationResponse, Tag } from './description/operation.ts';
 import { objectOf } from './description/schema.ts';
 import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_MIN_FREE_BYTES, READY_RETRY_MS,
@@ -75,8 +75,13 @@ function findStoreProblem(
   return isFull ? 'The disk is full.' : 'The last change could not be written.';
 }
 
+export const serverTag: Tag = {
+  name: 'Server', description: 'The server itself. These operations need no key.',
+};
+
 export const readHealthOperation: Operation = {
   id: 'readHealth',
+  tag: serverTag,
   summary: 'Check that the server is alive',
   description: 'Succeeds as long as the process responds at all. Needs no key.',
   responses: { 200: describeStatus('The server is alive.', 'alive') },
@@ -84,6 +89,7 @@ export const readHealthOperation: Operation = {
 
 export const readReadinessOperation: Operation = {
   id: 'readReadiness',
+  tag: serverTag,
   summary: 'Check that the server is ready',
   description: 'With 503, `detail` says why not: the server is stopping, its database cannot be '
     + 'read, its disk is full, or its last change could not be written. Checked at most once a '

@@ -113,6 +113,7 @@ export function openRoute(
 /** The query and media types of a route are those of its operation. */
 function deriveFormats(operation: Operation) {
   const { query = {}, request = {}, responses } = operation;
-  const produced = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));
+  const produced = Object.values(responses).flatMap(({ content = {}, alternatives = {} }) =>
+    [content, alternatives].flatMap(Object.keys));
   return { operation, query, consumes: Object.keys(request), produces: [...new Set(produced)] };
 }

@@ -1,5 +1,5 @@
 /** How the OpenAPI document describes a route, its parameters and its responses. */
-import type { RequestField, ResponseField } from './header-fields.ts';
+import type { HeaderField, RequestField, ResponseField } from './header-fields.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Schema } from '../../domain/validation.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,9 +12,16 @@ export interface PathParameter extends Omit<Parameter, 'parse' | 'default'> {
   findSample(store: Store, sellerId: SellerId): Promise<string | undefined>;
 }
 
+/** A group of operations. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
 /** All routes, and the schemas and path parameters that they refer to. */
 export interface ApiDescription<Route> {
   readonly routes: readonly Route[];
+  readonly webhooks: readonly WebhookOperation[];
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly pathParameters: readonly PathParameter[];
 }
@@ -30,6 +37,11 @@ export interface OperationResponse {
   readonly description: string;
   /** None for a response without a body. */
   readonly content?: Content;
+  /**
+   * Other representations, which a request has to ask for. They are apart from `content`, so that
+   * clients which are generated from the document have one type of response: the JSON object.
+   */
+  readonly alternatives?: Content;
   readonly headers?: readonly ResponseField[];
 }
 
@@ -37,6 +49,7 @@ export interface OperationResponse {
 export interface Operation {
   /** Unique among the operations: `createProduct`. */
   readonly id: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
   /** Other query parameters are rejected. */
@@ -50,4 +63,13 @@ export interface Operation {
   readonly responses: Readonly<Record<number, OperationResponse>>;
   /** Problem statuses in addition to those that follow from the route. */
   readonly problems?: readonly number[];
+}
+
+/** A request that the server sends: a webhook in the sense of OpenAPI 3.1. */
+export interface WebhookOperation
+  extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
+  readonly headers: readonly HeaderField[];
+  readonly request: Content;
+  /** What the receiver responds, by status or range of statuses. */
+  readonly responses: Readonly<Record<string, string>>;
 }

@@ -31,7 +31,7 @@ export function tableOf(row: Readonly<Record<string, unknown>>, description: str
   };
 }
 
-/** A page as JSON, or all entries as NDJSON or CSV; `entry` is the example. */
+/** A page as JSON; as alternatives all entries as NDJSON or CSV. `entry` is the example. */
 export function describeList(
   page: { readonly schema: Schema; readonly example: unknown }, name: string,
   entry: Readonly<Record<string, unknown>>,
@@ -39,8 +39,8 @@ export function describeList(
   return {
     description: 'A page, or an export.',
     headers: ['Link', 'SellerPosition'],
-    content: {
-      [JSON_TYPE]: page,
+    content: { [JSON_TYPE]: page },
+    alternatives: {
       [NDJSON_TYPE]: linesOf(name, entry),
       [CSV_TYPE]: tableOf(
         entry, 'A value that a spreadsheet would read as a formula gets a leading apostrophe.',
@@ -59,12 +59,19 @@ export function objectOf(
   return { type: 'object', ...(required.length > 0 && { required }), properties };
 }
 
-/** The schemas of members, from their validators. */
+/**
+ * The schemas of members, from their validators. The description names a default, because client
+ * generators take a member whose schema has a `default` for one that is always there.
+ */
 export function describeMembers(
   members: Readonly<Record<string, Pick<Validator<unknown>, 'schema' | 'description'>>>,
 ): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(Object.entries(members).map(([name, { schema, description }]) =>
-    [name, { ...schema, ...(description !== undefined && { description }) }]));
+  return Object.fromEntries(Object.entries(members).map(([name, { schema, description }]) => {
+    const { default: value, ...rest } = schema;
+    const note = value === undefined ? [] : [`Default: \`${String(value)}\`.`];
+    const text = [description ?? [], note].flat().join(' ');
+    return [name, { ...rest, ...(text !== '' && { description: text }) }];
+  }));
 }
 
 export function nullable(schema: Schema): Schema {
@@ -75,6 +82,20 @@ export function nullable(schema: Schema): Schema {
 export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
   const lines = Object.entries(meanings).map(([text, meaning]) => `- \`${text}\`: ${meaning}`);
   return { enum: Object.keys(meanings), description: lines.join('\n') };
+}
+
+/** One of the named object schemas, which the value of a member tells apart. */
+export function unionOf(
+  member: string, names: Readonly<Record<string, string>>,
+): Schema {
+  return {
+    oneOf: [...new Set(Object.values(names))].map(refer),
+    discriminator: {
+      propertyName: member,
+      mapping: Object.fromEntries(Object.entries(names).map(([value, name]) =>
+        [value, refer(name)['$ref']])),
+    },
+  };
 }
 
 /** A page: the items under the list's name, and the cursor of the next page. */

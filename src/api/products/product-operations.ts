@@ -6,7 +6,9 @@ import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Operation, OperationResponse, PathParameter } from '../description/operation.ts';
+import type {
+  Operation, OperationResponse, PathParameter, Tag,
+} from '../description/operation.ts';
 import { linesOf, refer, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters } from './product-query.ts';
@@ -32,6 +34,10 @@ async function findAnyProduct(store: Store, sellerId: SellerId) {
   return products[0];
 }
 
+const tag: Tag = {
+  name: 'Products', description: 'Create, read, change, find and export the products you sell.',
+};
+
 const content = { [JSON_TYPE]: { schema: refer('Product'), example: product } };
 
 const created: OperationResponse = {
@@ -50,11 +56,13 @@ const patch = { schema: refer('ProductPatch'), example: { price: 11, stock: 38 }
 const operations = {
   list: {
     id: 'listProducts',
+    tag,
     summary: 'List, find or export products',
     description: 'Returns a page of the products that match all conditions of the query, and the '
       + 'cursor of the next page. Paging neither skips nor repeats a product that keeps its place '
       + 'in the sort order. With `Accept: application/x-ndjson` or `text/csv`, or with `format`, '
-      + 'returns an export: all matching products, as of the position in `Seller-Position`.',
+      + 'returns an export: all matching products, as of the position in `Seller-Position`. With '
+      + '`fields`, products have only those members.',
     query: productListParameters,
     requestHeaders: ['IfNoneMatch'],
     responses: {
@@ -63,8 +71,13 @@ const operations = {
         headers: ['CatalogueTag', 'Link', 'SellerPosition'],
         content: {
           [JSON_TYPE]: {
-            schema: { anyOf: [refer('ProductPage'), refer('PartialProductPage')] },
-            example: { products: [product], next_cursor: null },
+            schema: refer('ProductPage'), example: { products: [product], next_cursor: null },
+          },
+        },
+        alternatives: {
+          [JSON_TYPE]: {
+            schema: refer('PartialProductPage'),
+            example: { products: [{ sku: product.sku, stock: product.stock }], next_cursor: null },
           },
           [NDJSON_TYPE]: linesOf('PartialProduct', product),
           [CSV_TYPE]: tableOf(product, 'A value that a spreadsheet would read as a formula gets a '
@@ -76,6 +89,7 @@ const operations = {
   },
   create: {
     id: 'createProduct',
+    tag,
     summary: 'Create a product',
     description: 'All five members are required.',
     requestHeaders: ['IdempotencyKey'],
@@ -85,6 +99,7 @@ const operations = {
   },
   read: {
     id: 'readProduct',
+    tag,
     summary: 'Read a product',
     description: 'The `ETag` is the position of the product\'s last change.',
     requestHeaders: ['IfMatch', 'IfNoneMatch'],
@@ -95,6 +110,7 @@ const operations = {
   },
   putBySku: {
     id: 'putProductBySku',
+    tag,
     summary: 'Create or replace the product with a SKU',
     description: '`If-None-Match: *` only creates; `If-Match` only replaces that version.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
@@ -108,6 +124,7 @@ const operations = {
   },
   patch: {
     id: 'patchProduct',
+    tag,
     summary: 'Change members of a product',
     description: 'A merge patch (RFC 7396). No member can be removed, so `null` is an error.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
@@ -117,6 +134,7 @@ const operations = {
   },
   delete: {
     id: 'deleteProduct',
+    tag,
     summary: 'Delete a product',
     description: 'The SKU becomes available again. The id is never reused.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],

@@ -2,7 +2,7 @@
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Operation } from '../description/operation.ts';
+import type { Operation, Tag } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, refer } from '../description/schema.ts';
@@ -50,6 +50,11 @@ function parseMoment(text: string): ParseResult<Moment> {
   );
 }
 
+export const stockTag: Tag = {
+  name: 'Stock',
+  description: 'Synchronise stock in bulk, and read what is and what was in stock.',
+};
+
 const { sku, id, stock: previous } = product;
 const change = { sku, adjust: -2, reason: 'sold' };
 const result = { sku, id, status: 'ok', previous, stock: 38, position: 13 };
@@ -57,6 +62,7 @@ const summary = { applied: 1, unchanged: 0, failed: 0, position: 13 };
 
 export const syncStockOperation: Operation = {
   id: 'syncStock',
+  tag: stockTag,
   summary: 'Change the stock of many products',
   description: `JSON: up to ${STOCK_CHANGES_LIMIT} changes, applied together. A failed change does `
     + 'not stop the others, unless `atomic` is set. NDJSON: any number of changes, applied in '
@@ -85,6 +91,8 @@ export const syncStockOperation: Operation = {
             applied: 1, failed: 1, position: 13,
           },
         },
+      },
+      alternatives: {
         [NDJSON_TYPE]: linesOf('StockLine', { line: 1, ...result }, { summary }),
       },
     },
@@ -96,6 +104,7 @@ const level = { id, sku, stock: 38, position: 13 };
 
 export const listStockOperation: Operation = {
   id: 'listStock',
+  tag: stockTag,
   summary: 'Read the stock of all products, now or at an earlier time',
   description: 'With `at`, returns the stock at a position or a time, with the products and SKUs '
     + 'of that moment. Returns a page; with `Accept: application/x-ndjson` or `text/csv`, returns '

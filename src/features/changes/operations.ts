@@ -1,23 +1,19 @@
 /** The OpenAPI operations, parameters and schemas of the change feed and the stock ledger. */
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
-import type { Operation } from '../../api/description/operation.ts';
+import type { Operation, Tag } from '../../api/description/operation.ts';
 import { listParameters } from '../../api/list.ts';
 import {
   choice, choiceList, instant, integer, position, sku, withDefault,
 } from '../../api/parameters.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { parseProductId, type ProductId } from '../../domain/id.ts';
-import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
-import {
-  count, describeList, enumOf, nullable, objectOf, pageOf, refer, time,
-} from '../../api/description/schema.ts';
-import { positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
-import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
+import { changeSchemas, movementSchemas, originOf } from '../../api/description/change-schemas.ts';
+import { count, describeList, objectOf, pageOf, refer } from '../../api/description/schema.ts';
+import { stockTag } from '../../api/stock/stock-operations.ts';
+import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { stockChange, stockMovement } from '../../api/description/examples.ts';
-import {
-  stockDelta, stockReason, stockSequence,
-} from '../../domain/catalogue/stock-change.ts';
+import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
@@ -72,8 +68,13 @@ export const movementParameters = {
   ...listParameters,
 } as const;
 
+const tag: Tag = {
+  name: 'Changes', description: 'Follow every change to your catalogue, in order and without gaps.',
+};
+
 export const listChangesOperation: Operation = {
   id: 'listChanges',
+  tag,
   summary: 'Follow changes to your catalogue',
   description: 'Returns every change in order and without gaps: a page of the changes after a '
     + 'position, immediately or, with `wait`, as soon as there is one. With '
@@ -89,6 +90,8 @@ export const listChangesOperation: Operation = {
         [JSON_TYPE]: {
           schema: refer('ChangePage'), example: { changes: [stockChange], next: 13 },
         },
+      },
+      alternatives: {
         [EVENT_STREAM_TYPE]: {
           schema: {
             type: 'string', contentMediaType: EVENT_STREAM_TYPE,
@@ -107,6 +110,7 @@ const movement = { ...origin, ...stockMovement };
 
 export const listMovementsOperation: Operation = {
   id: 'listMovements',
+  tag: stockTag,
   summary: 'Read the stock ledger',
   description: 'Returns the stock movements in the history, in order: what moved, when, by which '
     + 'key and why. A page can be empty and still have a `next_cursor`, if much of the history '
@@ -119,47 +123,12 @@ export const listMovementsOperation: Operation = {
   },
 };
 
-const changeTypes: Readonly<Record<ChangeType, string>> = {
-  created: 'the product was created',
-  updated: 'members other than `stock` changed, and perhaps `stock`',
-  deleted: 'the product was deleted; `data` is its last state',
-  stock: 'only the stock changed',
-};
-
-const originSchemas = {
-  position: positionSchema,
-  type: { type: 'string', ...enumOf(changeTypes) },
-  product_id: productIdSchema,
-  sku: {
-    ...skuReference.schema, description: 'After the change; for a deleted product, the last one.',
-  },
-  at: time,
-  key_id: { type: 'string', description: 'The API key that made the change.' },
-};
-
-const movementSchemas = {
-  before: stockQuantity.schema, after: stockQuantity.schema,
-  delta: stockDelta.schema,
-  reason: nullable({ ...stockReason.schema, description: 'Why the stock moved.' }),
-  source: nullable({
-    ...stockSource.schema, description: 'The system that the numbers come from.',
-  }),
-  sequence: nullable(stockSequence.schema),
-};
-
 export const historySchemas: Readonly<Record<string, Schema>> = {
-  StockMovement: objectOf(movementSchemas),
-  Change: objectOf({
-    ...originSchemas,
-    data: {
-      anyOf: [refer('Product'), refer('StockMovement')],
-      description: 'The product; for the type `stock`, the movement.',
-    },
-  }),
+  ...changeSchemas,
   ChangePage: objectOf({
     changes: { type: 'array', items: refer('Change') },
     next: { ...count, description: 'The `after` of the next request.' },
   }),
-  Movement: objectOf({ ...originSchemas, ...movementSchemas }),
+  Movement: objectOf({ ...originOf(CHANGE_TYPES), ...movementSchemas }),
   MovementPage: pageOf('movements', refer('Movement')),
 };

@@ -3,7 +3,7 @@ import { DEFAULTABLE, MEMBERS } from '../../transfer/columns.ts';
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
-import type { Operation } from '../../api/description/operation.ts';
+import type { Operation, Tag } from '../../api/description/operation.ts';
 import { choice, dryRun, text, withDefault } from '../../api/parameters.ts';
 import { linesOf, tableOf } from '../../api/description/schema.ts';
 import { newProduct } from '../../api/description/examples.ts';
@@ -43,8 +43,13 @@ export const importParameters = {
   },
 } as const;
 
+const tag: Tag = {
+  name: 'Imports', description: 'Create and update products from CSV and NDJSON files.',
+};
+
 export const importProductsOperation: Operation = {
   id: 'importProducts',
+  tag,
   summary: 'Import a file of products',
   description: 'Accepts a file of any length and responds while reading it. Rows are written in '
     + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `

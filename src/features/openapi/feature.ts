@@ -1,16 +1,19 @@
 /** Serves the OpenAPI document, which is generated from the route table. */
 import { createHash } from 'node:crypto';
+import { serverTag } from '../../api/health.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import { objectOf } from '../../api/description/schema.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
 import { openRoute, type OpenRequest, type Services } from '../../api/route.ts';
+import { AppError } from '../../domain/error.ts';
 import type { Feature } from '../../feature.ts';
 import { isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { describeApi } from './openapi.ts';
+import { type Contact, describeApi, type ServerDescription } from './openapi.ts';
 
 const readOpenApiOperation: Operation = {
   id: 'readOpenApi',
+  tag: serverTag,
   summary: 'Read this document',
   description: 'OpenAPI 3.1, generated from the route table. Needs no key.',
   requestHeaders: ['IfNoneMatch'],
@@ -23,8 +26,10 @@ const readOpenApiOperation: Operation = {
           schema: objectOf({
             openapi: { type: 'string', pattern: '^3\\.1\\.' },
             info: { type: 'object' },
-            servers: { type: 'array' },
+            servers: { type: 'array', items: { type: 'object' } },
+            tags: { type: 'array', items: { type: 'object' } },
             paths: { type: 'object' },
+            webhooks: { type: 'object' },
             components: { type: 'object' },
           }, ['openapi', 'info', 'paths']),
           example: { openapi: '3.1.0', info: { title: '...', version: '...' }, paths: {} },
@@ -35,9 +40,46 @@ const readOpenApiOperation: Operation = {
   },
 };
 
-export const openapi: Feature = {
+interface OpenApiOptions {
+  readonly baseUrl?: string;
+  /** An e-mail address or a URL for integrators, which the OpenAPI document names. */
+  readonly contact?: string | undefined;
+}
+
+export const openapi: Feature<OpenApiOptions, OpenApiOptions> = {
   routes: [openRoute('/api/v1/openapi.json', readOpenApiOperation, readOpenApi)],
+  connect({ instances }, { baseUrl, contact }) {
+    instances.set(serverDescription, { baseUrl, contact: parseContact(contact) });
+    return undefined;
+  },
+  server: {
+    settings: {
+      contact: {
+        value: 'TEXT', help: 'e-mail address or URL for integrators, in the OpenAPI document',
+        isSetting: true,
+      },
+    },
+    async load(settings) {
+      const contact = settings.readText('contact');
+      parseContact(contact); // before anything starts
+      return { start: () => ({ options: { contact } }) };
+    },
+  },
 };
+
+/** @throws AppError `invalid_data` */
+function parseContact(text: string | undefined): Contact | undefined {
+  if (text === undefined) return undefined;
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return { url: text };
+  if (/^[^\s@]+@[^\s@]+$/.test(text)) return { email: text };
+  throw new AppError(
+    'invalid_data', `The contact "${text}" is neither an e-mail address nor an http(s) URL.`,
+  );
+}
+
+function serverDescription(): ServerDescription {
+  return {};
+}
 
 /** GET /api/v1/openapi.json: 200, 304 */
 async function readOpenApi(
@@ -50,16 +92,19 @@ async function readOpenApi(
 }
 
 /** Built once per app: the route needs no key, so requests must not hash or compress it again. */
-function documentReply({ description, basePath }: Services): Reply {
-  return renderDocument(describeApi(description, basePath));
+function documentReply(services: Services): Reply {
+  return renderDocument(services, {});
 }
 
 /** Below a framework's mount path, which a document for all requests names relative to its own. */
-function mountedDocumentReply({ description }: Services): Reply {
-  return renderDocument(describeApi(description, '../..'));
+function mountedDocumentReply(services: Services): Reply {
+  return renderDocument(services, { baseUrl: '../..' });
 }
 
-function renderDocument(text: string): Reply {
+function renderDocument(
+  { description, instances }: Services, server: ServerDescription,
+): Reply {
+  const text = describeApi(description, { ...instances.get(serverDescription), ...server });
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   return {
     status: 200,

@@ -6,10 +6,10 @@ import {
   type HeaderField, requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
 import type {
-  ApiDescription, OperationResponse, PathParameter,
+  ApiDescription, OperationResponse, PathParameter, Tag, WebhookOperation,
 } from '../../api/description/operation.ts';
 import type { Parameter } from '../../api/parameters.ts';
-import { describeProblems, listProblems } from './problem-responses.ts';
+import { describeProblems, listProblems, responseName } from './problem-responses.ts';
 import type { Route } from '../../api/route.ts';
 
 /** The major version is the `v1` in the paths. */
@@ -20,35 +20,58 @@ export const DESCRIPTION = `Lists and changes a seller's products.
 Requests may contain only the members described here; responses may gain members in the future.
 Every change to a catalogue takes its next *position*: 1, 2, 3, without gaps. Errors are problem
 details (RFC 9457) that report all errors of a request together. An unknown path gets 404; a method
-that a path does not support gets 405 with \`Allow\` (\`#/components/responses/405\`). Responses are
-compressed if \`Accept-Encoding\` allows it.`;
+that a path does not support gets 405 with \`Allow\`. HEAD works wherever GET does. Responses are
+compressed if \`Accept-Encoding\` allows it. A request can ask for the representations in
+\`x-alternative-content\` by \`Accept\` or a query parameter.`;
 
 export const KEY_DESCRIPTION =
   'A server-side secret. Requests with a key that come from web pages are rejected.';
 
+/** What the document says about this server; each part is optional. */
+export interface ServerDescription {
+  /** Where clients find the server. Without it, paths are relative to the document. */
+  readonly baseUrl?: string | undefined;
+  /** Where integrators reach the operator. */
+  readonly contact?: Contact | undefined;
+}
+
+/** OpenAPI 3.1 section 4.8.3. */
+export type Contact = { readonly email: string } | { readonly url: string };
+
 type Part = Readonly<Record<string, unknown>>;
 
-/** The document as JSON; `prefix` precedes every path. */
+/** The document as JSON. */
 export function describeApi(
-  { routes, schemas, pathParameters }: ApiDescription<Route>, prefix: string,
+  { routes, webhooks, schemas, pathParameters }: ApiDescription<Route>,
+  { baseUrl = '', contact }: ServerDescription = {},
 ): string {
   const problems = describeProblems();
   const groups = [...Map.groupBy(routes, ({ path }) => path)];
   const paths = Object.fromEntries(groups.map(([path, group]) => [path, {
-    ...describePathParameters(path, pathParameters), ...describeOperations(group, problems),
+    ...describePathParameters(path, pathParameters),
+    ...Object.fromEntries(group.map((route) =>
+      [route.method.toLowerCase(), describeOperation(route)])),
   }]));
-  const responses = Object.fromEntries([...problems].map(([status, response]) =>
-    [status, describeResponse(response, response.headers ?? [], false)]));
-  const referring = JSON.stringify([paths, responses]);
+  const used = JSON.stringify(paths);
+  const responses = selectUsed('responses', used, [...problems].map(([status, response]) =>
+    [responseName(status), describeResponse(response, response.headers ?? [])]));
+  const referring = `${used}${JSON.stringify(responses)}`;
   return JSON.stringify({
     openapi: '3.1.0',
-    info: { title: 'Seller Product API', version: API_VERSION, description: DESCRIPTION },
-    servers: [{ url: prefix || '/' }],
+    info: {
+      title: 'Seller Product API', version: API_VERSION,
+      summary: 'A seller\'s products and stock, and every change to them.',
+      description: DESCRIPTION,
+      ...(contact && { contact }),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl.replace(/\/+$/, '') || '/' }],
+    tags: listTags(routes),
     paths,
+    ...(webhooks.length > 0 && { webhooks: describeWebhooks(webhooks) }),
     components: {
       schemas,
-      parameters: describeFields('parameters', requestFields, referring, (field) =>
-        ({ name: field, in: 'header' })),
+      parameters: describeFields('parameters', requestFields, referring, placeInHeader),
       headers: describeFields('headers', responseFields, referring, () => ({})),
       responses,
       securitySchemes: {
@@ -60,7 +83,14 @@ export function describeApi(
   });
 }
 
-type Problems = ReturnType<typeof describeProblems>;
+/** Each once; those that need no key come last. */
+export function listTags(routes: readonly Route[]): readonly Tag[] {
+  const ordered = [
+    ...routes.filter(({ scope }) => scope !== undefined),
+    ...routes.filter(({ scope }) => scope === undefined),
+  ];
+  return [...new Set(ordered.map(({ operation }) => operation.tag))];
+}
 
 function describePathParameters(path: string, known: readonly PathParameter[]): Part {
   const parameters = listPathParameters(path, known)
@@ -76,28 +106,23 @@ export function listPathParameters(
   return names.flatMap((name) => known.filter((one) => one.name === name));
 }
 
-function describeOperations(routes: readonly Route[], problems: Problems): Part {
-  return Object.fromEntries(routes.flatMap((route) => {
-    const described = [route.method.toLowerCase(), describeOperation(route, problems, false)];
-    if (route.method !== 'GET') return [described];
-    return [described, ['head', describeOperation(route, problems, true)]];
-  }));
-}
-
-function describeOperation(route: Route, problems: Problems, isHead: boolean): Part {
-  const { id, summary, description, request, requestHeaders = [] } = route.operation;
-  const required = !route.operation.isRequestOptional;
+function describeOperation(route: Route): Part {
+  const { operation, query, scope } = route;
+  const { id, tag, summary, description, request, requestHeaders = [] } = operation;
   const headers = requestHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` }));
-  const parameters = [...Object.entries(route.query).map(describeParameter), ...headers];
+  const parameters = [...Object.entries(query).map(describeParameter), ...headers];
   return {
-    operationId: isHead ? `${id}Head` : id,
-    summary: isHead ? `${summary} (header fields only)` : summary,
+    operationId: id,
+    tags: [tag.name],
+    summary,
     description,
     // For an apiKey scheme, OpenAPI 3.1 allows role names here: the scope that the key needs.
-    security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
+    security: scope === undefined ? [] : [{ apiKey: [scope] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(request && { requestBody: { required, content: request } }),
-    responses: describeResponses(route, problems, isHead),
+    ...(request && {
+      requestBody: { required: !operation.isRequestOptional, content: request },
+    }),
+    responses: describeResponses(route),
   };
 }
 
@@ -109,15 +134,11 @@ function describeParameter(
   return { in: 'query', name, description, example, schema, ...(isList && { explode: false }) };
 }
 
-function describeResponses(route: Route, problems: Problems, isHead: boolean): Part {
-  const responses = Object.entries(route.operation.responses).map(([status, response]) => {
-    return [status, describeResponse(response, listFields(route, response), isHead)];
-  });
-  const errors = listProblems(route).map((status) => {
-    const problem = problems.get(status);
-    const own = problem && isHead && describeResponse(problem, problem.headers ?? [], isHead);
-    return [status, own || { $ref: `#/components/responses/${status}` }];
-  });
+function describeResponses(route: Route): Part {
+  const responses = Object.entries(route.operation.responses).map(([status, response]) =>
+    [status, describeResponse(response, listFields(route, response))]);
+  const errors = listProblems(route).map((status) =>
+    [status, { $ref: `#/components/responses/${responseName(status)}` }]);
   return Object.fromEntries([...responses, ...errors]);
 }
 
@@ -135,23 +156,51 @@ export function listFields(route: Route, response: OperationResponse): readonly 
 }
 
 function describeResponse(
-  { description, content }: OperationResponse, fields: readonly ResponseField[], isHead: boolean,
+  { description, content, alternatives }: OperationResponse, fields: readonly ResponseField[],
 ): Part {
   const headers = fields.map((name) =>
     [responseFields[name].field, { $ref: `#/components/headers/${name}` }]);
   return {
     description,
     headers: Object.fromEntries(headers),
-    ...(content && !isHead && { content }),
+    ...(content && { content }),
+    ...(alternatives && { 'x-alternative-content': alternatives }),
   };
 }
 
-/** Only fields that the document refers to: others belong to features that were removed. */
+function describeWebhooks(webhooks: readonly WebhookOperation[]): Part {
+  return Object.fromEntries(webhooks.map(({ id, tag, summary, description, ...webhook }) => [id, {
+    post: {
+      operationId: id,
+      tags: [tag.name],
+      summary,
+      description,
+      security: [],
+      parameters: webhook.headers.map(({ field, ...rest }) =>
+        ({ ...placeInHeader(field), ...rest })),
+      requestBody: { required: true, content: webhook.request },
+      responses: Object.fromEntries(Object.entries(webhook.responses)
+        .map(([status, meaning]) => [status, { description: meaning }])),
+    },
+  }]));
+}
+
+function placeInHeader(field: string): Part {
+  return { name: field, in: 'header' };
+}
+
 function describeFields(
   kind: string, fields: Readonly<Record<string, HeaderField>>, referring: string,
   place: (field: string) => Part,
 ): Part {
-  return Object.fromEntries(Object.entries(fields)
-    .filter(([name]) => referring.includes(`"#/components/${kind}/${name}"`))
-    .map(([name, { field, ...rest }]) => [name, { ...place(field), ...rest }]));
+  return selectUsed(kind, referring, Object.entries(fields).map(([name, { field, ...rest }]) =>
+    [name, { ...place(field), ...rest }]));
+}
+
+/** Only components that the document refers to: others belong to features that were removed. */
+function selectUsed(
+  kind: string, referring: string, components: readonly (readonly [name: string, part: Part])[],
+): Part {
+  return Object.fromEntries(components.filter(([name]) =>
+    referring.includes(`"#/components/${kind}/${name}"`)));
 }

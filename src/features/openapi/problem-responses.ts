@@ -2,6 +2,7 @@
  * The problem responses in the OpenAPI document. The code that sends problems also generates their
  * examples and header fields, one for each error code.
  */
+import { STATUS_CODES } from 'node:http';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -67,6 +68,11 @@ export function listProblems(route: Route): readonly number[] {
     ...(method === 'GET' ? [] : [507]),
     500, 503, ...problems,
   ];
+}
+
+/** The name of a status as a component of the document: `NotFound`. */
+export function responseName(status: number): string {
+  return (STATUS_CODES[status] ?? '').replaceAll(/\W/g, '');
 }
 
 /** The problems by status. */

@@ -4,7 +4,7 @@ import type { Scope } from '../../domain/access/caller.ts';
 import { formatWebhookId } from '../../domain/id.ts';
 import type { EmbedContext, Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
-import { webhookOperations } from './operations.ts';
+import { messageOperation, webhookOperations } from './operations.ts';
 import {
   createWebhook, deleteWebhook, listDeliveries, listWebhooks, patchWebhook, readWebhook,
   replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService,
@@ -44,6 +44,7 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     ...route, isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
   })),
   schemas: webhookSchemas,
+  webhooks: [messageOperation],
   pathParameters: [{
     name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',
     schema: { type: 'string' },

@@ -3,7 +3,8 @@ import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../api/media-types.ts';
-import type { Operation } from '../../api/description/operation.ts';
+import type { Operation, Tag, WebhookOperation } from '../../api/description/operation.ts';
+import { stockChange } from '../../api/description/examples.ts';
 import { refer } from '../../api/description/schema.ts';
 import { pageParameters } from '../../api/list.ts';
 
@@ -28,6 +29,10 @@ const test = {
   ...delivery, message_id: 'msg_5d6f9a', kind: 'test', first_position: null, last_position: null,
 };
 
+const tag: Tag = {
+  name: 'Webhooks', description: 'Have every change to your catalogue sent to your own server.',
+};
+
 const content = json('Webhook', webhook);
 const contentWithSecret = json('WebhookWithSecret', withSecret);
 const patch = json('WebhookPatch', { types: null, status: 'active' });
@@ -43,6 +48,7 @@ const change = {
 export const webhookOperations = {
   list: {
     id: 'listWebhooks',
+    tag,
     summary: 'List webhooks',
     description: 'In creation order.',
     query: pageParameters,
@@ -57,6 +63,7 @@ export const webhookOperations = {
   create: {
     ...change,
     id: 'createWebhook',
+    tag,
     summary: 'Create a webhook',
     description: `You can have up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is `
       + 'sent to the URL by POST, in order and at least once, up to '
@@ -74,6 +81,7 @@ export const webhookOperations = {
   },
   read: {
     id: 'readWebhook',
+    tag,
     summary: 'Read a webhook',
     description: 'Includes the position it has reached, and since when it has been failing.',
     responses: { 200: { description: 'The webhook.', content } },
@@ -81,6 +89,7 @@ export const webhookOperations = {
   patch: {
     ...change,
     id: 'patchWebhook',
+    tag,
     summary: 'Change a webhook',
     description: 'A merge patch (RFC 7396). `"status":"active"` resumes a disabled webhook where '
       + 'it stopped.',
@@ -89,12 +98,14 @@ export const webhookOperations = {
   delete: {
     ...change,
     id: 'deleteWebhook',
+    tag,
     summary: 'Delete a webhook',
     description: 'A message in flight may still arrive.',
     responses: { 204: { description: 'The webhook was deleted.' } },
   },
   listDeliveries: {
     id: 'listWebhookDeliveries',
+    tag,
     summary: 'List the delivery attempts of a webhook',
     description: `The last ${WEBHOOK_ATTEMPTS_KEPT} attempts, newest first.`,
     query: pageParameters,
@@ -107,6 +118,7 @@ export const webhookOperations = {
   },
   test: {
     id: 'testWebhook',
+    tag,
     summary: 'Send a test message',
     description: 'Sends a signed message of type `test` immediately, even to a disabled webhook, '
       + 'and returns the result.',
@@ -120,6 +132,7 @@ export const webhookOperations = {
   replay: {
     ...change,
     id: 'replayWebhook',
+    tag,
     summary: 'Replay changes',
     description: 'Sends all changes after a position again, in messages with new ids.',
     request: json('WebhookReplay', { position: 0 }),
@@ -128,6 +141,7 @@ export const webhookOperations = {
   rotateSecret: {
     ...change,
     id: 'rotateWebhookSecret',
+    tag,
     summary: 'Rotate the secret',
     description: 'The response contains the new secret, which is shown only once. Until the '
       + 'overlap ends, both the new and the old secret sign each message. The body is optional.',
@@ -141,6 +155,62 @@ export const webhookOperations = {
     },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
+
+const text = { type: 'string', minLength: 1 };
+const timestamp = '2026-11-20T10:49:00.213Z';
+const position = stockChange.position;
+
+/** What `message.ts` formats and `signMessage` signs. */
+export const messageOperation: WebhookOperation = {
+  id: 'webhookMessage',
+  tag,
+  summary: 'Message to a webhook',
+  description: 'Sent to the URL of each webhook: up to '
+    + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} changes, in order and at least once; or a test. Signed `
+    + 'according to Standard Webhooks 1.0.0: verify the signature over the raw body before you '
+    + 'parse it.',
+  headers: [
+    {
+      field: 'webhook-id', required: true, schema: text, example: 'msg_8e0397',
+      description: 'Identifies the message. A retry has the same id.',
+    },
+    {
+      field: 'webhook-timestamp', required: true, example: 1_795_171_740,
+      schema: { type: 'integer', minimum: 0 },
+      description: 'When this attempt started, in Unix seconds. Reject a message that is more than '
+        + '5 minutes old.',
+    },
+    {
+      field: 'webhook-signature', required: true, schema: text,
+      example: `v1,${'A'.repeat(43)}=`,
+      description: '`v1,` and the Base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` '
+        + 'with the decoded secret. While a secret is rotated there are two signatures, separated '
+        + 'by a space.',
+    },
+  ],
+  request: {
+    [JSON_TYPE]: {
+      schema: refer('WebhookMessage'),
+      examples: {
+        changes: {
+          value: {
+            type: 'changes', timestamp,
+            data: {
+              webhook_id: webhook.id, first_position: position, last_position: position,
+              changes: [stockChange],
+            },
+          },
+        },
+        test: { value: { type: 'test', timestamp, data: { webhook_id: webhook.id } } },
+      },
+    },
+  },
+  responses: {
+    '2XX': 'The message was received. The next one follows.',
+    410: 'The webhook is disabled at once.',
+    default: 'The message is sent again later. Redirects are not followed.',
+  },
+};
 
 function json(schema: string, example: unknown) {
   return { [JSON_TYPE]: { schema: refer(schema), example } };

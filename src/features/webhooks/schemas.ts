@@ -1,10 +1,14 @@
 /** The JSON Schemas of webhooks and their delivery log. */
 import { overlapField, webhookFields } from '../../domain/webhooks/webhook-input.ts';
-import { describeMembers, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
+import { changeSchemas } from '../../api/description/change-schemas.ts';
+import {
+  describeMembers, objectOf, pageOf, refer, time, unionOf,
+} from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 const optionalTime = { type: ['string', 'null'], format: 'date-time' };
 const position = { type: 'integer', minimum: 0 };
+const changePosition = { type: 'integer', minimum: 1 };
 const optionalPosition = { type: ['integer', 'null'], minimum: 1 };
 
 const fields = describeMembers(webhookFields);
@@ -44,6 +48,13 @@ function bodyOf(properties: Readonly<Record<string, Schema>>, required?: string[
   return { ...objectOf(properties, required), additionalProperties: false };
 }
 
+function messageOf(type: string, data: Readonly<Record<string, Schema>>): Schema {
+  return objectOf({
+    type: { type: 'string', const: type }, timestamp: time,
+    data: objectOf({ webhook_id: webhook.id, ...data }),
+  });
+}
+
 export const webhookSchemas = {
   Webhook: objectOf(webhook),
   WebhookWithSecret: objectOf({ ...webhook, secret }),
@@ -58,4 +69,13 @@ export const webhookSchemas = {
   WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...attempt, description: 'An attempt to send a message.' },
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
+  ...changeSchemas,
+  WebhookMessage: unionOf('type', {
+    changes: 'WebhookChangesMessage', test: 'WebhookTestMessage',
+  }),
+  WebhookChangesMessage: messageOf('changes', {
+    first_position: changePosition, last_position: changePosition,
+    changes: { type: 'array', minItems: 1, items: refer('Change') },
+  }),
+  WebhookTestMessage: messageOf('test', {}),
 } as const satisfies Readonly<Record<string, Schema>>;

@@ -5,6 +5,15 @@ import { findFaults } from './json-schema.ts';
 
 const LINES = { contentMediaType: 'application/x-ndjson', contentSchema: { type: 'integer' } };
 
+const DISCRIMINATED = {
+  discriminator: { propertyName: 'kind', mapping: { a: '#/place/A', b: '#/place/B' } },
+};
+const PLACE = {
+  'a/b': { type: 'null' },
+  A: { type: 'object', properties: { kind: {}, a: {} } },
+  B: { type: 'object', properties: { kind: {} } },
+};
+
 test('decides what matches a keyword and what does not', () => {
   for (const [schema, fitting, others] of [
     [{ type: 'integer' }, [0, -1, 1e20], [0.5, '1', null, true, [], {}]],
@@ -28,10 +37,12 @@ test('decides what matches a keyword and what does not', () => {
     [{ propertyNames: { maxLength: 1 } }, [{}, { a: 1 }], [{ ab: 1 }]],
     [{ anyOf: [{ type: 'null' }, { minimum: 2 }] }, [null, 2, 'a'], [1]],
     [{ oneOf: [{ type: 'null' }, { type: 'integer' }, { type: 'number' }] }, [null, 0.5], [1, 'a']],
+    [DISCRIMINATED, [{ kind: 'a', a: 1 }, { kind: 'b' }, 'a'],
+      [{ kind: 'b', a: 1 }, { kind: 'c' }]],
     [LINES, ['', '1\n', '1\n2\n'], ['1', '1\n"a"\n', '0.5\n']],
     [{ $ref: '#/place/a~1b' }, [null], [1]],
   ] as const) {
-    const document = { place: { 'a/b': { type: 'null' } } };
+    const document = { place: PLACE };
     for (const value of fitting) assert.deepEqual(findFaults(value, schema, document), []);
     for (const value of others) {
       const text = `${JSON.stringify(value)} passes ${JSON.stringify(schema)}`;

@@ -109,6 +109,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const fitting = faults.filter((list) => list.length === 0).length;
     return fitting === 1 ? [] : [`fits ${fitting} of the schemas`, ...faults.flat()];
   },
+  // OpenAPI 3.1 section 4.8.25: a hint, which must name the schema that fits.
+  discriminator: (value, { propertyName, mapping }, _, document) => {
+    if (!isObject(value)) return [];
+    const reference = mapping[String(value[propertyName])];
+    if (reference === undefined) return below(propertyName, ['is not in the mapping']);
+    return findFaults(value, resolve(reference, document), document);
+  },
 };
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

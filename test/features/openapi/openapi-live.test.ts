@@ -200,16 +200,17 @@ test('takes the requests that the document has as examples', async (t) => {
   };
   const { id } = (await ask(201, sampleAsk(document, find('createProduct'), ''))).json();
   for (const [operationId, status] of [
-    ['patchProduct', 200], ['readProduct', 200], ['readProductHead', 200], ['deleteProduct', 204],
-    ['putProductBySku', 201], ['patchProductBySku', 200], ['readProductBySku', 200],
-    ['readProductBySkuHead', 200], ['deleteProductBySku', 204], ['importProducts', 200],
-    ['listProducts', 200], ['listProductsHead', 200], ['syncStock', 200], ['listStock', 200],
-    ['listStockHead', 200], ['listMovements', 200], ['listMovementsHead', 200],
-    ['listChanges', 200], ['listChangesHead', 200], ['readOpenApi', 200], ['readOpenApiHead', 200],
-    ['readHealth', 200], ['readHealthHead', 200], ['readReadiness', 200],
-    ['readReadinessHead', 200],
-  ] as const) await ask(status, sampleAsk(document, find(operationId), id));
-  assert.equal(entries.length, 26);
+    ['patchProduct', 200], ['readProduct', 200], ['deleteProduct', 204], ['putProductBySku', 201],
+    ['patchProductBySku', 200], ['readProductBySku', 200], ['deleteProductBySku', 204],
+    ['importProducts', 200], ['listProducts', 200], ['syncStock', 200], ['listStock', 200],
+    ['listMovements', 200], ['listChanges', 200], ['readOpenApi', 200], ['readHealth', 200],
+    ['readReadiness', 200],
+  ] as const) {
+    const sample = sampleAsk(document, find(operationId), id);
+    await ask(status, sample);
+    if (sample.method === 'GET') await ask(status, { ...sample, method: 'HEAD' });
+  }
+  assert.equal(entries.length, 17);
 });
 
 /** A seller whose history begins late. */
@@ -276,16 +277,18 @@ test('rejects with each status that the document names, and as it says', async (
 test('answers 404 and 405 outside of the operations as the document says', async (t) => {
   const { server, document, seller } = await start(t);
   const paths = Object.keys(dig(document, document, 'paths'));
+  const response = dig(document, document, 'components', 'responses', 'NotFound');
   for (const [status, asks] of [
     [404, ['/', '/api/v1', `${PRODUCTS}/a/b`].map((path) => ({ method: 'GET', path }))],
     [405, paths.map((path) => ({ method: 'OPTIONS', path, name: 'x' }))],
   ] as const) {
-    const response = dig(document, document, 'components', 'responses', String(status));
     for (const ask of asks) {
       for (const sender of [server, seller]) {
         const answer = await sender.send(toRequest(ask));
         assert.equal(answer.status, status, answer.text);
-        assertResponse(document, response, answer, false, ask.path);
+        const { allow, ...headers } = answer.headers;
+        assert.equal(allow !== undefined, status === 405);
+        assertResponse(document, response, { ...answer, headers }, false, ask.path);
       }
     }
   }

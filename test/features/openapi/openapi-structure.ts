@@ -7,13 +7,19 @@ const text = { type: 'string', minLength: 1 };
 const flag = { type: 'boolean' };
 /** The schemas themselves are checked by what they are applied to. */
 const schema = { type: 'object' };
+const RESPONSES = '^(?:[1-5](?:\\d\\d|XX)|default)$';
 
 export const STRUCTURE = {
   document: objectOf({
     openapi: { const: '3.1.0' },
-    info: objectOf({ title: text, version: text, description: text }),
+    info: objectOf({
+      title: text, version: text, summary: text, description: text,
+      license: objectOf({ name: text, identifier: text }),
+    }, { contact: objectOf({}, { email: text, url: text }) }),
     servers: { type: 'array', minItems: 1, items: objectOf({ url: text }) },
+    tags: { type: 'array', minItems: 1, items: objectOf({ name: text, description: text }) },
     paths: mapOf(refer('pathItem'), '^/'),
+    webhooks: mapOf(refer('pathItem'), '^[a-zA-Z]+$'),
     components: objectOf({
       schemas: componentsOf(schema),
       parameters: componentsOf(refer('parameter')),
@@ -26,17 +32,18 @@ export const STRUCTURE = {
   }),
   pathItem: objectOf({}, {
     parameters: { type: 'array', minItems: 1, items: refer('parameter') },
-    get: refer('operation'), head: refer('operation'), post: refer('operation'),
-    put: refer('operation'), patch: refer('operation'), delete: refer('operation'),
+    get: refer('operation'), post: refer('operation'), put: refer('operation'),
+    patch: refer('operation'), delete: refer('operation'),
   }),
   operation: objectOf({
     operationId: { type: 'string', pattern: '^[a-z][a-zA-Z]+$' },
+    tags: { type: 'array', minItems: 1, maxItems: 1, items: text },
     summary: text,
     description: text,
     security: {
       type: 'array', maxItems: 1, items: objectOf({ apiKey: { type: 'array', items: text } }),
     },
-    responses: mapOf({ anyOf: [refer('response'), refer('reference')] }, '^[1-5]\\d\\d$'),
+    responses: mapOf({ anyOf: [refer('response'), refer('reference')] }, RESPONSES),
   }, {
     deprecated: { const: true },
     parameters: {
@@ -54,6 +61,7 @@ export const STRUCTURE = {
   response: objectOf({ description: text }, {
     headers: mapOf(refer('reference'), '^[A-Za-z-]+$'),
     content: refer('content'),
+    'x-alternative-content': refer('content'),
   }),
   header: objectOf({ description: text, required: flag, schema, example: {} }),
   content: mapOf({

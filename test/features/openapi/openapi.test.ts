@@ -3,14 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeApi } from '../../../src/features/openapi/openapi.ts';
 import { description, routes } from '../../support/routes.ts';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 import { findFaults, isObject, type Json, resolve } from './json-schema.ts';
-import { dig, listOperations } from './openapi-document.ts';
+import { dig, listBodies, listOperations } from './openapi-document.ts';
 import { STRUCTURE } from './openapi-structure.ts';
+import { AppError } from '../../../src/domain/error.ts';
+import { createApp } from '../../../src/features.ts';
 import { assertProblem } from '../../api/problem.ts';
 
 const ADDRESS = '/api/v1/openapi.json';
-const document: Json = JSON.parse(describeApi(description, ''));
+const document: Json = JSON.parse(describeApi(description));
 const operations = listOperations(document);
 
 /** Every object within a value, with the JSON Pointer to it. */
@@ -58,20 +63,44 @@ test('takes no parameter and no other method', async (t) => {
   assert.equal(refused.headers['allow'], 'GET, HEAD');
 });
 
-test('names the path below which the server is found', async (t) => {
-  const server = await startServer(t, { baseUrl: 'http://localhost/shop' });
-  const answer = await server.send({ path: `/shop${ADDRESS}` });
-  assert.deepEqual(answer.json().servers, [{ url: '/shop' }]);
+test('names the URL where clients find the server, if it is known', async (t) => {
+  const server = await startServer(t, { baseUrl: 'http://localhost/shop/' });
+  const answer = await server.send({ path: `/shop${ADDRESS}`, headers: { host: 'other.example' } });
+  assert.deepEqual(answer.json().servers, [{ url: 'http://localhost/shop' }]);
   assert.deepEqual(document['servers'], [{ url: '/' }]);
+});
+
+test('names the contact that the operator has set, and no other', async (t) => {
+  for (const [contact, named] of [
+    ['api@shop.example', { email: 'api@shop.example' }],
+    ['https://shop.example/help', { url: 'https://shop.example/help' }],
+  ] as const) {
+    const server = await startServer(t, { contact });
+    assert.deepEqual((await server.send({ path: ADDRESS })).json().info.contact, named);
+  }
+  assert.equal(dig(document, document, 'info')['contact'], undefined);
+  const { store } = await startServer(t);
+  for (const contact of ['', 'shop', 'javascript:alert(1)', 'a b@shop.example']) {
+    assert.throws(() => createApp({ store, contact }), AppError, contact);
+  }
+});
+
+test('`serve` takes the contact', async (t) => {
+  const flags = ['--data', makeFolder(t), '--contact'];
+  const serving = await startServing(t, [...flags, 'api@shop.example']);
+  const { info } = (await send(serving.port, { path: ADDRESS })).json();
+  assert.deepEqual(info.contact, { email: 'api@shop.example' });
+  const { status, notes } = await run(['serve', ...flags, 'somebody']);
+  assert.equal(status, 2);
+  assert.match(notes, /^The contact "somebody" is neither an e-mail address nor /);
 });
 
 test('is made as the specification of OpenAPI has it', () => {
   assert.deepEqual(findFaults(document, STRUCTURE.document, STRUCTURE), []);
 });
 
-test('describes every route, with HEAD wherever GET is, and nothing else', () => {
-  const answered = routes.flatMap(({ method, path }) =>
-    (method === 'GET' ? [method, 'HEAD'] : [method]).map((name) => `${name} ${path}`));
+test('describes every route once, and nothing else', () => {
+  const answered = routes.map(({ method, path }) => `${method} ${path}`);
   const described = operations.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual(described.sort(), answered.sort());
   const ids = operations.map(({ operation }) => operation['operationId']);
@@ -84,9 +113,8 @@ test('describes what routes take and give, and the key that they ask for', () =>
     const { requestBody, responses, security } = operation;
     const taken = requestBody === undefined ? {} : dig(document, requestBody, 'content');
     assert.deepEqual(Object.keys(taken), consumes);
-    const given = Object.entries(dig(document, responses))
-      .filter(([status, answer]) => status < '300' && 'content' in dig(document, answer))
-      .flatMap(([, answer]) => Object.keys(dig(document, answer, 'content')));
+    const given = Object.entries(dig(document, responses)).filter(([status]) => status < '300')
+      .flatMap(([, answer]) => listBodies(dig(document, answer)).map(([type]) => type));
     assert.deepEqual([...new Set(given)], produces);
     assert.deepEqual(security, scope === undefined ? [] : [{ apiKey: [scope] }]);
     const parameters = [operation['parameters'] ?? []].flat().map((entry) => dig(document, entry));
@@ -112,14 +140,43 @@ test('describes the parameters in a path, and each parameter once', () => {
 test('has every component it refers to, and no unused one', () => {
   const references = new Set<string>();
   for (const [pointer, part] of walk(document)) {
-    if (typeof part['$ref'] !== 'string') continue;
-    assert.ok(isObject(resolve(part['$ref'], document)), pointer);
-    references.add(part['$ref']);
+    const { $ref, mapping = {} } = part;
+    // A discriminator's mapping consists of references, too.
+    for (const reference of [$ref ?? [], Object.values(mapping ?? {})].flat()) {
+      assert.ok(isObject(resolve(String(reference), document)), pointer);
+      references.add(String(reference));
+    }
   }
   const spare = ['schemas', 'parameters', 'headers', 'responses'].flatMap((kind) =>
     Object.keys(dig(document, document, 'components', kind))
       .map((name) => `#/components/${kind}/${name}`).filter((name) => !references.has(name)));
-  assert.deepEqual(spare, ['#/components/responses/405']); // no operation answers it
+  assert.deepEqual(spare, []);
+});
+
+test('has one type of JSON for each successful response, which is an object', () => {
+  for (const { method, path, operation } of operations) {
+    for (const [status, part] of Object.entries(dig(document, operation, 'responses'))) {
+      const { content = {} } = dig(document, part);
+      const [[type, body] = [], ...others] = Object.entries(content ?? {});
+      assert.deepEqual(others, [], `${method} ${path} ${status}`);
+      if (type !== 'application/json') continue;
+      const { type: kind } = dig(document, body, 'schema');
+      assert.equal(kind, 'object', `${method} ${path} ${status}`);
+    }
+  }
+});
+
+test('requires no member of a request that has a default', () => {
+  const schemas = dig(document, document, 'components', 'schemas');
+  for (const [pointer, part] of walk(schemas)) assert.ok(!('default' in part), pointer);
+  assert.deepEqual(dig(document, schemas, 'StockSync')['required'], ['changes']);
+});
+
+test('puts each operation into one of the groups that it describes', () => {
+  const tags = [document['tags']].flat().map((tag) => dig(document, tag)['name']);
+  assert.deepEqual(tags, ['Products', 'Stock', 'Imports', 'Changes', 'Webhooks', 'Server']);
+  const used = operations.flatMap(({ operation }) => operation['tags']);
+  assert.deepEqual(new Set(used), new Set(tags));
 });
 
 test('gives an example of everything, and each fits its schema', () => {
@@ -135,11 +192,12 @@ test('gives an example of everything, and each fits its schema', () => {
         count += 1;
       }
     }
-    if ('default' in part) assert.deepEqual(findFaults(part['default'], part, document), []);
+    if (!('default' in part && 'type' in part)) continue;
+    assert.deepEqual(findFaults(part['default'], part, document), [], pointer);
   }
   assert.ok(count > 80, String(count));
 });
 
 test('is the same text whenever it is made', () => {
-  assert.equal(describeApi(description, ''), JSON.stringify(document));
+  assert.equal(describeApi(description), JSON.stringify(document));
 });

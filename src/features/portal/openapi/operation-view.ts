@@ -36,6 +36,8 @@ export function renderOperation(
     ${Object.entries(responses).map(([status, response]) => html`<h3>${status}</h3>
       ${renderProse(response.description)}
       ${response.content && renderBodies(response.content)}
+      ${response.alternatives && html`<p>Or, if the request asks for it:</p>
+        ${renderBodies(response.alternatives)}`}
       ${renderFields(route, response)}`)}
     ${renderErrors(request, listProblems(route))}`;
 }

@@ -1,8 +1,11 @@
 /** The API reference: an index of operations, a page per operation, and the errors. */
-import { PRODUCTS, type Route, STOCK } from '../../../api/route.ts';
+import type { Tag } from '../../../api/description/operation.ts';
+import { PRODUCTS, type Route } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { DESCRIPTION, KEY_DESCRIPTION, listPathParameters } from '../../openapi/openapi.ts';
+import {
+  DESCRIPTION, KEY_DESCRIPTION, listPathParameters, listTags,
+} from '../../openapi/openapi.ts';
 import { describeProblems } from '../../openapi/problem-responses.ts';
 import { copyable, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
@@ -12,17 +15,9 @@ import { findRoute, KEY_VARIABLE } from '../html/curl.ts';
 import { renderContents, renderOperation, schemasOf } from './operation-view.ts';
 import { renderProse, renderShapes } from './schema-view.ts';
 
-/** Groups by path prefix; the first match counts. */
-const GROUPS: readonly (readonly [path: string, name: string])[] = [
-  [PRODUCTS, 'Products'], [STOCK, 'Stock'], ['/api/v1/changes', 'Changes'],
-  ['/api/v1/webhooks', 'Webhooks'],
-  ['', 'About the API'],
-];
-
 /** GET /portal/api: 200 */
 export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
-  const groups = Map.groupBy(portal.description.routes, ({ path }) =>
-    GROUPS.find(([start]) => path.startsWith(start))?.[1]);
+  const { routes } = portal.description;
   const { base, link, prefix } = request;
   return renderPage(request, portal, {
     title: 'API',
@@ -34,7 +29,7 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
         + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
       <p><a class="button" href="${prefix}${findRoute(portal, 'readOpenApi')?.path}">OpenAPI
         document</a> <a class="button" href="${link('/api/problems')}">Errors</a></p>
-      ${GROUPS.map(([, name]) => renderGroup(request, name, groups.get(name) ?? []))}`,
+      ${listTags(routes).map((tag) => renderGroup(request, tag, routes))}`,
   });
 }
 
@@ -68,16 +63,19 @@ export async function showProblems(request: PageRequest, portal: Portal): Promis
   });
 }
 
-function renderGroup({ link }: PageRequest, name: string, routes: readonly Route[]): Html {
+function renderGroup({ link }: PageRequest, tag: Tag, routes: readonly Route[]): Html {
+  const { name, description } = tag;
   return html`<h2>${name}</h2>
+    <p>${description}</p>
     ${table({
     caption: name,
     columns: ['Operation', 'Request', 'Scope'],
-    rows: routes.map(({ operation: { id, summary }, method, path, scope }) => [
-      html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
-      html`<span class="tag">${method}</span> <code>${path}</code>`,
-      scope === undefined ? 'No key' : html`<code>${scope}</code>`,
-    ]),
+    rows: routes.filter(({ operation }) => operation.tag === tag)
+      .map(({ operation: { id, summary }, method, path, scope }) => [
+        html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
+        html`<span class="tag">${method}</span> <code>${path}</code>`,
+        scope === undefined ? 'No key' : html`<code>${scope}</code>`,
+      ]),
   })}`;
 }
 

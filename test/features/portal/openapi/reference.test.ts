@@ -159,7 +159,7 @@ interface DescribedOperation {
 
 /** The operations of the OpenAPI document, with their references resolved. */
 function readOperations() {
-  const { paths, components } = JSON.parse(describeApi(description, ''));
+  const { paths, components } = JSON.parse(describeApi(description));
   const resolve = <Part extends Reference>(kind: string, part: Part): Part =>
     part.$ref === undefined ? part : components[kind][part.$ref.split('/').at(-1) ?? ''];
   const readPath = ([path, item]: [string, Record<string, unknown>]) => {

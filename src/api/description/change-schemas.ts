@@ -1,0 +1,57 @@
+/** The JSON Schemas of changes, which the change feed returns and webhook messages carry. */
+import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
+import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
+import {
+  stockDelta, stockReason, stockSequence,
+} from '../../domain/catalogue/stock-change.ts';
+import { stockSource } from '../../domain/catalogue/stock-sync.ts';
+import type { Schema } from '../../domain/validation.ts';
+import { positionSchema, productIdSchema } from '../stock/stock-schemas.ts';
+import { enumOf, nullable, objectOf, refer, time, unionOf } from './schema.ts';
+
+const types: Readonly<Record<ChangeType, string>> = {
+  created: 'the product was created',
+  updated: 'members other than `stock` changed, and perhaps `stock`',
+  deleted: 'the product was deleted; `data` is its last state',
+  stock: 'only the stock changed',
+};
+
+/** What, when and who, of changes with one of these types. */
+export function originOf(names: readonly ChangeType[]): Readonly<Record<string, Schema>> {
+  const meanings = Object.fromEntries(names.map((name) => [name, types[name]]));
+  return {
+    position: positionSchema,
+    type: { type: 'string', ...enumOf(meanings) },
+    product_id: productIdSchema,
+    sku: {
+      ...skuReference.schema, description: 'After the change; for a deleted product, the last one.',
+    },
+    at: time,
+    key_id: { type: 'string', description: 'The API key that made the change.' },
+  };
+}
+
+export const movementSchemas = {
+  before: stockQuantity.schema, after: stockQuantity.schema,
+  delta: stockDelta.schema,
+  reason: nullable({ ...stockReason.schema, description: 'Why the stock moved.' }),
+  source: nullable({
+    ...stockSource.schema, description: 'The system that the numbers come from.',
+  }),
+  sequence: nullable(stockSequence.schema),
+};
+
+const productTypes = CHANGE_TYPES.filter((type) => type !== 'stock');
+
+export const changeSchemas: Readonly<Record<string, Schema>> = {
+  Change: {
+    ...unionOf('type', {
+      ...Object.fromEntries(productTypes.map((type) => [type, 'ProductChange'])),
+      stock: 'StockMovementChange',
+    }),
+    description: 'A change of a product: `type` tells what `data` is.',
+  },
+  ProductChange: objectOf({ ...originOf(productTypes), data: refer('Product') }),
+  StockMovementChange: objectOf({ ...originOf(['stock']), data: refer('StockMovement') }),
+  StockMovement: objectOf(movementSchemas),
+};
