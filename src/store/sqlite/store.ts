@@ -20,7 +20,7 @@ import { Writer } from './engine/writer.ts';
 import { Ledger } from './history/ledger.ts';
 import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
 import { Search } from './search/search.ts';
-import { webhookStore } from './webhooks/webhook-store.ts';
+import { webhookMethods } from './webhooks/webhook-store.ts';
 
 interface SqliteStoreOptions {
   /** Data folder; created if missing, and closed to other users (mode 0700). */
@@ -65,7 +65,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       ...historyMethods(reader),
       ...secretMethods(key, reader, writer),
       ...search.store,
-      ...webhookStore({ folder, key, writer, reader, clock, scopeOf }),
+      ...webhookMethods({ folder, key, writer, reader, clock, scopeOf }),
       findGrant: (hash) => reader.findGrant(hash),
       findInvitation: (hash) => reader.methods.findInvitationAt(hash, clock()),
       noteUsage: (usage) => writer.run('noteUsage', [usage], undefined, usage.length),

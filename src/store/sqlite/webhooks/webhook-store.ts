@@ -28,27 +28,23 @@ interface WebhookStoreOptions {
   readonly scopeOf: (write: WriteContext) => IdempotencyScope | undefined;
 }
 
-export function webhookStore(options: WebhookStoreOptions): WebhookStore {
-  const { folder, writer, reader, scopeOf } = options;
+/** The methods that are not plain queries: `Reader.methods` has the others. */
+export function webhookMethods(
+  options: WebhookStoreOptions,
+): Omit<WebhookStore, keyof Reader['methods']> {
+  const { folder, writer, scopeOf } = options;
   return {
     ...secretMethods(options),
-    findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
-    listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
     patchWebhook: (write, id, patch) =>
       writer.run('patchWebhook', { actor: actorOf(write), id, patch }, scopeOf(write)),
     deleteWebhook: (write, id) =>
       writer.run('deleteWebhook', { actor: actorOf(write), id }, scopeOf(write)),
     replayWebhook: (write, id, position) =>
       writer.run('replayWebhook', { actor: actorOf(write), id, position }, scopeOf(write)),
-    listWebhookAttempts: async (webhook, query) =>
-      reader.snapshot().listWebhookAttempts(webhook, query),
     async acquireDeliveryLock() {
       const lock = tryLock(join(folder, 'webhooks.lock'));
       return lock && (() => lock[Symbol.dispose]());
     },
-    hasWebhooks: async () => reader.snapshot().hasWebhooks(),
-    listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
-    findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
     beginWebhookMessage: (webhook, position, message) =>
       writer.run('beginWebhookMessage', { webhook, position, message }),
     endWebhookAttempt: (webhook, message, result, step) =>
