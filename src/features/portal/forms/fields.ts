@@ -3,6 +3,7 @@
  * The error summary above a form links to every invalid field (WCAG 2.2, success criteria 3.3.1 to
  * 3.3.3).
  */
+import { alert } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
@@ -128,11 +129,9 @@ export function errorSummary(
   if (errors.size === 0 && detail === undefined) return undefined;
   const names = fields.map(({ name }) => name);
   const inOrder = [...errors].sort(([a], [b]) => names.indexOf(a) - names.indexOf(b));
-  // The summary takes the focus when the page loads, so screen readers announce it.
-  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
+  return alert('bad', html`
     <p>${detail ?? 'Nothing was saved. Please correct the following:'}</p>
     ${errors.size > 0 && html`<ul>${inOrder.map(([name, error]) => html`
       <li><a href="#field-${name}">${fields[names.indexOf(name)]?.label}${
-  names.includes(name) && ': '}${error}</a></li>`)}</ul>`}
-  </div>`;
+  names.includes(name) && ': '}${error}</a></li>`)}</ul>`}`);
 }

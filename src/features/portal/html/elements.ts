@@ -84,6 +84,11 @@ export function notice(content: Content): Html {
   return html`<div class="notice" role="status">${content}</div>`;
 }
 
+/** An error (`bad`) or a warning (`low`). Takes the focus, so that screen readers announce it. */
+export function alert(kind: 'bad' | 'low', content: Content): Html {
+  return html`<div class="notice ${kind}" role="alert" tabindex="-1" autofocus>${content}</div>`;
+}
+
 /** The notice after a redirect: the text for the value of `?done=`; nothing for unknown values. */
 export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,

@@ -4,6 +4,7 @@ import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-
 import type { Reply } from '../../../http/response/reply.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import { Form, type FormState, NO_ERRORS, nonceField, toWriteContext } from '../forms/form.ts';
+import { alert } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -29,10 +30,9 @@ export function renderGoneProduct(request: PageRequest, portal: Portal, form: Fo
     form: new Form([...form, ['stock', '0']]), errors: NO_ERRORS, status: 404,
   }, {
     title: 'Someone else deleted this product',
-    before: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
+    before: alert('low', html`
         <p>Your changes were not saved. The form below keeps your input: create a new product from
-          it, or cancel.</p>
-      </div>`,
+          it, or cancel.</p>`),
   });
 }
 

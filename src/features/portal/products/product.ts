@@ -9,7 +9,7 @@ import {
   type Form, hiddenField, NO_ERRORS, nonceField, rejectedState, toWriteContext,
 } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { facts } from '../html/elements.ts';
+import { alert, facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
@@ -131,9 +131,8 @@ async function renderDeletion(
   return renderPage(request, portal, {
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
-    content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
-        <p>The product has changed, so it was not deleted. Check the current version below.</p>
-      </div>`}
+    content: html`${isChanged && alert('low', html`
+        <p>The product has changed, so it was not deleted. Check the current version below.</p>`)}
       <section class="card">
         ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
         <p>This cannot be undone. The SKU becomes available again. The product's history is
