@@ -77,7 +77,7 @@ interface CommonRoute extends RoutePattern {
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
   readonly operation: Operation;
-  /** A disabled route responds with 404. By default, routes are enabled. */
+  /** For descriptions of the API: the handler of a disabled route itself responds with 404. */
   readonly isEnabled?: (services: Services) => boolean;
 }
 
