@@ -214,6 +214,10 @@ function* findImports(text: string): Generator<SourceFile['imports'][number]> {
   for (const [, from = '', name = ''] of text.matchAll(/import\('([^']+)'\)\)\.(\w+)/g)) {
     yield { names: [name], from };
   }
+  const taken = /\{ ([\w, ]+) \} = await import\('([^'$]+)'\)/g;
+  for (const [, names = '', from = ''] of text.matchAll(taken)) {
+    yield { names: names.split(', '), from };
+  }
 }
 
 function resolve(path: string, from: string): string {

@@ -115,10 +115,8 @@ async function startOwnServer(
   // Loaded where they are used: copies without a feature lack its modules (features/removal.ts).
   const webhooks = hooks && await loadWebhooks().then(({ startWebhooks }) =>
     startWebhooks({ store, report, ...(clock && { clock }), ...hooks }));
-  const portal = pages && await loadPortal().then(({ createPortal }) => createPortal({
-    ...(clock && { clock }), ...(baseUrl !== undefined && { baseUrl }),
-    ...(pages !== true && pages),
-  }));
+  const portal = pages && await loadPortal().then(({ createPortal }) =>
+    createPortal({ clock, baseUrl, ...(pages !== true && pages) }));
   const app = createApp({
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
     ...(portal && { portal }),

@@ -27,27 +27,17 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
       const isOff = settings.readSwitch('no-portal');
       const openRegistration = settings.readSwitch('open-registration');
       if (isOff) return undefined;
-      const createPortal = (await import('./portal.ts')).createPortal;
+      const { createPortal } = await import('./portal.ts');
       const { baseUrl, dataFolder } = settings;
-      const options = {
-        portal: createPortal({
-          openRegistration, uploadFolder: join(dataFolder, UPLOADS),
-          ...(baseUrl !== undefined && { baseUrl }),
-        }),
-      };
+      const uploadFolder = join(dataFolder, UPLOADS);
+      const options = { portal: createPortal({ openRegistration, uploadFolder, baseUrl }) };
       return { start: () => ({ options }) };
     },
   },
   async embed({ portal: wanted = false }, { baseUrl, clock }) {
     if (wanted === false) return { options: { portal: undefined } };
     const { createPortal } = await import('./portal.ts');
-    return {
-      options: {
-        portal: createPortal({
-          ...(baseUrl !== undefined && { baseUrl }), ...(clock && { clock }),
-          ...(wanted !== true && wanted),
-        }),
-      },
-    };
+    const pages = createPortal({ baseUrl, clock, ...(wanted !== true && wanted) });
+    return { options: { portal: pages } };
   },
 };

@@ -31,13 +31,13 @@ import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-
 
 export interface PortalOptions {
   /** `baseUrl` of the app. Without it, only clients on the server's machine reach the portal. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Whether anyone may create an account without an invitation. Default false. */
   readonly openRegistration?: boolean;
   /** Folder for uploaded files. Default: the system's temporary folder. */
   readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Creates the portal for `createApp`. */

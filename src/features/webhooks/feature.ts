@@ -67,9 +67,9 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     },
     load: loadWebhooks,
   },
-  async embed({ webhooks: wanted = false }, { baseUrl: _, ...context }) {
+  async embed({ webhooks: wanted = false }, context) {
     if (wanted === false) return { options: { webhooks: undefined } };
-    const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
+    const { startWebhooks } = await import('./webhooks.ts');
     const service = startWebhooks({ ...context, ...(wanted !== true && wanted) });
     return { options: { webhooks: service }, close: service.close };
   },
@@ -81,7 +81,7 @@ async function loadWebhooks(
   const allowPrivate = settings.readSwitch('webhook-allow-private');
   const allowHttp = settings.readSwitch('webhook-allow-http');
   if (settings.readSwitch('no-webhooks')) return undefined;
-  const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
+  const { startWebhooks } = await import('./webhooks.ts');
   return {
     start(store, { report }) {
       const webhooks = startWebhooks({ store, report, allowPrivate, allowHttp });
