@@ -57,27 +57,32 @@ export type ErrorReporter = (entry: ErrorReport) => void;
 
 /** The response to an error. Passes errors that the client did not cause to `report`. */
 export function createProblem(error: unknown, report: ErrorReporter): Reply {
-  const { code, allow, retryAfterSeconds, members } = toAppError(error);
-  const problem = describeProblem(error, report);
-  const { status } = problem;
-  const isTemporary = status === 503 || status === 507;
-  const retryAfter = retryAfterSeconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
-  const reply = replyWith(problem, {
-    // RFC 9110 section 11.6.1 asks for a challenge with every 401.
-    ...(status === 401 && { 'www-authenticate': `ApiKey realm="x-api-key", error="${code}"` }),
-    ...(allow && { allow: allow.join(', ') }),
-    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-    ...(CLOSES_CONNECTION.has(code) && { connection: 'close' }),
-  });
+  const { members } = toAppError(error);
+  const reply = replyWith(describeProblem(error, report), problemFields(error));
   // There may be thousands of members, already serialised.
   return members === undefined ? reply
     : { ...reply, body: `${reply.body.slice(0, -1)},${members}}` };
 }
 
+/** The header fields of an error, whatever the format of its body. */
+export function problemFields(error: unknown): Reply['headers'] {
+  const { code, allow, retryAfterSeconds } = toAppError(error);
+  const [status] = findStatusAndTitle(code);
+  const isTemporary = status === 503 || status === 507;
+  const retryAfter = retryAfterSeconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
+  return {
+    // RFC 9110 section 11.6.1 asks for a challenge with every 401.
+    ...(status === 401 && { 'www-authenticate': `ApiKey realm="x-api-key", error="${code}"` }),
+    ...(allow && { allow: allow.join(', ') }),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(CLOSES_CONNECTION.has(code) && { connection: 'close' }),
+  };
+}
+
 /** The problem details of an error, without the error's additional members; `report` as above. */
 export function describeProblem(error: unknown, report: ErrorReporter) {
   const { code, publicDetail: detail, issues, cause } = toAppError(error);
-  const [status, title] = isConflict(code) ? [409, CONFLICTS[code]] : PROBLEMS[code];
+  const [status, title] = findStatusAndTitle(code);
   // A 5xx without a cause is a limit that was reached: not an error to log.
   const isLogged = code === 'internal' || (status >= 500 && cause !== undefined);
   const id = isLogged ? randomUUID() : undefined;
@@ -90,6 +95,10 @@ export function describeProblem(error: unknown, report: ErrorReporter) {
     ...(id && { instance: `urn:uuid:${id}` }),
     ...(issues.length > 0 && { errors: issues }),
   };
+}
+
+function findStatusAndTitle(code: ErrorCode): StatusAndTitle {
+  return isConflict(code) ? [409, CONFLICTS[code]] : PROBLEMS[code];
 }
 
 function isConflict(code: ErrorCode): code is ConflictCode {

@@ -4,7 +4,7 @@
  * Error pages use the same layout, with the API problem's status and text and nothing from the
  * request.
  */
-import { createProblem, describeProblem } from '../../../http/response/problem.ts';
+import { describeProblem, problemFields } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
@@ -162,7 +162,5 @@ export function renderErrorPage(
   };
   const reply = 'account' in request
     ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
-  // An unexpected error was already reported above.
-  const { headers } = createProblem(error, () => {});
-  return { ...reply, headers: { ...headers, ...reply.headers } };
+  return { ...reply, headers: { ...problemFields(error), ...reply.headers } };
 }
