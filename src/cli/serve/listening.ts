@@ -37,7 +37,7 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
   const { own, serving, redirecting } = readListenAddresses(input);
   const files = readFiles(flags);
   const scheme = files ? 'https' : 'http';
-    // True if clients can connect to this address and it is known before the server listens.
+  // True if clients can connect to this address and it is known before the server listens.
   const isKnown = own && own.port > 0 && !WILDCARDS.includes(own.host);
   const baseUrl = readUrl(flags, 'base-url')
     ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
