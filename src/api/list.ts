@@ -79,6 +79,15 @@ export function replyPage(
   return { status: 200, headers: { ...own, link: `<${prefix}${path}?${next}>; rel="next"` }, body };
 }
 
+/**
+ * The page of a query for `limit + 1` items: the extra item shows that there is a next page. `last`
+ * is the page's last item, undefined on the last page.
+ */
+export function splitPage<Item>(found: readonly Item[], limit: number) {
+  const page = found.slice(0, limit);
+  return { page, last: found.length > limit ? page.at(-1) : undefined };
+}
+
 /** A collection at one catalogue position. */
 interface Collection<Item> {
   readonly position: number;

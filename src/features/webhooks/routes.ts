@@ -4,7 +4,7 @@
  */
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { pageParameters } from '../../api/list.ts';
+import { pageParameters, splitPage } from '../../api/list.ts';
 import { parseParameters } from '../../api/parameters.ts';
 import { replayHeader, toWriteContext } from '../../api/write.ts';
 import { AppError } from '../../domain/error.ts';
@@ -93,8 +93,8 @@ export async function listDeliveries(request: ApiRequest, services: Services): P
 export async function testWebhook(request: ApiRequest, services: Services): Promise<Reply> {
   const webhook = await getOwnWebhook(services, referenceOf(request, services));
   const { messageId, result } = await getWebhooks(services).sendTest(webhook);
-  const [first, last] = [undefined, undefined];
-  return replyJson(formatWebhookAttempt({ ...result, messageId, kind: 'test', first, last }));
+  const span = { first: undefined, last: undefined };
+  return replyJson(formatWebhookAttempt({ ...result, ...span, messageId, kind: 'test' }));
 }
 
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
@@ -168,8 +168,7 @@ async function replyPage(
 ): Promise<Reply> {
   const { limit, cursor } = parseParameters(pageParameters, query, caller);
   const found = await find(cursors.parse<number>(scope, cursor), limit + 1);
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
+  const { page, last } = splitPage(found, limit);
   const next = cursors.format(scope, last?.key) ?? null;
   const items = page.map(({ json }) => json).join(',');
   return replyJson(`{"${name}":[${items}],"next_cursor":${JSON.stringify(next)}}`);

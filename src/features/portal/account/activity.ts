@@ -1,4 +1,5 @@
 /** The audit log of the account, its keys and its webhooks, newest first. */
+import { splitPage } from '../../../api/list.ts';
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
@@ -60,8 +61,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   const found = await portal.store.listAuditEvents(sellerId, {
     type, before, limit: ACTIVITY_PAGE_SIZE + 1,
   });
-  const events = found.slice(0, ACTIVITY_PAGE_SIZE);
-  const last = found.length > events.length ? events.at(-1) : undefined;
+  const { page: events, last } = splitPage(found, ACTIVITY_PAGE_SIZE);
   return renderPage(request, portal, {
     title: 'Activity',
     content: html`${renderFilters(link('/activity'), FIELDS, { form, errors: NO_ERRORS })}

@@ -1,4 +1,5 @@
 /** The list of a shop's API keys, and the page of one key with its actions. */
+import { splitPage } from '../../../api/list.ts';
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
@@ -47,8 +48,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
   const found = await portal.store.listKeys(
     sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
-  const keys = found.slice(0, PORTAL_PAGE_ROWS);
-  const last = found.length > keys.length ? keys.at(-1) : undefined;
+  const { page: keys, last } = splitPage(found, PORTAL_PAGE_ROWS);
   const context = await readContext(request, portal, RANGES_SHOWN);
   return renderPage(request, portal, {
     title: 'API keys',

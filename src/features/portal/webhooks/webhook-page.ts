@@ -1,4 +1,5 @@
 /** A webhook's page: its state, its delivery attempts and its actions. */
+import { splitPage } from '../../../api/list.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import {
   findNextAttempt, type Webhook, type WebhookAttempt,
@@ -43,8 +44,7 @@ export async function renderWebhook(
   const found = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
   });
-  const attempts = found.slice(0, PORTAL_PAGE_ROWS);
-  const last = found.length > attempts.length ? attempts.at(-1)?.n : undefined;
+  const { page: attempts, last } = splitPage(found, PORTAL_PAGE_ROWS);
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
@@ -63,7 +63,7 @@ export async function renderWebhook(
     empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
   })}
       ${pager('Pages of attempts', before === undefined ? undefined : path,
-    last === undefined ? undefined : `${path}?before=${last}`)}
+    last && `${path}?before=${last.n}`)}
       <p><a href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
 }
