@@ -1,6 +1,7 @@
 /** The header fields of requests and responses, as the OpenAPI document describes them. */
 import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 export interface HeaderField {
@@ -27,7 +28,7 @@ export const requestFields = {
   IdempotencyKey: optional('Idempotency-Key', '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
     `A unique key for this change: up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} visible ASCII `
     + 'characters, quoted or bare. A retry with the same key within '
-    + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours changes nothing and returns the first response; a `
+    + `${IDEMPOTENCY_LIFE_MS / HOUR_MS} hours changes nothing and returns the first response; a `
     + 'different request with the same key gets 422.'),
   ContentEncoding: optional('Content-Encoding', 'gzip', 'How the body is compressed.',
     { type: 'string', enum: ['gzip', 'identity'] }),

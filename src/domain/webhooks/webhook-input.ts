@@ -8,7 +8,9 @@ import {
 } from '../limits.ts';
 import type { ValidationError } from '../text.ts';
 import { DURATION_HINT, findDuration } from '../time.ts';
-import { lineValidator, ObjectReader, type ParseResult, type Validator } from '../validation.ts';
+import {
+  invalid, lineValidator, ObjectReader, type ParseResult, type Validator,
+} from '../validation.ts';
 import {
   type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
 } from './webhook.ts';
@@ -148,8 +150,4 @@ function parseOverlap(value: unknown): ParseResult<number> {
   if (typeof value !== 'string') return invalid('type', 'Must be a string.');
   const durationMs = findDuration(value);
   return durationMs === undefined ? invalid('format', DURATION_HINT) : { value: durationMs };
-}
-
-function invalid(code: ValidationError['code'], detail: string): ParseResult<never> {
-  return { error: { code, detail } };
 }

@@ -6,7 +6,7 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { DAY_MS, findDuration, HOUR_MS, MINUTE_MS, parseTime } from '../../../domain/time.ts';
-import type { ParseResult } from '../../../domain/validation.ts';
+import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import { parseDecimal } from '../../../transfer/csv-cells.ts';
 import type { Choice, Field } from './fields.ts';
 import type { Form } from './form.ts';
@@ -25,7 +25,7 @@ export function parseTypedPrice(
   const most = decimals === 3 ? 'Enter one of them.'
     : `Omit the thousands separator; ${code} has ${
       decimals === 0 ? 'no' : decimals} decimals.`;
-  return { error: { code: 'format', detail: `Could mean ${either}. ${most}` } };
+  return invalid('format', `Could mean ${either}. ${most}`);
 }
 
 /** Also parses a number with decimals, so that the validator can report what is wrong. */

@@ -11,7 +11,7 @@ import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
 import { findDuration } from '../../../domain/time.ts';
-import type { ParseResult } from '../../../domain/validation.ts';
+import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { confirmation, defineForm, renderFormPage } from '../forms/form-page.ts';
@@ -142,7 +142,7 @@ function parseExpiry(
   form: Form, { timeZone }: Account, now: number,
 ): ParseResult<number | undefined> {
   const [expires, day] = [form.get('expires'), form.getTrimmed('day')];
-  const fail = (detail: string) => ({ error: { code: 'range', detail } as const });
+  const fail = (detail: string) => invalid('range', detail);
   if (expires !== ON_DAY) {
     if (day !== '') return fail(`Choose "${ON_DAY_LABEL}" above, or clear this field.`);
     const lifeMs = findDuration(expires);
