@@ -2,7 +2,9 @@
  * The package's main entry: everything that a program which embeds the server may use. What is not
  * here may change in any version.
  */
-export { createShop, type Shop, type ShopLocation, type ShopOptions } from './embed/shop.ts';
+export {
+  type ActOptions, createShop, type Shop, type ShopLocation, type ShopOptions,
+} from './embed/shop.ts';
 export type {
   CreatedKey, Key, Keys, NewKey, NewSeller, Seller, Sellers,
 } from './embed/administration.ts';

@@ -9,9 +9,11 @@ import {
 } from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
-import { type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
+import { actorName, type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
+import { listOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
 import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
+import { invalid } from '../domain/validation.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
 import type { AccessStore, Grant } from '../store/access-store.ts';
@@ -20,11 +22,14 @@ import type { AccessStore, Grant } from '../store/access-store.ts';
 export type AuthenticateHost =
   (request: IncomingMessage) => HostCaller | undefined | Promise<HostCaller | undefined>;
 
-interface HostCaller {
-  /** Its id, `sel_...`. */
+/** A caller without a key. */
+export interface HostCaller {
+  /** The id of the seller that it acts for, `sel_...`. */
   readonly seller: string;
   /** Default: all. */
   readonly scopes?: readonly Scope[];
+  /** Stored with each change: who acts, such as `erp-sync` or `user 7`. 1 to 100 code points. */
+  readonly actor?: string;
 }
 
 interface AuthenticationOptions {
@@ -61,7 +66,7 @@ export class Authenticator {
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
     const { authenticateHost, store } = this.#options;
     const host = authenticateHost && await authenticateHost(request);
-    if (host) return findProgramCaller(store, host, address);
+    if (host) return findProgramCaller(store, host, address).catch(explainHostCaller);
     try {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) rejectBrowser(request);
@@ -109,19 +114,44 @@ export class Authenticator {
 
 /**
  * A caller without a key: the program that embeds the server acts for this seller.
- * @throws AppError `key_unknown` if the seller is disabled; Error for an id that no seller has
+ * @throws AppError `invalid_data`; `not_found`; `key_unknown` if the seller is disabled
  */
 export async function findProgramCaller(
-  store: AccessStore, { seller: id, scopes = SCOPES }: HostCaller, address: string,
+  store: AccessStore, host: HostCaller, address: string,
 ): Promise<Caller> {
+  const { seller: id, scopes = SCOPES, actor } = readArgument(
+    host, 'The caller', HOST_CALLER, ['seller'],
+  );
   const sellerId = parseSellerId(id);
   const seller = sellerId === undefined ? undefined : await store.findSeller(sellerId);
-  if (!seller) throw new Error(`No seller has the id ${JSON.stringify(id)}.`);
+  if (!seller) throw new AppError('not_found', `No seller has the id ${JSON.stringify(id)}.`);
   if (seller.disabledAt !== undefined) {
     throw new AppError('key_unknown', 'This seller is disabled. Enable the seller first.');
   }
   const { position, currency } = seller;
-  return { sellerId: seller.id, keyId: PROGRAM_KEY_ID, scopes, address, position, currency };
+  return {
+    sellerId: seller.id, keyId: PROGRAM_KEY_ID, actorName: actor, scopes, address, position,
+    currency,
+  };
+}
+
+const HOST_CALLER: Parsers<HostCaller> = {
+  seller: parseText,
+  scopes: listOf((value) => (SCOPES.some((scope) => scope === value)
+    // The cast is what the condition proves.
+    ? { value: value as Scope }
+    : invalid('format', `Must be one of ${SCOPES.join(', ')}.`))),
+  actor: actorName.parse,
+};
+
+/** The errors of `findProgramCaller` for what a program should not have returned. */
+const HOST_FAULTS: ReadonlySet<ErrorCode> = new Set(['invalid_data', 'not_found']);
+
+/** They are no fault of the client, which gets 500; the program gets a report. */
+function explainHostCaller(error: unknown): never {
+  if (!(error instanceof AppError && HOST_FAULTS.has(error.code))) throw error;
+  throw new Error(`What authenticate returned cannot be used. ${error.publicDetail}`,
+    { cause: error });
 }
 
 /** @throws AppError `scope_missing` */

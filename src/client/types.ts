@@ -112,6 +112,8 @@ interface Origin extends Pick<StoredChange, 'position'> {
   readonly at: string;
   /** The key that made the change. */
   readonly key_id: string;
+  /** Who made the change without a key, if a name was given. */
+  readonly actor?: string;
 }
 
 /** An entry of the stock ledger. */

@@ -6,12 +6,11 @@
 import { EventEmitter } from 'node:events';
 import { compose, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { authorize, findProgramCaller } from '../api/authenticate.ts';
+import { authorize, findProgramCaller, type HostCaller } from '../api/authenticate.ts';
 import type { ApiRequest as RouteRequest } from '../api/route.ts';
 import type { AppContext } from '../app-context.ts';
 import type { ApiRequest, ApiResponse, Sender } from '../client/sender.ts';
 import { formatQuery } from '../client/transport.ts';
-import { SCOPES } from '../domain/access/caller.ts';
 import { AppError } from '../domain/error.ts';
 import { parseBody } from '../http/request/body.ts';
 import { negotiate } from '../http/request/negotiate.ts';
@@ -20,13 +19,13 @@ import { startRequestRecord } from '../http/request-record.ts';
 import { isStream, type Reply } from '../http/response/reply.ts';
 
 /** Sends the requests of one seller to the routes of an app. */
-export function openInProcess(context: AppContext, seller: string): Sender {
+export function openInProcess(context: AppContext, host: HostCaller): Sender {
   return {
     async send(request, read) {
       request.signal?.throwIfAborted();
       const call = new Call(context, request);
       try {
-        const reply = await dispatch(context, seller, request, call);
+        const reply = await dispatch(context, host, request, call);
         return await read(call.respond(reply));
       } catch (error) {
         call.end();
@@ -37,14 +36,14 @@ export function openInProcess(context: AppContext, seller: string): Sender {
 }
 
 async function dispatch(
-  context: AppContext, seller: string, request: ApiRequest, call: Call,
+  context: AppContext, host: HostCaller, request: ApiRequest, call: Call,
 ): Promise<Reply> {
   const { router, store, streams } = context;
   const { method, path, query = {}, headers = {}, idempotencyKey, body } = request;
   const { route, parameters } = router.find(method, path);
   const { scope } = route;
   if (scope === undefined) throw new AppError('not_found', `${path} is not for sellers.`);
-  const findCaller = () => findProgramCaller(store, { seller, scopes: SCOPES }, '');
+  const findCaller = () => findProgramCaller(store, host, '');
   const caller = await findCaller();
   const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
   const mediaType = headers['content-type'] ?? '';

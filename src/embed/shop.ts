@@ -6,6 +6,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CoreOptions } from '../app-context.ts';
 import { SellerApi } from '../client/seller-client.ts';
+import { actorName } from '../domain/access/caller.ts';
+import { type Parsers, readArgument, readTextArgument } from '../domain/arguments.ts';
 import { AppError } from '../domain/error.ts';
 import { createApp, features, type FeatureShopOptions } from '../features.ts';
 import type { BindAddress } from '../http/server/bind.ts';
@@ -26,11 +28,22 @@ export type ShopLocation =
 /** The options of the server, and those of its features. */
 export type ShopOptions = Omit<CoreOptions, 'store'> & FeatureShopOptions;
 
+export interface ActOptions {
+  /** Who acts, such as `erp-sync`: it is stored with each change. 1 to 100 code points. */
+  readonly actor?: string;
+}
+
+const ACT_OPTIONS: Parsers<ActOptions> = { actor: actorName.parse };
+
 export interface Shop {
   readonly sellers: Sellers;
   readonly keys: Keys;
-  /** The catalogue of a seller, named by its id (`sel_...`), without a key. */
-  as(seller: string): SellerApi;
+  /**
+   * The catalogue of a seller, named by its id (`sel_...`), without a key. An id that no seller has
+   * is reported by each call, as `not_found`.
+   * @throws AppError `invalid_data`
+   */
+  as(seller: string, options?: ActOptions): SellerApi;
   /**
    * For `node:http` and compatible frameworks. Calls `next`, if there is one, for paths outside the
    * path of `baseUrl` and the framework's mount path, or for unknown paths if it has neither.
@@ -82,7 +95,9 @@ export async function createShop(
   return {
     sellers: new Sellers(store),
     keys: new Keys(store),
-    as: (seller) => new SellerApi(openInProcess(app.context, seller)),
+    as: (seller, actOptions = {}) => new SellerApi(openInProcess(app.context, {
+      seller: readTextArgument(seller, 'as'), ...readArgument(actOptions, 'as', ACT_OPTIONS),
+    })),
     handle: app.handle,
     fetch: inner.fetch,
     async listen(address, listenOptions) {

@@ -5,6 +5,8 @@ import type { KeyId, SellerId } from '../domain/id.ts';
 export interface Actor {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
+  /** Who acts without a key: 1..100 code points, if given. */
+  readonly actorName?: string | undefined;
   /** For the audit log; undefined for the machine itself. */
   readonly address?: string;
 }

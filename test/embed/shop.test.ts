@@ -153,6 +153,59 @@ test('lets the program decide who makes a request', async (t) => {
   assert.equal((await shop.fetch(new Request(products))).status, 401);
 });
 
+test('answers 500, and reports, what authenticate should not have returned', async (t) => {
+  const reports: string[] = [];
+  let returned: unknown;
+  const { shop, id } = await openShop(t, {
+    // The cast: a program in JavaScript may return anything.
+    authenticate: () => returned as never,
+    report: ({ error }) => void reports.push(String(error)),
+  });
+  for (const [host, message] of [
+    [id, /The caller: Must be an object/],
+    [{ seller: 'sel_x' }, /No seller has the id "sel_x"/],
+    [{ seller: id, scope: [] }, /scope: Is not a member/],
+    [{ seller: id, scopes: ['products'] }, /scopes: Each: Must be one of products:read/],
+    [{ seller: id, actor: '' }, /actor: /],
+  ] as const) {
+    returned = host;
+    const { status } = await shop.fetch(new Request('http://host/api/v1/products'));
+    assert.equal(status, 500);
+    assert.match(reports.pop() ?? '', message);
+  }
+});
+
+test('records who acts without a key, in the feed and the ledger', async (t) => {
+  const { shop, id, api } = await openShop(t, {
+    authenticate: ({ headers }) => (headers.cookie === undefined ? undefined
+      : { seller: id, actor: headers.cookie }),
+  });
+  const erp = shop.as(id, { actor: 'erp "sync" ü' });
+  await erp.products.create(MUG);
+  await erp.products.patch({ sku: 'MUG-1' }, { price: 13 });
+  await erp.stock.sync([{ sku: 'MUG-1', adjust: -2 }]);
+  await (await erp.stock.sync([{ sku: 'MUG-1', adjust: -1 }].values())).summary();
+  const file = 'sku,price\nMUG-1,14\n';
+  await (await erp.products.import(file)).summary();
+  await shop.fetch(new Request('http://host/api/v1/stock', {
+    method: 'POST', body: '{"changes":[{"sku":"MUG-1","adjust":1}]}',
+    headers: { cookie: 'user 7', 'content-type': 'application/json' },
+  }));
+  await api.products.delete({ sku: 'MUG-1' });
+  const changes = await Array.fromAsync(api.changes({ after: 0 }));
+  const actors = [...Array(5).fill('erp "sync" ü'), 'user 7', undefined];
+  assert.deepEqual(changes.map(({ actor }) => actor), actors);
+  assert.equal(Object.hasOwn(changes.at(-1) ?? {}, 'actor'), false);
+  const movements = await Array.fromAsync(api.stock.movements());
+  assert.deepEqual(movements.map(({ actor }) => actor),
+    [actors[0], actors[2], actors[3], 'user 7', undefined]);
+  for (const actor of ['', 'x'.repeat(101), 'a\nb', 7]) {
+    assert.throws(() => shop.as(id, { actor: actor as never }),
+      appError('invalid_data', ['/actor']));
+  }
+  assert.ok(shop.as(id, { actor: '🫖'.repeat(100) }));
+});
+
 test('serves on a port, and inside a server of the program', async (t) => {
   const { shop, id } = await openShop(t, { baseUrl: 'http://127.0.0.1/shop', portal: true });
   const { key } = await shop.keys.create(id, { name: 'test' });

@@ -277,14 +277,16 @@ export class CatalogueModel {
   }
 
   #record(
-    type: ChangeType, { keyId }: Actor, { id, sku, stock }: Product, before: number,
+    type: ChangeType, { keyId, actorName: actor }: Actor, { id, sku, stock }: Product,
+    before: number,
     { at, product, reason, source, sequence }: {
       at: number; product: string | undefined; reason?: string | undefined;
       source?: string | undefined; sequence?: number | undefined;
     },
   ): void {
     this.history.push({
-      sellerId: this.sellerId, position: this.position + 1, type, productId: id, sku, keyId, at,
+      sellerId: this.sellerId, position: this.position + 1, type, productId: id, sku, keyId, actor,
+      at,
       movement: { before, after: stock, reason, source, sequence }, product,
     });
   }

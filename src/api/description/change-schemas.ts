@@ -1,4 +1,5 @@
 /** The JSON Schemas of changes, which the change feed returns and webhook messages carry. */
+import { actorName } from '../../domain/access/caller.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
 import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
 import {
@@ -16,10 +17,12 @@ const types: Readonly<Record<ChangeType, string>> = {
   stock: 'only the stock changed',
 };
 
-/** What, when and who, of changes with one of these types. */
-export function originOf(names: readonly ChangeType[]): Readonly<Record<string, Schema>> {
+/** A change with one of these types: what, when and who, and more members. */
+export function describeChange(
+  names: readonly ChangeType[], members: Readonly<Record<string, Schema>>,
+): Schema {
   const meanings = Object.fromEntries(names.map((name) => [name, types[name]]));
-  return {
+  const required = {
     position: positionSchema,
     type: { type: 'string', ...enumOf(meanings) },
     product_id: productIdSchema,
@@ -28,7 +31,13 @@ export function originOf(names: readonly ChangeType[]): Readonly<Record<string, 
     },
     at: time,
     key_id: { type: 'string', description: 'The API key that made the change.' },
+    ...members,
   };
+  const actor = {
+    ...actorName.schema,
+    description: 'Who made the change without an API key. Absent if no name was given.',
+  };
+  return objectOf({ ...required, actor }, Object.keys(required));
 }
 
 export const movementSchemas = {
@@ -51,7 +60,7 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
     }),
     description: 'A change of a product: `type` tells what `data` is.',
   },
-  ProductChange: objectOf({ ...originOf(productTypes), data: refer('Product') }),
-  StockMovementChange: objectOf({ ...originOf(['stock']), data: refer('StockMovement') }),
+  ProductChange: describeChange(productTypes, { data: refer('Product') }),
+  StockMovementChange: describeChange(['stock'], { data: refer('StockMovement') }),
   StockMovement: objectOf(movementSchemas),
 };

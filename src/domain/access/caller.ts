@@ -1,6 +1,8 @@
 /** The caller of a request: their identity, permissions and catalogue, passed as an argument. */
 import type { Currency } from '../catalogue/currency.ts';
 import type { KeyId, SellerId } from '../id.ts';
+import { ACTOR_LIMIT_CODE_POINTS } from '../limits.ts';
+import { lineValidator } from '../validation.ts';
 
 /** Permissions of keys. A key has one or more scopes; a route requires one. */
 export const SCOPES = [
@@ -16,6 +18,8 @@ export type Scope = (typeof SCOPES)[number];
 export interface Caller {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
+  /** Who acts without a key, such as `erp-sync` (`actorName`), if given. */
+  readonly actorName?: string | undefined;
   readonly scopes: readonly Scope[];
   /** The client's address. */
   readonly address: string;
@@ -23,6 +27,9 @@ export interface Caller {
   readonly position: number;
   readonly currency: Currency;
 }
+
+/** The name of whoever acts without a key. */
+export const actorName = lineValidator(ACTOR_LIMIT_CODE_POINTS);
 
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);

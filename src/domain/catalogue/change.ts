@@ -32,6 +32,8 @@ export interface Change {
   readonly sku: Sku;
   /** The key that made the change. */
   readonly keyId: KeyId;
+  /** Who made it without a key, if a name was given. */
+  readonly actor: string | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly movement: StockMovement;
@@ -53,10 +55,11 @@ export function formatMovement(change: Change): string {
     + `,${formatMembers(movement)}}`;
 }
 
-/** The product, the time and the key of a change. */
-function formatOrigin({ sellerId, productId, sku, at, keyId }: Change): string {
+/** The product, the time and the maker of a change. */
+function formatOrigin({ sellerId, productId, sku, at, keyId, actor }: Change): string {
   return `"product_id":"${formatProductId(sellerId, productId)}","sku":${JSON.stringify(sku)}`
-    + `,"at":"${formatTime(at)}","key_id":"${formatKeyId({ sellerId, keyId })}"`;
+    + `,"at":"${formatTime(at)}","key_id":"${formatKeyId({ sellerId, keyId })}"`
+    + (actor === undefined ? '' : `,"actor":${JSON.stringify(actor)}`);
 }
 
 function formatMembers({ before, after, reason, source, sequence }: StockMovement): string {

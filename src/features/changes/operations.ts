@@ -7,7 +7,9 @@ import {
 } from '../../api/parameters.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { parseProductId, type ProductId } from '../../domain/id.ts';
-import { changeSchemas, movementSchemas, originOf } from '../../api/description/change-schemas.ts';
+import {
+  changeSchemas, describeChange, movementSchemas,
+} from '../../api/description/change-schemas.ts';
 import { count, describeList, objectOf, pageOf, refer } from '../../api/description/schema.ts';
 import { stockTag } from '../../api/stock/stock-operations.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
@@ -129,6 +131,6 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
     changes: { type: 'array', items: refer('Change') },
     next: { ...count, description: 'The `after` of the next request.' },
   }),
-  Movement: objectOf({ ...originOf(CHANGE_TYPES), ...movementSchemas }),
+  Movement: describeChange(CHANGE_TYPES, movementSchemas),
   MovementPage: pageOf('movements', refer('Movement')),
 };

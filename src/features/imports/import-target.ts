@@ -23,7 +23,8 @@ type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
 /** Writes to the catalogue; with an idempotency key, writes each batch only once. */
 export function createWriteTarget(
-  store: CatalogueStore, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
+  store: CatalogueStore, { sellerId, keyId, actorName }: Actor, mode: ImportMode,
+  key: string | undefined,
 ): ImportTarget {
   return {
     write(rows, part) {
@@ -32,7 +33,7 @@ export function createWriteTarget(
       // a different file under the same key is detected.
       if (products.length === 0 && key === undefined) return undefined;
       const idempotency = key === undefined ? undefined : { key, part };
-      return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
+      return store.importProducts({ sellerId, keyId, actorName, idempotency }, products, mode);
     },
     close: async () => {},
   };

@@ -27,7 +27,7 @@ export function isStockMovement(before: NewProduct, to: NewProduct): boolean {
 
 /** The change event between two states of a product. */
 export function describeChange(
-  type: ChangeType, { keyId }: Actor,
+  type: ChangeType, { keyId, actorName: actor }: Actor,
   { before, after, snapshot }: {
     readonly before: Product | undefined; readonly after: Product;
     /** The product's JSON (`formatProduct`), if the event contains it. */
@@ -36,7 +36,8 @@ export function describeChange(
 ): NewChange {
   const { sellerId, position, id, sku, updatedAt, stock } = after;
   return {
-    sellerId, position, type, productId: id, sku, keyId, at: updatedAt, product: snapshot,
+    sellerId, position, type, productId: id, sku, keyId, actor, at: updatedAt,
+    product: snapshot,
     movement: {
       before: before?.stock ?? 0, after: stock,
       reason: undefined, source: undefined, sequence: undefined,

@@ -50,15 +50,15 @@ export class StockBatch {
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
-    const { actor: { sellerId, keyId }, origin, position, at } = this.#context;
+    const { actor: { sellerId, keyId, actorName: actor }, origin, position, at } = this.#context;
     const { id: productId, sku, stock: before, position: previousPosition } = level;
     level.stock = stock;
     level.position = position + this.changes.length + 1;
     level.at = at;
     level.isMoved = true;
     this.changes.push({
-      sellerId, keyId, productId, sku, type: 'stock', position: level.position, at: level.at,
-      product: undefined, previousPosition,
+      sellerId, keyId, actor, productId, sku, type: 'stock', position: level.position,
+      at: level.at, product: undefined, previousPosition,
       movement: {
         before, after: stock, reason: reason ?? origin.reason, source: origin.source, sequence,
       },

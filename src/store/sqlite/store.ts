@@ -155,8 +155,8 @@ function historyMethods(reader: Reader): HistoryMethods {
 }
 
 /** Everything here is copied to the writer thread, so an actor is reduced to what is needed. */
-function actorOf({ sellerId, keyId }: Actor): Actor {
-  return { sellerId, keyId };
+function actorOf({ sellerId, keyId, actorName }: Actor): Actor {
+  return { sellerId, keyId, actorName };
 }
 
 function scopeOf(

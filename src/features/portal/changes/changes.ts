@@ -123,14 +123,14 @@ async function renderRows(
   const paths = new Map(found.flatMap((product) =>
     product ? [[product.id, pathOf(product)] as const] : []));
   return changes.map((change) => {
-    const { position, at, productId, sku, keyId } = change;
+    const { position, at, productId, sku, keyId, actor } = change;
     const name = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
     const path = paths.get(productId);
     return [
       describeChange(request, change, before.get(position)),
       path === undefined ? name : html`<a href="${link(path)}">${name}</a>`,
       format.timeElement(at),
-      html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
+      html`<bdi>${shorten(actor ?? keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
       format.number(position),
     ];
   });

@@ -44,7 +44,7 @@ export function renderLedger(
   return html`${table({
     caption: 'Stock movements, newest first',
     columns: ['When', numeric('Change'), numeric('Stock'), 'Reason', 'Source', 'By'],
-    rows: movements.map(({ at, type, movement, keyId }) => {
+    rows: movements.map(({ at, type, movement, keyId, actor }) => {
       const { before, after, reason, source } = movement;
       return [
         format.timeElement(at),
@@ -52,7 +52,7 @@ export function renderLedger(
         `${format.number(before)} → ${format.number(after)}`,
         reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`,
         source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`,
-        html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
+        html`<bdi>${shorten(actor ?? keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
       ];
     }),
     empty: html`<p>${isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,

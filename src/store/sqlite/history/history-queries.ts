@@ -14,7 +14,7 @@ import { MINUTE_MS } from '../../../domain/time.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
-  stock_after, product, reason, source, sequence`;
+  stock_after, product, reason, source, sequence, actor`;
 
 export function historyQueries(db: DatabaseSync) {
   const findReach = prepareFindReach(db);
@@ -134,5 +134,6 @@ export function mapChange(sellerId: SellerId, row: Row): Change {
       sequence: readOptional(row, 'sequence', readInteger),
     },
     product: readOptional(row, 'product', readText),
+    actor: readOptional(row, 'actor', readText),
   };
 }

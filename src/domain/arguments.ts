@@ -1,0 +1,72 @@
+/**
+ * Validates the objects that a program passes to the embedding API: options, and data that arrives
+ * by no request. As for requests, all errors are collected, and a misspelt member is an error. As
+ * usual in JavaScript, an undefined member counts as missing.
+ */
+import { AppError } from './error.ts';
+import { invalid, ObjectReader, type ParseResult, stringValidator } from './validation.ts';
+
+/** Parses the value of a member. */
+type Parse<Value> = (value: unknown) => ParseResult<Value>;
+
+/** A parser for each member of `Members`. */
+export type Parsers<Members> = {
+  readonly [Member in keyof Members]-?: Parse<Exclude<Members[Member], undefined>>;
+};
+
+/**
+ * The members of an argument.
+ * @param what Begins error messages, such as `keys.create`.
+ * @throws AppError `invalid_data` with all issues; its message names each
+ */
+export function readArgument<Members extends object>(
+  value: unknown, what: string, parsers: Parsers<Members>,
+  required: readonly (keyof Members & string)[] = [],
+): Members {
+  if (!isObject(value)) throw wrongArgument(what, '', 'Must be an object.');
+  const reader = new ObjectReader(
+    Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)));
+  const members = Object.entries<Parse<unknown>>(parsers).map(([name, parse]) =>
+    [name, reader.read(name, parse, required.some((one) => one === name))] as const);
+  const error = reader.findError();
+  if (error) throw explain(what, error);
+  // The cast: each parser returns its member's type, and no required member is missing.
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined)) as Members;
+}
+
+/** @throws AppError `invalid_data` */
+export function readTextArgument(value: unknown, what: string): string {
+  if (typeof value === 'string') return value;
+  throw wrongArgument(what, '', 'Must be a string.');
+}
+
+function wrongArgument(what: string, pointer: string, detail: string): AppError {
+  const issues = [{ pointer, code: 'type', detail }] as const;
+  return explain(what, new AppError('invalid_data', detail, { issues }));
+}
+
+/** Names the issues in the message: a program's author reads that first. */
+function explain(what: string, { code, issues }: AppError): AppError {
+  const list = issues.map(({ pointer = '', detail }) =>
+    [pointer.slice(1), detail].filter((part) => part !== '').join(': '));
+  return new AppError(code, `${what}: ${list.join(' ')}`, { issues });
+}
+
+export const parseText = stringValidator.parse;
+
+export function listOf<Item>(parse: Parse<Item>): Parse<readonly Item[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return invalid('type', 'Must be an array.');
+    const items: Item[] = [];
+    for (const item of value) {
+      const parsed = parse(item);
+      if ('error' in parsed) return invalid(parsed.error.code, `Each: ${parsed.error.detail}`);
+      items.push(parsed.value);
+    }
+    return { value: items };
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
