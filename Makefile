@@ -87,10 +87,11 @@ sbom: ## print a CycloneDX document of what runs: no package
 sbom-dev: ## the same with the development packages
 	@$(SBOM)
 
-pack: ## pack the source as a .tgz: always the same bytes, whatever the files' modes and times
+pack: node_modules ## build and pack the npm package: the same bytes on every machine
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  tar -cf - package.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
-	  chmod -R u=rwX,go=rX "$$folder" && npm pack --silent --pack-destination . "$$folder"
+	  tar -cf - package.json tsconfig.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
+	  $(NODE) .toolchain/build-package.ts "$$folder" && chmod -R u=rwX,go=rX "$$folder" && \
+	  npm pack --silent --pack-destination . "$$folder"
 
 print-node: ## print the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"

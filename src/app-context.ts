@@ -30,9 +30,13 @@ import { InFlightRequests } from './http/server/in-flight-requests.ts';
 import type { Store } from './store/store.ts';
 
 /** The options of the core; each feature adds its own. */
-export interface CoreOptions {
+export interface CoreOptions extends ServerOptions {
   /** Belongs to the caller: close it after the app. */
   readonly store: Store;
+}
+
+/** Those of a shop as well. */
+export interface ServerOptions {
   /** Where clients find this server. Its path, if any, is a prefix of every API path. */
   readonly baseUrl?: string;
   /** Requests per minute and key; 0 for no limit. Default 6,000. */

@@ -41,7 +41,7 @@ export interface Feature<Options = object, ShopOptions = object> {
 }
 
 /** What `createShop` was given, or made. */
-export interface EmbedContext {
+interface EmbedContext {
   readonly store: Store;
   readonly baseUrl?: string;
   readonly clock?: () => number;

@@ -9,32 +9,34 @@ import type { Feature } from './feature.ts';
 import { changes } from './features/changes/feature.ts';
 import { imports } from './features/imports/feature.ts';
 import { openapi } from './features/openapi/feature.ts';
-import { portal } from './features/portal/feature.ts';
+import { portal, type PortalOption, type PortalShopOption } from './features/portal/feature.ts';
 import { telemetry } from './features/telemetry/feature.ts';
-import { webhooks } from './features/webhooks/feature.ts';
+import type { TelemetryOption } from './features/telemetry/operator.ts';
+import {
+  webhooks, type WebhooksOption, type WebhooksShopOption,
+} from './features/webhooks/feature.ts';
 
-const composition = [
+export const features: readonly Feature<FeatureOptions, FeatureShopOptions>[] = [
   imports,
   changes,
   openapi,
   webhooks,
   portal,
   telemetry,
-] as const;
+];
 
-type Composed = (typeof composition)[number];
-/** The options of all features together. */
-type FeatureOptions = Together<OptionsOf<Composed>>;
-type OptionsOf<One> =
-  One extends Feature<infer Options, infer _> ? (options: Options) => void : never;
+/** The options of the features, one line each. */
+type FeatureOptions = All<[
+  PortalOption,
+  TelemetryOption,
+  WebhooksOption,
+]>;
 /** The same for `createShop`. */
-export type FeatureShopOptions = Together<ShopOptionsOf<Composed>>;
-type ShopOptionsOf<One> =
-  One extends Feature<infer _, infer Options> ? (options: Options) => void : never;
-/** The intersection of what functions take. */
-type Together<Functions> = [Functions] extends [(options: infer All) => void] ? All : never;
-
-export const features: readonly Feature<FeatureOptions, FeatureShopOptions>[] = composition;
+export type FeatureShopOptions = All<[
+  PortalShopOption,
+  WebhooksShopOption,
+]>;
+type All<Options> = Options extends [infer First, ...infer Rest] ? First & All<Rest> : object;
 
 export type AppOptions = CoreOptions & FeatureOptions;
 

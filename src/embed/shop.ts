@@ -4,7 +4,7 @@
  * socket between. Installs no listener, no signal handler and no global variable.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CoreOptions } from '../app-context.ts';
+import type { ServerOptions } from '../app-context.ts';
 import { SellerApi } from '../client/seller-client.ts';
 import { actorName } from '../domain/access/caller.ts';
 import { type Parsers, readArgument, readTextArgument } from '../domain/arguments.ts';
@@ -26,7 +26,7 @@ export type ShopLocation =
   | { readonly store: Store };
 
 /** The options of the server, and those of its features. */
-export type ShopOptions = Omit<CoreOptions, 'store'> & FeatureShopOptions;
+export type ShopOptions = ServerOptions & FeatureShopOptions;
 
 export interface ActOptions {
   /** Who acts, such as `erp-sync`: it is stored with each change. 1 to 100 code points. */

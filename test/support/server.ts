@@ -7,7 +7,7 @@ import {
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { type AppOptions, createApp } from '../../src/features.ts';
 import type { PortalOptions } from '../../src/features/portal/portal.ts';
-import type { WebhooksOptions } from '../../src/features/webhooks/webhooks.ts';
+import type { startWebhooks } from '../../src/features/webhooks/webhooks.ts';
 import type { ErrorReport } from '../../src/http/response/problem.ts';
 import { listen } from '../../src/http/server/listener.ts';
 import type { Certificate } from '../../src/http/server/tls.ts';
@@ -46,7 +46,7 @@ interface SellerOptions {
 
 export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks' | 'portal'> {
   /** Sends webhooks, with these options. */
-  readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
+  readonly webhooks?: Omit<Parameters<typeof startWebhooks>[0], 'store' | 'report'>;
   /** Serves the pages under `/portal`, with the server's clock and base URL. */
   readonly portal?: true | PortalOptions;
   /** An existing data folder. Default: an empty one. */

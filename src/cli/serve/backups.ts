@@ -4,8 +4,8 @@
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
   BACKUP_INTERVAL_MIN_MS, BACKUP_STOP_TIMEOUT_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY,
@@ -19,7 +19,7 @@ import { type Flags, type Input, setting, UsageError } from '../command.ts';
 import { listProgram } from '../node-runtime.ts';
 import { readNumber } from '../settings.ts';
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const MAIN = join(import.meta.dirname, `../../main${extname(import.meta.filename)}`);
 /** Requests have priority over backups. */
 const NICENESS = 10;
 

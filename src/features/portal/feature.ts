@@ -1,17 +1,17 @@
 /** The portal: the back office under `/portal`, for sellers with a browser. */
 import { join } from 'node:path';
-import type { EmbedContext, Feature, Pages } from '../../feature.ts';
+import type { Feature, Pages } from '../../feature.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
 import type { PortalOptions } from './portal.ts';
 
-interface PortalOption {
+export interface PortalOption {
   /** From `createPortal`. Without it, the server has no pages under `/portal`. */
   readonly portal?: Pages | undefined;
 }
 
-interface PortalShopOption {
+export interface PortalShopOption {
   /** Serves the back office under `/portal`. Default false. */
-  readonly portal?: boolean | Omit<PortalOptions, keyof EmbedContext>;
+  readonly portal?: boolean | Omit<PortalOptions, 'baseUrl' | 'clock'>;
 }
 
 export const portal: Feature<PortalOption, PortalShopOption> = {

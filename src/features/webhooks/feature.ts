@@ -2,7 +2,7 @@
 import { keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
 import { formatWebhookId } from '../../domain/id.ts';
-import type { EmbedContext, Feature, LoadedFeature, Settings } from '../../feature.ts';
+import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { messageOperation, webhookOperations } from './operations.ts';
 import {
@@ -10,16 +10,16 @@ import {
   replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService,
 } from './routes.ts';
 import { webhookSchemas } from './schemas.ts';
-import type { Webhooks, WebhooksOptions } from './webhooks.ts';
+import type { DestinationOptions, Webhooks } from './webhooks.ts';
 
-interface WebhooksOption {
+export interface WebhooksOption {
   /** What `startWebhooks` returns. Without it, the webhook routes respond with 404. */
   readonly webhooks?: Webhooks | undefined;
 }
 
-interface WebhooksShopOption {
+export interface WebhooksShopOption {
   /** Delivers webhooks. Default false: the webhook routes then respond with 404. */
-  readonly webhooks?: boolean | Omit<WebhooksOptions, keyof EmbedContext>;
+  readonly webhooks?: boolean | DestinationOptions;
 }
 
 const scope: Scope = 'webhooks:write';

@@ -21,13 +21,17 @@ import { formatTestMessage, makeMessageId } from './message.ts';
 import { resolveTarget } from './ssrf-guard.ts';
 import { WebhookWorker } from './worker.ts';
 
-export interface WebhooksOptions {
-  /** Not closed by the service: close it after the service. */
-  readonly store: Store;
+/** Where messages may be sent. */
+export interface DestinationOptions {
   /** Whether messages may be sent to addresses that are not public. Default false. */
   readonly allowPrivate?: boolean;
   /** Whether messages may be sent without TLS. Default false. */
   readonly allowHttp?: boolean;
+}
+
+interface WebhooksOptions extends DestinationOptions {
+  /** Not closed by the service: close it after the service. */
+  readonly store: Store;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
   /** From 0, below 1, for the jitter of retries. Default `Math.random`. */

@@ -3,9 +3,7 @@ import type { TestContext } from 'node:test';
 import type { NewWebhook, Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
-import {
-  startWebhooks, type Webhooks, type WebhooksOptions,
-} from '../../../src/features/webhooks/webhooks.ts';
+import { startWebhooks, type Webhooks } from '../../../src/features/webhooks/webhooks.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeActor, makeNewProduct } from '../../store/contract/fixture.ts';
@@ -19,7 +17,7 @@ export interface Sending {
   readonly actor: Actor;
   /** What was reported as a fault of the server. */
   readonly reports: unknown[];
-  start(store?: Store, options?: Partial<WebhooksOptions>): Webhooks;
+  start(store?: Store, options?: Partial<Parameters<typeof startWebhooks>[0]>): Webhooks;
   /** A new endpoint; of the actor unless another one is named. */
   create(url: string, members?: Partial<NewWebhook>, of?: Actor): Promise<Webhook>;
   /** Creates so many products, all at once. */

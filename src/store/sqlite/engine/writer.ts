@@ -62,7 +62,8 @@ export class Writer {
   /** Starts the thread and waits until its connection is open. */
   static async start(data: WriterThreadData, clock: () => number): Promise<Writer> {
     const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
-    const thread = new Worker(entry, { workerData: data, name: 'writer' });
+    // Without the options of this process: some, such as --input-type, are for its own program.
+    const thread = new Worker(entry, { workerData: data, name: 'writer', execArgv: [] });
     await once(thread, 'message'); // rejects if the thread fails to start
     return new Writer(thread, clock);
   }

@@ -27,7 +27,9 @@ export class SearchClient {
   constructor(files: SearchFiles) {
     const entry = new URL(`search-thread${extname(import.meta.filename)}`, import.meta.url);
     const resourceLimits = { maxYoungGenerationSizeMb: SEARCH_YOUNG_HEAP_MIB };
-    this.#thread = new Worker(entry, { workerData: files, name: 'search', resourceLimits });
+    this.#thread = new Worker(entry, {
+      workerData: files, name: 'search', resourceLimits, execArgv: [],
+    });
     // search-thread.ts sends nothing else.
     this.#thread.on('message', (response: SearchResponse) => this.#settle(response));
     this.#thread.on('error', (cause) => this.#stop('The search was interrupted.', cause));
