@@ -4,13 +4,14 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync,
-  utimesSync, writeFileSync,
+  symlinkSync, utimesSync, writeFileSync,
 } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { watchServing } from '../support/command.ts';
+import { checkConsumer } from './check-consumer.ts';
 import { copyClone, FILES, MANIFEST, pack, ROOT, runOffline } from './clone.ts';
 
 const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--version']).error)
@@ -98,6 +99,13 @@ describe('the package', {
         assert.ok(original.includes(declared), `${name}: ${declared}`);
       });
     }
+  });
+
+  test('has no type error for its users, whatever resolves their modules', () => {
+    const modules = join(project, 'node_modules');
+    symlinkSync(join(ROOT, 'node_modules/@types'), join(modules, '@types'));
+    const reports = checkConsumer(project, join(ROOT, 'node_modules/typescript/bin/tsc'));
+    assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports, null, 2));
   });
 
   test('is imported, and required by CommonJS', () => {
