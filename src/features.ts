@@ -8,7 +8,7 @@ import type { CoreOptions } from './app-context.ts';
 import type { Feature } from './feature.ts';
 import { changes } from './features/changes/feature.ts';
 import { imports } from './features/imports/feature.ts';
-import { openapi } from './features/openapi/feature.ts';
+import { openapi, type OpenApiOptions } from './features/openapi/feature.ts';
 import { portal, type PortalOption, type PortalShopOption } from './features/portal/feature.ts';
 import { telemetry } from './features/telemetry/feature.ts';
 import type { TelemetryOption } from './features/telemetry/operator.ts';
@@ -27,12 +27,14 @@ export const features: readonly Feature<FeatureOptions, FeatureShopOptions>[] = 
 
 /** The options of the features, one line each. */
 type FeatureOptions = All<[
+  OpenApiOptions,
   PortalOption,
   TelemetryOption,
   WebhooksOption,
 ]>;
 /** The same for `createShop`. */
 export type FeatureShopOptions = All<[
+  OpenApiOptions,
   PortalShopOption,
   WebhooksShopOption,
 ]>;

@@ -105,7 +105,7 @@ describe('the package', {
     const modules = join(project, 'node_modules');
     symlinkSync(join(ROOT, 'node_modules/@types'), join(modules, '@types'));
     const reports = checkConsumer(project, join(ROOT, 'node_modules/typescript/bin/tsc'));
-    assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports, null, 2));
+    assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports));
   });
 
   test('is imported, and required by CommonJS', () => {

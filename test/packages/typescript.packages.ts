@@ -27,7 +27,7 @@ describe('the types of the package', () => {
       const packages = [`typescript@${version}`, NODE_TYPES, archive];
       if (!await installPackages(t, project, packages)) return;
       const reports = checkConsumer(project, join(project, 'node_modules/typescript/bin/tsc'));
-      assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports, null, 2));
+      assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports));
     });
   }
 });

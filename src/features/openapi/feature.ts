@@ -40,7 +40,7 @@ const readOpenApiOperation: Operation = {
   },
 };
 
-interface OpenApiOptions {
+export interface OpenApiOptions {
   readonly baseUrl?: string;
   /** An e-mail address or a URL for integrators, which the OpenAPI document names. */
   readonly contact?: string | undefined;
