@@ -10,7 +10,7 @@ import {
   runCommand, UsageError,
 } from './cli/command.ts';
 import { reexecWithNodeOptions } from './cli/node-runtime.ts';
-import { explainFailure } from './cli/remote/api-error.ts';
+import { explainFailure, findProblem } from './cli/remote/api-error.ts';
 import { AppError } from './domain/error.ts';
 
 const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.entries({
@@ -28,6 +28,18 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   'key revoke': async () => (await import('./cli/admin/key.ts')).revokeKey,
   import: async () => (await import('./cli/transfer/import.ts')).importProducts,
   export: async () => (await import('./cli/transfer/export.ts')).exportProducts,
+  'products list': async () => (await import('./cli/remote/products.ts')).listProducts,
+  'products get': async () => (await import('./cli/remote/products.ts')).getProduct,
+  'products set': async () => (await import('./cli/remote/products.ts')).setProduct,
+  'stock set': async () => (await import('./cli/remote/stock.ts')).setStock,
+  'changes tail': async () => (await import('./cli/remote/changes.ts')).tailChanges,
+  'webhook list': async () => (await import('./cli/remote/webhook.ts')).listWebhooks,
+  'webhook listen': async () =>
+    (await import('./cli/remote/webhook-listen.ts')).listenForWebhooks,
+  'webhook test': async () => (await import('./cli/remote/webhook.ts')).testWebhook,
+  status: async () => (await import('./cli/remote/status.ts')).showStatus,
+  open: async () => (await import('./cli/remote/portal.ts')).openPortal,
+  openapi: async () => (await import('./cli/remote/openapi.ts')).printOpenApi,
   'profile add': async () => (await import('./cli/remote/profile.ts')).addProfile,
   'profile list': async () => (await import('./cli/remote/profile.ts')).listProfiles,
   'profile remove': async () => (await import('./cli/remote/profile.ts')).removeProfile,
@@ -52,7 +64,7 @@ if (args[0] === 'serve') {
   // By default Node would open a debugger, through which any local user could run code here.
   process.on('SIGUSR1', () => {});
 }
-/** Whether the command has printed its JSON document, which then also reports the failure. */
+/** Whether the command has printed its one JSON document, which then also reports the failure. */
 let hasPrinted = false;
 try {
   await run(args);
@@ -60,7 +72,8 @@ try {
   const { status, detail } = explain(error);
   process.stderr.write(`${detail}\n`);
   const isJson = args.includes('--json') && !hasPrinted;
-  if (isJson) print(JSON.stringify({ error: { detail, exit_status: status } }));
+  const problem = findProblem(error);
+  if (isJson) print(JSON.stringify({ error: { detail, exit_status: status, problem } }));
   process.exitCode = status;
 }
 
@@ -78,7 +91,7 @@ async function run(words: readonly string[]): Promise<void> {
   await runCommand(command, {
     ...input,
     out(text) {
-      hasPrinted = true;
+      hasPrinted ||= !command.isStream;
       input.out(text);
     },
   });

@@ -64,6 +64,26 @@ for (const args of [['key'], ['key', '-h'], ['help', 'key']]) {
   });
 }
 
+test('has a guide that lists every command, and no flag that does not exist', async () => {
+  const { out } = await run(['completion', 'bash']);
+  const known = new Map([...out.matchAll(/^ {4}'([^']+)'\) words='.*' flags='(.+)' ;;$/gm)]
+    .map(([, name = '', flags = '']) => [name, flags.split(' ')]));
+  assert.ok(known.size > 30, String(known.size));
+  const guide = readFileSync(join(ROOT, 'src/cli/README.md'), 'utf8');
+  const listed = [...guide.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, usage = '']) => usage));
+  const named = listed.flatMap((usage) => {
+    const [first = '', second] = usage.split(' ');
+    const name = [`${first} ${second}`, first].find((one) => known.has(one));
+    if (name === undefined) return [];
+    for (const [flag] of usage.matchAll(/--[\w-]+/g)) {
+      assert.ok(known.get(name)?.includes(flag), `${name} ${flag}`);
+    }
+    return [name];
+  });
+  assert.deepEqual([...new Set(named)].sort(), [...known.keys()].sort());
+});
+
 test('explains a command with -h and with a leading help', async () => {
   const [{ out: long }, ...others] = await Promise.all([
     run(['key', 'list', '--help']), run(['key', 'list', '-h']), run(['help', 'key', 'list']),

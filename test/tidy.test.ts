@@ -41,8 +41,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'features.ts': ['app-context.ts', 'app.ts', 'feature.ts', 'features'],
   cli: [
-    'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'client', 'features', 'app.ts',
-    'feature.ts', 'features.ts',
+    'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'client', 'embed', 'features',
+    'app.ts', 'feature.ts', 'features.ts',
   ],
   'index.ts': ['client', 'domain', 'embed', 'http'],
   'main.ts': ['cli', 'domain'],

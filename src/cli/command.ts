@@ -60,6 +60,8 @@ export interface Command {
   readonly flags?: Flags;
   /** Whether it uses no local database, and so has no `--data`. */
   readonly isRemote?: boolean;
+  /** Whether it prints rows while it runs: with --json, each is a JSON object on its own line. */
+  readonly isStream?: boolean;
   /** Returns its result, unless it prints while it runs. */
   run(input: Input): Promise<Result | void>;
 }
@@ -84,6 +86,7 @@ const COMMON_FLAGS: Flags = {
   json: { help: 'print one JSON document to standard output, even on failure' },
   help: { help: 'print this help (also -h)' },
 };
+const JSON_LINES_FLAG: Flag = { help: 'print one JSON object per line, even on failure' };
 /** A shorter word is within two edits of too many others. */
 const SHORT_WORD_CHARACTERS = 4;
 
@@ -165,8 +168,11 @@ function assertOperands(names: readonly string[], given: readonly string[]): voi
 }
 
 /** The flags of a command, with those that every command has. */
-export function listFlags({ flags, isRemote }: Command): Flags {
-  return { ...flags, ...(isRemote ? {} : { data: DATA_FLAG }), ...COMMON_FLAGS };
+export function listFlags({ flags, isRemote, isStream }: Command): Flags {
+  return {
+    ...flags, ...(isRemote ? {} : { data: DATA_FLAG }),
+    ...COMMON_FLAGS, ...(isStream && { json: JSON_LINES_FLAG }),
+  };
 }
 
 function variableOf(flag: string): string {

@@ -80,7 +80,7 @@ function formatDuration(durationMs: number): string {
   return [first, ...others.map((part) => String(part).padStart(2, '0'))].join(':');
 }
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** The result of a command that lists rows with equal members; an empty list prints `hint`. */
 export function listResult(name: string, rows: readonly Row[], hint: string): Result {
@@ -89,17 +89,36 @@ export function listResult(name: string, rows: readonly Row[], hint: string): Re
 }
 
 function formatTable(rows: readonly Row[]): string {
-  const names = Object.keys(rows[0] ?? {});
-  const cells = [names, ...rows.map((row) => names.map((name) => formatCell(row[name])))];
-  const widths = names.map((_, column) =>
-    cells.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0));
-  return cells.map((line) =>
-    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return new Table().format(rows);
+}
+
+/** A table that is printed in parts. Columns never get narrower. */
+export class Table {
+  #widths: readonly number[] | undefined;
+
+  /** Lines for rows with equal members, at least one; the first time with a header. */
+  format(rows: readonly Row[]): string {
+    const names = Object.keys(rows[0] ?? {});
+    const cells = rows.map((row) => names.map((name) => formatCell(row[name])));
+    if (!this.#widths) cells.unshift(names);
+    const widths = names.map((_, column) => cells.reduce((widest, line) =>
+      Math.max(widest, line[column]?.length ?? 0), this.#widths?.[column] ?? 0));
+    this.#widths = widths;
+    return cells.map((line) => line.map((cell, column) =>
+      cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  }
+}
+
+/** One line for each member. */
+export function formatMembers(members: Row): string {
+  const width = Math.max(...Object.keys(members).map((name) => name.length));
+  return Object.entries(members).map(([name, value]) =>
+    `${name.padEnd(width)}  ${formatCell(value)}`).join('\n');
 }
 
 function formatCell(value: unknown): string {
   if (value === null) return '-';
-  return Array.isArray(value) ? value.join(',') || '-' : String(value);
+  return printable(Array.isArray(value) ? value.join(',') || '-' : String(value));
 }
 
 /** Replaces characters that control a terminal or change the writing direction. */

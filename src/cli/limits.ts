@@ -50,3 +50,10 @@ export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Secret read from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
+
+/** Silence after which `status` and `open` give up on a server; a health check must not hang. */
+export const STATUS_TIMEOUT_MS = 5_000;
+/** Webhook message that `webhook listen` accepts; 100 changes are far shorter. */
+export const WEBHOOK_MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Time that an application has to answer a forwarded message; the server waits for 15 s. */
+export const WEBHOOK_FORWARD_TIMEOUT_MS = 14_000;

@@ -1,7 +1,9 @@
 /**
- * Progress of long-running commands on stderr, and interruption by signals. On a terminal, progress
+ * Long-running commands: their progress on stderr, interruption by signals, and the end of their
+ * output. On a terminal, progress
  * is one line that is overwritten; elsewhere, a line every few seconds and one at the end.
  */
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from './limits.ts';
 import { formatBar, formatParts, type TransferState } from './format.ts';
@@ -81,4 +83,24 @@ export async function withInterrupt<Result>(
   } finally {
     for (const signal of SIGNALS) process.off(signal, end);
   }
+}
+
+/** Aborted when nobody reads standard output any more, as in `... | head`. */
+export function outputClosed(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.once('error', () => controller.abort());
+  return controller.signal;
+}
+
+/** Aborted by SIGINT and SIGTERM, too: the command then ends as it likes. A second one ends it. */
+export function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of SIGNALS) process.once(signal, () => controller.abort());
+  return AbortSignal.any([controller.signal, outputClosed()]);
+}
+
+/** Resolves when the reader of standard output has taken most of it, or at the signal. */
+export async function outputDrained(signal: AbortSignal): Promise<void> {
+  if (!process.stdout.writableNeedDrain || signal.aborted) return;
+  await once(process.stdout, 'drain', { signal }).catch(() => {}); // the signal, or an error
 }

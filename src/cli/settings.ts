@@ -15,7 +15,7 @@ export function readNumber(
 ): number {
   const text = values[name];
   if (text === undefined) return fallback;
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (number <= limit) return number;
   throw new UsageError(`--${name} takes a whole number from 0 to ${limit}, not "${text}".`);
 }

@@ -33,15 +33,18 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 /** Codes of connections that fail in the same way next time: unknown hosts, TLS, no HTTP. */
 const FINAL = /ENOTFOUND|BLOCKED|CERT|SIGNATURE|ALTNAME|TLS|SSL|EPROTO|HPE_/;
 
+/** Without a key, for what needs none. */
+type OpenOptions = Omit<TransportOptions, 'key'> & Partial<Pick<TransportOptions, 'key'>>;
+
 export class Transport implements Sender {
-  readonly #options: TransportOptions;
+  readonly #options: OpenOptions;
   /** Without a trailing slash. */
   readonly baseUrl: string;
 
-  constructor(options: TransportOptions) {
+  constructor(options: OpenOptions) {
     this.#options = options;
     this.baseUrl = parseBaseUrl(options.baseUrl);
-    if (!/^[!-~]+$/.test(options.key)) {
+    if (options.key !== undefined && !/^[!-~]+$/.test(options.key)) {
       throw new TypeError('The option `key` must be an API key: spk_ and 36 letters and digits.');
     }
   }
@@ -74,10 +77,11 @@ export class Transport implements Sender {
 
   #headersOf({ method, headers, idempotencyKey }: ApiRequest): Record<string, string> {
     const isChange = method !== 'GET';
+    const { key } = this.#options;
     return {
       accept: 'application/json',
       ...headers,
-      'x-api-key': this.#options.key,
+      ...(key !== undefined && { 'x-api-key': key }),
       ...(isChange && { 'idempotency-key': `"${idempotencyKey ?? crypto.randomUUID()}"` }),
     };
   }

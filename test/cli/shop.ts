@@ -23,16 +23,21 @@ export interface Shop {
   readonly environment: NodeJS.ProcessEnv;
   /** Runs a command to its end; the key may not be among what it prints. */
   run(...args: string[]): Promise<Finished>;
+  /** Stops the server, and starts it again on the same port. */
+  restart(t: TestContext): Promise<void>;
   /** How many changes the catalogue has seen. */
   readPosition(): Promise<number>;
 }
 
-export async function openShop(t: TestContext): Promise<Shop> {
+/** `flags` are for `serve`. */
+export async function openShop(
+  t: TestContext, flags: readonly string[] = [],
+): Promise<Shop> {
   const folder = makeFolder(t);
   const data = join(folder, 'data');
   await createSeller(data);
   const { key } = await createKey(data);
-  const serving = await startServing(t, ['--data', data, '--rate-limit', '0']);
+  const serving = await startServing(t, ['--data', data, '--rate-limit', '0', ...flags]);
   const environment = { SELLER_API_URL: serving.url, SELLER_API_KEY: key };
   return {
     serving, data, folder, key, environment,
@@ -40,6 +45,10 @@ export async function openShop(t: TestContext): Promise<Shop> {
       const finished = await run(args, environment);
       assert.ok(!(finished.out + finished.notes).includes(key), 'the key is printed');
       return finished;
+    },
+    async restart(after) {
+      assert.equal(await serving.stop('SIGTERM'), 0);
+      await startServing(after, ['--data', data, '--port', String(serving.port)]);
     },
     async readPosition() {
       const path = '/api/v1/products?limit=1';

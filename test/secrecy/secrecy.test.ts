@@ -162,6 +162,7 @@ async function assertKept(
   const backup = join(base, 'copy.db');
   const backedUp = await run(['backup', backup, '--data', folder]);
   assert.equal(backedUp.status, 0, backedUp.notes);
+  const printed = await runClients(serving.url, life.key, base);
   const authorization = `Bearer ${token}`;
   const figures = await send(serving.port, { path: '/metrics', headers: { authorization } });
   assert.equal(figures.status, 200);
@@ -169,6 +170,7 @@ async function assertKept(
     ['figures', Buffer.from(figures.text)], ...readFolder(folder), ...readFolder(temporary),
     ['backup', readFileSync(backup)],
     ['what backup says', Buffer.from(backedUp.out + backedUp.notes)],
+    ['what clients print', Buffer.from(printed)],
     ['deliveries', Buffer.from(life.deliveries.join('\n'))],
   ]);
   if (process.platform === 'linux') {
@@ -185,6 +187,20 @@ async function assertKept(
   assert.match(log().toString(), /"route":"\/api\/v1\/products"/);
   assertNowhere(canaries, places);
   for (const code of life.codes) assert.doesNotMatch(log().toString(), new RegExp(`\\b${code}\\b`));
+}
+
+/** What commands print that have the key in a profile. */
+async function runClients(url: string, key: string, home: string): Promise<string> {
+  const environment = { XDG_CONFIG_HOME: home, SELLER_API_PROFILE: 'shop' };
+  const added = await run(['profile', 'add', 'shop', '--url', url], environment, key);
+  assert.equal(added.status, 0, added.notes);
+  const finished = await Promise.all([
+    ['profile', 'list'], ['profile', 'add', 'shop'], ['status'], ['products', 'list'],
+    ['products', 'get', 'none'], ['stock', 'set', 'sku-1', '5'], ['webhook', 'list'],
+    ['changes', 'tail', '--types', 'none'], ['open', '--print'],
+  ].map((args) => run([...args, '--json'], environment)));
+  assert.ok(finished.some(({ out }) => out.includes('"position"')));
+  return [added, ...finished].map(({ out, notes }) => out + notes).join('\n');
 }
 
 test('notices a secret in any encoding', () => {

@@ -18,6 +18,11 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH',
 ]);
 
+interface Details extends ErrorOptions {
+  readonly wasReached?: boolean;
+  readonly retryAfterMs?: number;
+}
+
 /** A failure after which a retry may succeed. */
 export class TemporaryFailure extends CommandFailure {
   override readonly name = 'TemporaryFailure';
@@ -26,8 +31,10 @@ export class TemporaryFailure extends CommandFailure {
   /** The server's `Retry-After`. */
   readonly retryAfterMs: number;
 
-  constructor(message: string, { wasReached = true, retryAfterMs = 0 } = {}) {
-    super(message);
+  constructor(
+    message: string, { wasReached = true, retryAfterMs = 0, ...options }: Details = {},
+  ) {
+    super(message, options);
     this.wasReached = wasReached;
     this.retryAfterMs = retryAfterMs;
   }
@@ -42,11 +49,13 @@ export function explainFailure(error: unknown): unknown {
   const isTemporary = retryAfterMs !== undefined;
   if (error instanceof ApiError) {
     const text = explainProblem(error.problem);
-    if (isTemporary) return new TemporaryFailure(text, { retryAfterMs });
+    const cause = { cause: error };
+    if (isTemporary) return new TemporaryFailure(text, { retryAfterMs, ...cause });
     if (error.problem.type === UNEXPECTED_RESPONSE) {
-      return new CommandFailure(`${text} Is --url right?`);
+      return new CommandFailure(`${text} Is --url right?`, cause);
     }
-    return error.code === 'invalid_query' ? new UsageError(text) : new CommandFailure(text);
+    const isUsage = error.code === 'invalid_query';
+    return isUsage ? new UsageError(text, cause) : new CommandFailure(text, cause);
   }
   if (!(error instanceof ConnectionError)) return error;
   const { baseUrl, code = error.message } = error;
@@ -60,6 +69,12 @@ export function explainFailure(error: unknown): unknown {
   if (isTemporary) return new TemporaryFailure(`The connection to ${baseUrl} broke (${code}).`);
   const hint = 'Is --url right? A private certificate authority must be in NODE_EXTRA_CA_CERTS.';
   return new CommandFailure(`The connection to ${baseUrl} failed (${code}). ${hint}`);
+}
+
+/** The problem document that the server sent, if a failure is due to one. */
+export function findProblem(failure: unknown): Problem | undefined {
+  if (failure instanceof ApiError) return failure.problem;
+  return failure instanceof Error ? findProblem(failure.cause) : undefined;
 }
 
 function explainProblem({ type, title, detail, errors, instance, ...members }: Problem): string {

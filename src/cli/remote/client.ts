@@ -46,7 +46,7 @@ export function openClient(
 }
 
 /** For commands that need no key, or only use one. @throws UsageError, CommandFailure */
-function findServer(input: Input): { readonly url: string; readonly key?: ApiKeySecret } {
+export function findServer(input: Input): { readonly url: string; readonly key?: ApiKeySecret } {
   const { flags, environment } = input;
   const profile = findProfile(input);
   if (profile) return profile;
@@ -64,4 +64,12 @@ function findKey(
   if (key) return key;
   const where = file ?? `The variable ${KEY_VARIABLE}`;
   throw new UsageError(`${where} has no valid API key, which is spk_ and 36 characters.`);
+}
+
+/** The position of the catalogue now. Needs the scope `products:read`. */
+export async function findPosition({ products }: SellerClient): Promise<number> {
+  // An export has the position, and nothing has changed since the end of all positions.
+  const file = await products.export({ format: 'ndjson', changed_since: Number.MAX_SAFE_INTEGER });
+  for await (const _ of file); // reads it to its end
+  return file.position;
 }

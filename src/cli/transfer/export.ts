@@ -16,7 +16,7 @@ import { formatCount } from '../format.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
-import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
+import { findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
 
 interface ExportTask {
   readonly client: SellerClient;
@@ -34,7 +34,7 @@ interface Outcome {
 type Write = (body: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /** Flags sent to the server as query parameters. */
-const FILTERS = {
+export const FILTERS = {
   q: { value: 'TEXT', help: 'only products with this text in name, SKU or category' },
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
@@ -69,7 +69,7 @@ export const exportProducts: Command = {
     const file = path === undefined ? undefined : new AtomicFile(resolveFile(path, isForced));
     const { format, isCompressed } = findFormat(path ?? '.csv', flags['format']);
     const isShown = file !== undefined || !process.stdout.isTTY;
-    const task = { client, options: readOptions(flags, format), isShown };
+    const task = { client, options: { ...readFilters(flags), format }, isShown };
     const attempt = () => (file ? writeFile(task, file, isCompressed) : runExport(task, writeOut));
     const exporting = () => withRetries(attempt, RETRY_POLICY, note);
     const { rows, position } = await withInterrupt(exporting, () => {
@@ -83,10 +83,10 @@ export const exportProducts: Command = {
   },
 };
 
-function readOptions(flags: Input['flags'], format: FileFormat['format']): ExportOptions {
-  const filters = Object.keys(FILTERS).map((name) => [name.replaceAll('-', '_'), flags[name]]);
-  // The server checks the texts of the filters.
-  return { ...Object.fromEntries(filters), format };
+/** The server parses the texts. */
+export function readFilters(flags: Input['flags']): Omit<ExportOptions, 'format'> {
+  return Object.fromEntries(Object.keys(FILTERS).flatMap((name) =>
+    (flags[name] === undefined ? [] : [[name.replaceAll('-', '_'), flags[name]]])));
 }
 
 /** Passes the rows to `write` and shows progress. */

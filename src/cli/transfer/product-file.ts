@@ -9,7 +9,7 @@ import { CommandFailure, UsageError } from '../command.ts';
 
 type TextFormat = 'csv' | 'ndjson';
 
-export interface FileFormat {
+interface FileFormat {
   readonly format: TextFormat;
   /** Whether it is a gzip file. */
   readonly isCompressed: boolean;

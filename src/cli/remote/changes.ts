@@ -1,0 +1,76 @@
+/** `changes tail`: follows the change feed of a running server. */
+import { styleText } from 'node:util';
+import type { Change, ChangeType } from '../../client/index.ts';
+import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
+import type { Command, Input } from '../command.ts';
+import { printable } from '../format.ts';
+import { interrupted, outputDrained } from '../progress.ts';
+import { readNumber, splitList } from '../settings.ts';
+import { findPosition, openClient, SERVER_FLAGS } from './client.ts';
+
+const COLORS = { created: 'green', updated: 'yellow', deleted: 'red', stock: 'cyan' } as const;
+const TYPE_COLUMNS = Math.max(...CHANGE_TYPES.map((type) => type.length));
+
+export const TYPES_FLAG = {
+  types: { value: 'LIST', help: `only these types of changes: ${CHANGE_TYPES.join(',')}` },
+};
+
+export const tailChanges: Command = {
+  summary: 'Prints each change of the catalogue as it happens, until Ctrl-C.',
+  flags: {
+    ...SERVER_FLAGS,
+    after: { value: 'POSITION', help: 'start after this position (default: new changes only)' },
+    ...TYPES_FLAG,
+  },
+  isRemote: true,
+  isStream: true,
+  async run(input) {
+    const client = openClient(input);
+    const { flags, isJson, out, note } = input;
+    const signal = interrupted();
+    const types = readTypes(flags);
+    let after = flags['after'] === undefined ? await findPosition(client)
+      : readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER);
+    if (!isJson) note(`Waiting for changes after position ${after}. Ctrl-C stops.`);
+    try {
+      // The first pass reports that there is no server; the second waits until it is back.
+      for (const live of [false, true]) {
+        const changes = client.changes({
+          after, live, signal, ...types, onPosition: (position) => { after = position; },
+        });
+        for await (const change of changes) {
+          after = change.position;
+          out(isJson ? JSON.stringify(change) : formatChange(change));
+          await outputDrained(signal);
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    note(`Stopped. To continue: changes tail --after ${after}`);
+  },
+};
+
+export function readTypes(flags: Input['flags']): { readonly types?: readonly ChangeType[] } {
+  const { types } = flags;
+  // The cast: the server checks the names.
+  return types === undefined ? {} : { types: splitList(types) as ChangeType[] };
+}
+
+/** One line. The type is coloured on a terminal. */
+export function formatChange(change: Change): string {
+  const { position, at, type, sku } = change;
+  const color = Object.hasOwn(COLORS, type) ? COLORS[type] : 'reset'; // a newer server has more
+  const label = styleText(color, type.padEnd(TYPE_COLUMNS), { stream: process.stdout });
+  return `${position}  ${at}  ${label}  ${printable(`${sku}  ${formatData(change)}`)}`;
+}
+
+function formatData(change: Change): string {
+  if (change.type !== 'stock') {
+    const { name, price, currency, stock } = change.data;
+    return `${name}, ${price} ${currency}, stock ${stock}`;
+  }
+  const { before, after, reason, source } = change.data;
+  const origin = [reason, source].filter((text) => text !== null).join(', ');
+  return `${before} -> ${after}${origin && ` (${origin})`}`;
+}

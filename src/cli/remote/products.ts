@@ -1,0 +1,145 @@
+/**
+ * `products list`, `products get` and `products set`: the catalogue of a running server, product by
+ * product. `import` and `export` are for files.
+ */
+import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
+import {
+  type NewProduct, NotFoundError, type Product, type ProductPatch, type SellerClient,
+} from '../../client/index.ts';
+import { SENT_FIELDS } from '../../domain/catalogue/product-fields.ts';
+import { validateNumberText } from '../../domain/number-text.ts';
+import { type Command, CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
+import { formatMembers, type Row, Table } from '../format.ts';
+import { outputClosed, outputDrained } from '../progress.ts';
+import { readNumber } from '../settings.ts';
+import { FILTERS, readFilters } from '../transfer/export.ts';
+import { openClient, SERVER_FLAGS } from './client.ts';
+
+/** What a table shows without `--fields`. */
+const COLUMNS = ['name', 'category', 'sku', 'price', 'currency', 'stock'] as const;
+const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name }) => name);
+
+export const listProducts: Command = {
+  summary: 'Lists products as a table, or with --json as one JSON object per line.',
+  flags: {
+    ...SERVER_FLAGS, ...FILTERS, limit: { value: 'N', help: 'at most this many products' },
+  },
+  isRemote: true,
+  isStream: true,
+  async run(input) {
+    const { flags, isJson, note } = input;
+    const filters = readFilters(flags);
+    const most = readNumber(flags, 'limit', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    const signal = outputClosed();
+    const print = createPrinter(input);
+    const list = openClient(input).products.list({
+      ...(!isJson && { fields: COLUMNS }), ...filters,
+      limit: Math.min(Math.max(most, 1), PAGE_SIZE_LIMIT),
+    });
+    let count = 0;
+    let rows: Row[] = [];
+    for await (const product of list) {
+      if (count === most || signal.aborted) break;
+      count += 1;
+      rows.push(product);
+      if (rows.length < PAGE_SIZE_LIMIT) continue;
+      print(rows);
+      rows = [];
+      await outputDrained(signal);
+    }
+    print(rows);
+    if (count === 0 && !isJson) note('No product matches.');
+  },
+};
+
+export const getProduct: Command = {
+  summary: 'Prints a product, named by its SKU or its id.',
+  operands: ['[SKU]'],
+  flags: { ...SERVER_FLAGS, id: { value: 'ID', help: 'the id, instead of the SKU' } },
+  isRemote: true,
+  async run(input) {
+    const { operands: [sku = ''], flags: { id = '' } } = input;
+    if ((sku === '') === (id === '')) {
+      throw new UsageError('Name the product: either SKU or --id ID.');
+    }
+    const product = await openClient(input).products.get(id === '' ? { sku } : id);
+    return describeProduct(product);
+  },
+};
+
+export const setProduct: Command = {
+  summary: 'Changes members of a product, such as price=12.5; all others stay as they are.',
+  operands: ['SKU', 'MEMBER=VALUE...'],
+  flags: {
+    ...SERVER_FLAGS,
+    create: { help: 'create the product if there is none; takes all members' },
+    'if-match': { value: 'POSITION', help: 'only if this is still the position of the product' },
+  },
+  isRemote: true,
+  async run(input) {
+    const { operands: [sku = '', ...assignments], flags } = input;
+    const members = parseMembers(assignments);
+    const ifMatch = flags['if-match'] === undefined ? {}
+      : { ifMatch: readNumber(flags, 'if-match', 0, Number.MAX_SAFE_INTEGER) };
+    const { products } = openClient(input);
+    try {
+      return describeProduct(await products.patch({ sku }, members, ifMatch));
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      const isCreated = flags['create'] !== undefined;
+      if (isCreated) return describeProduct(await create(products, sku, members));
+      throw new CommandFailure(`There is no product with the SKU ${sku}. To create it, add --create`
+        + ` and give ${MEMBERS.filter((name) => name !== 'sku').join(', ')}.`);
+    }
+  },
+};
+
+/** Prints products as NDJSON or in a table. */
+function createPrinter({ isJson, out }: Input): (rows: readonly Row[]) => void {
+  const table = new Table();
+  return (rows) => {
+    if (rows.length === 0) return;
+    out(isJson ? rows.map((row) => JSON.stringify(row)).join('\n') : table.format(rows));
+  };
+}
+
+function describeProduct(product: Product) {
+  // The spread makes an interface a record.
+  return { document: product, text: formatMembers({ ...product }) };
+}
+
+/** If another client creates the product first, the server rejects this one. */
+function create(
+  products: SellerClient['products'], sku: string, members: ProductPatch,
+): Promise<Product> {
+  // The cast: the server says which members are missing.
+  return products.create({ sku, ...members } as NewProduct);
+}
+
+/** @throws UsageError */
+function parseMembers(assignments: readonly string[]): ProductPatch {
+  const members: Record<string, string | number> = {};
+  for (const assignment of assignments) {
+    const [, name = assignment, value = ''] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
+    const field = SENT_FIELDS.find((one) => one.name === name);
+    if (!field || !assignment.includes('=')) throw explainAssignment(assignment, name);
+    if (Object.hasOwn(members, name)) throw new UsageError(`${name} is given twice.`);
+    members[name] = field.kind === 'text' ? value : parseNumber(name, value);
+  }
+  return members;
+}
+
+function explainAssignment(assignment: string, name: string): UsageError {
+  const nearest = findNearest(name, MEMBERS) ?? (MEMBERS.includes(name) ? name : undefined);
+  const hint = nearest === undefined ? `Members are: ${MEMBERS.join(', ')}.`
+    : `Did you mean ${nearest}=VALUE?`;
+  return new UsageError(`"${assignment}" does not set a member of a product. ${hint}`);
+}
+
+function parseNumber(name: string, text: string): number {
+  const isNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
+  const detail = isNumber ? validateNumberText(text)?.detail
+    : 'Must be a number such as 12.50, with a point and no thousands separator.';
+  if (detail === undefined) return Number(text);
+  throw new UsageError(`${name}=${text}: ${detail}`);
+}

@@ -1,0 +1,58 @@
+/** `stock set`: sets or adjusts the stock of one product of a running server. */
+import type { StockChange, StockResult } from '../../client/index.ts';
+import { STOCK_LIMIT } from '../../domain/limits.ts';
+import { isFailure } from '../../domain/catalogue/stock-change.ts';
+import { type Command, CommandFailure, UsageError } from '../command.ts';
+import { formatCount } from '../format.ts';
+import { readNumber } from '../settings.ts';
+import { openClient, SERVER_FLAGS } from './client.ts';
+
+export const setStock: Command = {
+  summary: 'Sets the stock of a product, such as 40, or adjusts it, such as +5 or -2.',
+  operands: ['SKU', 'N|+N|-N'],
+  flags: {
+    ...SERVER_FLAGS,
+    expect: { value: 'N', help: 'only if this is the stock now' },
+    reason: { value: 'TEXT', help: 'why, for the stock ledger' },
+    source: { value: 'NAME', help: 'the system that the number comes from, for the stock ledger' },
+  },
+  isRemote: true,
+  async run(input) {
+    const { operands: [sku = '', quantity = ''], flags } = input;
+    const { expect, source, reason } = flags;
+    const change: StockChange = {
+      sku, ...parseQuantity(quantity),
+      ...(expect !== undefined && { expect: readNumber(flags, 'expect', 0, STOCK_LIMIT) }),
+    };
+    const { results: [result] } = await openClient(input).stock.sync([change], {
+      ...(source !== undefined && { source }), ...(reason !== undefined && { reason }),
+    });
+    if (!result || isFailure(result.status)) throw explain(change, result);
+    const { previous, stock: after, status } = result;
+    return {
+      document: result,
+      text: status === 'unchanged' ? `${sku}: ${after} already` : `${sku}: ${previous} -> ${after}`,
+    };
+  },
+};
+
+/** A new stock, or with a sign a difference. @throws UsageError */
+function parseQuantity(text: string): Pick<StockChange, 'set' | 'adjust'> {
+  const [, sign, digits = ''] = /^([+-]?)(\d{1,10})$/.exec(text) ?? [];
+  const number = Number(digits);
+  if (sign !== undefined && number <= STOCK_LIMIT) {
+    return sign === '' ? { set: number } : { adjust: sign === '-' ? -number : number };
+  }
+  throw new UsageError(`"${text}" is not a stock, such as 40, or a difference, such as +5 or -2.`
+    + ` The largest is ${formatCount(STOCK_LIMIT)}.`);
+}
+
+/** Why the change was not made. */
+function explain({ sku, expect }: StockChange, result: StockResult | undefined): CommandFailure {
+  const { status, stock, errors = [] } = result ?? {};
+  const why = status === 'not_found' ? `There is no product with the SKU ${sku}.`
+    : status === 'conflict' ? `The stock of ${sku} is ${stock}, not ${expect}.`
+    : status === 'insufficient' ? `The stock of ${sku} is only ${stock}.`
+    : errors.map(({ pointer = '', detail }) => `${pointer.slice(1)}: ${detail}`).join(' ');
+  return new CommandFailure(`${why} Nothing was changed.`);
+}

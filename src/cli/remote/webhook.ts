@@ -1,0 +1,35 @@
+/** `webhook list` and `webhook test`: the webhooks of a running server. */
+import { type Command, CommandFailure } from '../command.ts';
+import { listResult } from '../format.ts';
+import { openClient, SERVER_FLAGS } from './client.ts';
+
+export const listWebhooks: Command = {
+  summary: 'Lists the webhooks and whether they are active.',
+  flags: SERVER_FLAGS,
+  isRemote: true,
+  async run(input) {
+    const all = await Array.fromAsync(openClient(input).webhooks.list());
+    const hint = 'There is no webhook yet. To try one: webhook listen';
+    if (input.isJson) return listResult('webhooks', all.map((one) => ({ ...one })), hint);
+    return listResult('webhooks', all.map(({ id, url, status, position, failing_since }) =>
+      ({ id, url, status, position, failing_since })), hint);
+  },
+};
+
+export const testWebhook: Command = {
+  summary: 'Sends a test message to a webhook now, and prints the response.',
+  operands: ['WEBHOOK_ID'],
+  flags: SERVER_FLAGS,
+  isRemote: true,
+  async run(input) {
+    const [id = ''] = input.operands;
+    const attempt = await openClient(input).webhooks.test(id);
+    const { outcome, status, duration_ms: durationMs } = attempt;
+    const response = status === null ? outcome : `${outcome}, status ${status}`;
+    if (outcome === 'delivered') {
+      return { document: attempt, text: `${id}: ${response}, after ${durationMs} ms` };
+    }
+    if (input.isJson) input.out(JSON.stringify(attempt));
+    throw new CommandFailure(`${id}: ${response}.`);
+  },
+};

@@ -1,0 +1,84 @@
+/** `changes tail`: the change feed, line by line, until it is interrupted. */
+import assert from 'node:assert/strict';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { openShop, type Shop, spawnCommand } from '../shop.ts';
+
+const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.5', 'stock=40', '--create'];
+
+/** Starts `changes tail`, and reads its lines. */
+function tail(t: TestContext, shop: Shop, ...flags: string[]) {
+  const child = spawnCommand(['changes', 'tail', ...flags], shop.environment);
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child, notes: text(child.stderr), waits: waitForNote(child),
+    next: async (): Promise<string> => (await lines.next()).value ?? '',
+    async interrupt(signal: NodeJS.Signals) {
+      const closed = once(child, 'close');
+      child.kill(signal);
+      return closed;
+    },
+  };
+}
+
+/** Resolves when the command has found its position. */
+async function waitForNote(child: ChildProcessWithoutNullStreams): Promise<void> {
+  await once(child.stderr, 'data');
+}
+
+test('prints new changes in one line each, and says where to continue', async (t) => {
+  const shop = await openShop(t);
+  assert.equal((await shop.run('products', 'set', 'OLD-1', ...MUG)).status, 0);
+  const feed = tail(t, shop);
+  await feed.waits;
+  assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
+  const sold = ['stock', 'set', 'MUG-1', '-2', '--reason', 'sold', '--source', 'till'];
+  assert.equal((await shop.run(...sold)).status, 0);
+  assert.match(await feed.next(),
+    /^2 {2}\d{4}-\S+Z {2}created {2}MUG-1 {2}Blue mug, 12\.5 EUR, stock 40$/);
+  assert.match(await feed.next(), /^3 {2}\S+ {2}stock {4}MUG-1 {2}40 -> 38 \(sold, till\)$/);
+  assert.deepEqual(await feed.interrupt('SIGINT'), [0, null]);
+  assert.equal(await feed.notes, 'Waiting for changes after position 1. Ctrl-C stops.\n'
+    + 'Stopped. To continue: changes tail --after 3\n');
+});
+
+test('prints JSON lines from a position on, and only some types', async (t) => {
+  const shop = await openShop(t);
+  assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
+  assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
+  const feed = tail(t, shop, '--after', '0', '--types', 'stock', '--json');
+  const { position, type, data } = JSON.parse(await feed.next());
+  assert.deepEqual([position, type, data.after], [2, 'stock', 7]);
+  assert.deepEqual(await feed.interrupt('SIGTERM'), [0, null]);
+});
+
+test('continues when the server is back after a restart', async (t) => {
+  const shop = await openShop(t);
+  const feed = tail(t, shop, '--after', '0');
+  await feed.waits;
+  assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
+  assert.match(await feed.next(), /^1 /);
+  await shop.restart(t);
+  assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
+  assert.match(await feed.next(), /^2 .* 40 -> 7$/);
+  await feed.interrupt('SIGINT');
+});
+
+test('fails at once without a server, with a wrong type, and beyond the last position',
+  async (t) => {
+    const shop = await openShop(t);
+    const wrong = await shop.run('changes', 'tail', '--after', '0', '--types', 'sold');
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.notes, /--types: Must be a comma-separated list of: created, updated/);
+    const json = await shop.run('changes', 'tail', '--after', '99', '--json');
+    assert.equal(json.status, 2, json.notes);
+    assert.equal(JSON.parse(json.out).error.exit_status, 2);
+    await shop.serving.stop('SIGTERM');
+    const gone = await shop.run('changes', 'tail', '--after', '0');
+    assert.equal(gone.status, 1);
+    assert.match(gone.notes, /No server at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
+  });

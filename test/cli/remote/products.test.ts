@@ -1,0 +1,151 @@
+/** `products list`, `get` and `set`, and `stock set`, against a running server. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, test, type TestContext } from 'node:test';
+import { openShop, runWithInput, type Shop, spawnCommand } from '../shop.ts';
+
+/** A shop with this many products, P-0 to P-(n-1). */
+async function openStockedShop(t: TestContext, count: number): Promise<Shop> {
+  const shop = await openShop(t);
+  const rows = Array.from({ length: count }, (_, n) =>
+    `P-${n},Product ${n},${n % 2 ? 'Odd' : 'Even'},${n + 1},${n}`);
+  const file = ['sku,name,category,price,stock', ...rows, ''].join('\n');
+  const { status, notes } = await runWithInput(
+    ['import', '-', '--format', 'csv'], shop.environment, file);
+  assert.equal(status, 0, notes);
+  return shop;
+}
+
+describe('products list', { concurrency: true }, () => {
+  test('prints all pages as one table, and filters, sorts and limits them', async (t) => {
+    const shop = await openStockedShop(t, 1_205);
+    const { status, out, notes } = await shop.run('products', 'list');
+    assert.deepEqual([status, notes], [0, '']);
+    const lines = out.trimEnd().split('\n');
+    assert.equal(lines.length, 1_206);
+    assert.match(lines[0] ?? '', /^name +category +sku +price +currency +stock$/);
+    assert.match(lines[1_205] ?? '', /^Product 1204 +Even +P-1204 +1205 +EUR +1204$/);
+    const [all, filtered, limited, none] = await Promise.all([
+      shop.run('products', 'list', '--json'),
+      shop.run('products', 'list', '--category', 'Odd', '--stock-min', '1200', '--fields', 'sku'),
+      shop.run('products', 'list', '--sort=-price', '--limit', '1', '--json', '--fields', 'sku'),
+      shop.run('products', 'list', '--limit', '0'),
+    ]);
+    const products = all.out.trimEnd().split('\n').map((line) => JSON.parse(line));
+    assert.deepEqual(products.map(({ sku }) => sku).slice(-1), ['P-1204']);
+    assert.ok(products[0].id.startsWith('prd_'), 'with all members');
+    assert.deepEqual(filtered.out, 'sku\nP-1201\nP-1203\n');
+    assert.deepEqual(limited.out, '{"sku":"P-1204"}\n');
+    assert.deepEqual([none.out, none.notes], ['', 'No product matches.\n']);
+  });
+
+  test('stops when nobody reads its output any more', async (t) => {
+    const shop = await openStockedShop(t, 3_000);
+    const child = spawnCommand(['products', 'list', '--json'], shop.environment);
+    t.after(() => child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+  });
+
+  test('names the flag that the server rejects, in JSON with the problem', async (t) => {
+    const shop = await openShop(t);
+    const args = ['products', 'list', '--price-min', 'x', '--json'];
+    const { status, out, notes } = await shop.run(...args);
+    assert.equal(status, 2);
+    assert.match(notes, /--price-min: Must be a price such as 12\.50/);
+    const { error } = JSON.parse(out);
+    assert.deepEqual([error.exit_status, error.problem.status], [2, 400]);
+    assert.deepEqual(error.problem.errors[0].parameter, 'price_min');
+  });
+});
+
+describe('products get and set', { concurrency: true }, () => {
+  const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.50', 'stock=40'];
+
+  test('creates a product only with --create, then changes single members', async (t) => {
+    const shop = await openShop(t);
+    const missing = await shop.run('products', 'set', 'MUG-1', 'price=12.5');
+    assert.equal(missing.status, 1);
+    assert.match(missing.notes, /^There is no product with the SKU MUG-1\. To create it, add --/);
+    const incomplete = await shop.run('products', 'set', 'MUG-1', 'price=12.5', '--create');
+    assert.match(incomplete.notes, /name: /);
+    const made = await shop.run('products', 'set', 'MUG-1', ...MUG, '--create', '--json');
+    assert.equal(made.status, 0, made.notes);
+    const { id, position, ...product } = JSON.parse(made.out);
+    assert.deepEqual([product.sku, product.price, product.stock], ['MUG-1', 12.5, 40]);
+    const changed = await shop.run('products', 'set', 'MUG-1', 'stock=0', 'name=a=b', '--create');
+    assert.match(changed.out, /^name +a=b$/m);
+    const [bySku, byId] = await Promise.all([
+      shop.run('products', 'get', 'MUG-1', '--json'), shop.run('products', 'get', '--id', id),
+    ]);
+    const now = JSON.parse(bySku.out);
+    assert.deepEqual([now.stock, now.price, now.position], [0, 12.5, position + 1]);
+    assert.match(byId.out, new RegExp(`^id +${id}$`, 'm'));
+    assert.equal(await shop.readPosition(), position + 1);
+  });
+
+  test('changes only the version that --if-match names', async (t) => {
+    const shop = await openStockedShop(t, 1);
+    const set = (position: string) =>
+      shop.run('products', 'set', 'P-0', 'price=9', '--if-match', position);
+    const stale = await set('7');
+    assert.equal(stale.status, 1);
+    assert.match(stale.notes, /^The precondition failed\./);
+    assert.equal((await set('1')).status, 0);
+  });
+
+  const wrong: readonly [args: readonly string[], says: RegExp][] = [
+    [['set', 'P-0'], /^Give SKU MEMBER=VALUE\.\.\.\./],
+    [['set', 'P-0', 'price'], /^"price" does not set a member .* Did you mean price=VALUE\?/],
+    [['set', 'P-0', 'prise=1'], /Did you mean price=VALUE\?/],
+    [['set', 'P-0', 'weight=1'], /Members are: name, category, sku, price, stock\./],
+    [['set', 'P-0', '__proto__=1'], /does not set a member/],
+    [['set', 'P-0', 'price=1', 'price=2'], /^price is given twice\./],
+    [['set', 'P-0', 'price=1,50'], /^price=1,50: Must be a number such as 12\.50/],
+    [['set', 'P-0', 'stock=0x10'], /^stock=0x10: Must be a number/],
+    [['set', 'P-0', 'price=0.12345678901234567890123'], /^price=0\.1234\d+: /],
+    [['set', 'P-0', 'price=1', '--if-match', 'x'], /^--if-match takes a whole number/],
+    [['get', ''], /^Name the product: either SKU or --id ID\./],
+    [['get'], /^Name the product: either SKU or --id ID\./],
+    [['get', 'P-0', '--id', 'prd_1'], /^Name the product: either SKU or --id ID\./],
+  ];
+
+  test('rejects wrong arguments without asking the server', async (t) => {
+    const shop = await openShop(t);
+    await shop.serving.stop('SIGTERM');
+    await Promise.all(wrong.map(async ([args, says]) => {
+      const { status, notes } = await shop.run('products', ...args);
+      assert.match(notes, says);
+      assert.equal(status, 2, args.join(' '));
+    }));
+  });
+});
+
+describe('stock set', () => {
+  const cases: readonly [args: readonly string[], status: number, says: RegExp][] = [
+    [['P-7', '40'], 0, /^P-7: 7 -> 40\n$/],
+    [['P-7', '40'], 0, /^P-7: 40 already\n$/],
+    [['P-7', '+5', '--reason', 'found', '--source', 'till 2'], 0, /^P-7: 40 -> 45\n$/],
+    [['P-7', '-2', '--expect', '45'], 0, /^P-7: 45 -> 43\n$/],
+    [['P-7', '1', '--expect', '45'], 1, /^The stock of P-7 is 43, not 45\. Nothing was /m],
+    [['P-7', '-44'], 1, /^The stock of P-7 is only 43\. Nothing was changed\.$/m],
+    [['P-7', '+1000000000'], 1, /^adjust: Would raise the stock above 1,000,000,000\. Nothing/m],
+    [['NO', '1'], 1, /^There is no product with the SKU NO\. Nothing was changed\.$/m],
+    [['P-7', 'x'], 2, /^"x" is not a stock, such as 40, or a difference, such as \+5 or -2\./m],
+    [['P-7', '1000000001'], 2, /The largest is 1,000,000,000\./],
+    [['P-7', '--', '-1'], 0, /^P-7: 43 -> 42\n$/],
+  ];
+
+  test('sets, adjusts and checks the stock', async (t) => {
+    const shop = await openStockedShop(t, 10);
+    for (const [args, status, says] of cases) {
+      const finished = await shop.run('stock', 'set', ...args);
+      assert.match(finished.out + finished.notes, says);
+      assert.equal(finished.status, status, args.join(' '));
+    }
+    const { out } = await shop.run('stock', 'set', 'P-8', '+1', '--json');
+    const { sku, status, previous, stock } = JSON.parse(out);
+    assert.deepEqual([sku, status, previous, stock], ['P-8', 'ok', 8, 9]);
+  });
+});

@@ -1,0 +1,108 @@
+/** `webhook listen`, `list` and `test`: messages of a running server, received on this machine. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { verifyWebhook } from '../../../src/client/verify-webhook.ts';
+import { listenUntilEnd } from '../../support/listening.ts';
+import { openShop, type Shop, spawnCommand } from '../shop.ts';
+
+const ALLOWED = ['--webhook-allow-private', '--webhook-allow-http'];
+const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.5', 'stock=40', '--create'];
+
+/** Starts `webhook listen`, and reads its lines once the webhook is registered. */
+async function listen(t: TestContext, shop: Shop, ...flags: string[]) {
+  const child = spawnCommand(['webhook', 'listen', ...flags], shop.environment);
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const notes = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+  const [, url = '', id = ''] =
+    /^Listening on (\S+) for webhook (whk_\w+)\. Ctrl-C deletes it\.$/
+      .exec((await notes.next()).value ?? '') ?? [];
+  assert.notEqual(id, '');
+  return {
+    id, url,
+    next: async (): Promise<string> => (await lines.next()).value ?? '',
+    nextNote: async (): Promise<string> => (await notes.next()).value ?? '',
+    async interrupt(signal: NodeJS.Signals) {
+      const closed = once(child, 'close');
+      child.kill(signal);
+      return closed;
+    },
+  };
+}
+
+test('prints verified messages, and deletes the webhook at the end', async (t) => {
+  const shop = await openShop(t, ALLOWED);
+  const receiver = await listen(t, shop);
+  assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
+  assert.match(await receiver.next(), /^1 {2}\S+ {2}created {2}MUG-1 {2}Blue mug, 12\.5 EUR/);
+
+  const list = await shop.run('webhook', 'list');
+  assert.match(list.out, new RegExp(`^${receiver.id} +http://127\\.0\\.0\\.1:\\d+/ +active `, 'm'));
+  const tested = await shop.run('webhook', 'test', receiver.id);
+  assert.match(tested.out, /^whk_\w+: delivered, status 204, after \d+ ms\n$/);
+  assert.match(await receiver.next(), /^\S+Z {2}test message$/);
+
+  const forged = await fetch(receiver.url, { method: 'POST', body: '{"type":"test"}' });
+  assert.equal(forged.status, 401);
+  assert.match(await receiver.nextNote(), /^Rejected a message: A header field is missing/);
+
+  assert.deepEqual(await receiver.interrupt('SIGINT'), [0, null]);
+  assert.equal(await receiver.nextNote(), `Deleted webhook ${receiver.id}.`);
+  const none = await shop.run('webhook', 'list', '--json');
+  assert.deepEqual(JSON.parse(none.out), { webhooks: [] });
+});
+
+test('forwards messages unchanged, and answers with the status of the application', async (t) => {
+  const shop = await openShop(t, ALLOWED);
+  const { promise: forwarded, resolve } = Promise.withResolvers<[object, string]>();
+  const application = await listenUntilEnd(t, (request, response) => {
+    void text(request).then((body) => {
+      resolve([request.headers, body]);
+      response.writeHead(202).end();
+    });
+  });
+  const receiver = await listen(t, shop, '--forward-to', application, '--json');
+  const [, secret = ''] = /The secret of the webhook is (whsec_\S+)$/
+    .exec(await receiver.nextNote()) ?? [];
+  const tested = await shop.run('webhook', 'test', receiver.id, '--json');
+  assert.deepEqual([JSON.parse(tested.out).outcome, JSON.parse(tested.out).status],
+    ['delivered', 202]);
+  const [headers, body] = await forwarded;
+  assert.equal(verifyWebhook(body, { ...headers }, secret).type, 'test');
+  assert.deepEqual(JSON.parse(await receiver.next()), JSON.parse(body));
+  await receiver.interrupt('SIGTERM');
+});
+
+test('reports an application that does not respond to the server, which retries', async (t) => {
+  const shop = await openShop(t, ALLOWED);
+  const receiver = await listen(t, shop, '--forward-to', 'http://127.0.0.1:9/hook');
+  await receiver.nextNote();
+  const { status, out, notes } = await shop.run('webhook', 'test', receiver.id, '--json');
+  assert.equal(status, 1);
+  assert.equal(JSON.parse(out).status, 502);
+  assert.match(notes, new RegExp(`^${receiver.id}: .*status 502\\.$`, 'm'));
+  assert.equal(await receiver.nextNote(),
+    'http://127.0.0.1:9/hook did not respond. The server will retry.');
+  await receiver.interrupt('SIGINT');
+});
+
+test('explains a server that does not send webhooks here', async (t) => {
+  const strict = await openShop(t);
+  const refused = await strict.run('webhook', 'listen');
+  assert.equal(refused.status, 1);
+  assert.match(refused.notes, /^The server does not send webhooks to http:\/\/127\.0\.0\.1:\d+: /);
+  assert.match(refused.notes, /--webhook-allow-private --webhook-allow-http, or give --endpoint/);
+  const unknown = await strict.run('webhook', 'test', 'whk_x');
+  assert.deepEqual([unknown.status, unknown.out], [1, '']);
+  const away = await strict.run('webhook', 'listen', '--url', 'https://shop.example');
+  assert.equal(away.status, 2);
+  assert.match(away.notes, /^https:\/\/shop\.example is another machine\. Give --endpoint URL/);
+
+  const without = await openShop(t, ['--no-webhooks']);
+  const none = await without.run('webhook', 'listen');
+  assert.equal(none.status, 1);
+  assert.match(none.notes, /^The server sends no webhooks \(serve --no-webhooks\)\.$/m);
+});
