@@ -51,6 +51,8 @@ export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Secret read from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
 
+/** Retries of other commands, within a second: somebody waits, and can run them again. */
+export const COMMAND_RETRIES = 2;
 /** Silence after which `status` and `open` give up on a server; a health check must not hang. */
 export const STATUS_TIMEOUT_MS = 5_000;
 /** Webhook message that `webhook listen` accepts; 100 changes are far shorter. */

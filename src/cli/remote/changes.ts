@@ -25,16 +25,16 @@ export const tailChanges: Command = {
   isRemote: true,
   isStream: true,
   async run(input) {
-    const client = openClient(input);
     const { flags, isJson, out, note } = input;
     const signal = interrupted();
     const types = readTypes(flags);
-    let after = flags['after'] === undefined ? await findPosition(client)
+    let after = flags['after'] === undefined ? await findPosition(openClient(input))
       : readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER);
     if (!isJson) note(`Waiting for changes after position ${after}. Ctrl-C stops.`);
     try {
       // The first pass reports that there is no server; the second waits until it is back.
       for (const live of [false, true]) {
+        const client = openClient(input, live ? { retries: Infinity } : {});
         const changes = client.changes({
           after, live, signal, ...types, onPosition: (position) => { after = position; },
         });

@@ -3,7 +3,7 @@
  * flags, the environment, a file or a profile. The key is never printed.
  */
 import { readFileSync } from 'node:fs';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { COMMAND_RETRIES, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ClientOptions, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Input, setting, UsageError } from '../command.ts';
@@ -42,7 +42,7 @@ export function openClient(
       + ' your API key could be read. Unset it, and name the certificate of a private authority in'
       + ' NODE_EXTRA_CA_CERTS.');
   }
-  return new SellerClient({ ...options, baseUrl, key });
+  return new SellerClient({ retries: COMMAND_RETRIES, ...options, baseUrl, key });
 }
 
 /** For commands that need no key, or only use one. @throws UsageError, CommandFailure */

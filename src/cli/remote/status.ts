@@ -64,7 +64,7 @@ async function describeServer(server: Transport, url: string): Promise<string> {
   const request = { method: 'GET', path: '/healthz' } as const;
   const health = await sendForJson<{ status?: unknown }>(server, request)
     .catch((error: unknown) => {
-      if (error instanceof NotFoundError) return undefined; // of a server with another base URL, too
+      if (error instanceof NotFoundError) return undefined; // perhaps it has another base URL
       throw error;
     });
   if (health?.status !== 'alive') {

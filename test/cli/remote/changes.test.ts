@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
+import { run } from '../../support/command.ts';
+import { startFakeServer } from '../transfer/fake-server.ts';
 import { openShop, type Shop, spawnCommand } from '../shop.ts';
 
 const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.5', 'stock=40', '--create'];
@@ -66,6 +70,28 @@ test('continues when the server is back after a restart', async (t) => {
   assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
   assert.match(await feed.next(), /^2 .* 40 -> 7$/);
   await feed.interrupt('SIGINT');
+});
+
+test('waits for a server that is unavailable, and reports in JSON why it ends', async (t) => {
+  const change = { position: 1, at: '2026-11-23T00:00:00.000Z', type: 'stock', sku: 'MUG-1' };
+  const unavailable: RequestListener = (_, response) => void response.writeHead(503).end();
+  const url = await startFakeServer(
+    t,
+    (_, response) => void response.end('{"changes":[],"next":0}'),
+    unavailable, unavailable, unavailable,
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`id: 1\ndata: ${JSON.stringify(change)}\n\n`),
+    (_, response) => void response.writeHead(410, { 'content-type': 'application/problem+json' })
+      .end('{"type":"urn:x:history-pruned","title":"Gone","status":410,"detail":"Too old."}'),
+  );
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: generateApiKey() };
+  const { status, out, notes } = await run(
+    ['changes', 'tail', '--after', '0', '--json'], environment);
+  assert.deepEqual([status, notes], [1, 'Gone. Too old.\n']);
+  const [first = '', last = '', rest] = out.split('\n');
+  assert.deepEqual(JSON.parse(first), change);
+  assert.deepEqual(JSON.parse(last).error.problem.status, 410);
+  assert.equal(rest, '');
 });
 
 test('fails at once without a server, with a wrong type, and beyond the last position',
