@@ -3,16 +3,21 @@
  * `node:http` server that listens nowhere. So Node parses it, and every check and limit of the
  * server applies, as if it came from a network.
  */
+import { once } from 'node:events';
 import {
-  createServer, type IncomingMessage, request as sendRequest, type RequestListener,
+  type ClientRequest, createServer, type IncomingMessage, request as sendRequest,
+  type RequestListener,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { duplexPair, type Duplex, Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { addAbortSignal, duplexPair, type Duplex, Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { DISCARD_LIMIT_BYTES } from '../http/limits.ts';
 
 /** Statuses whose responses have no body: `Response` accepts none. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Fields about the connection in memory (RFC 9110 section 7.6.1), not about the response. */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
 interface FetchHandler {
   fetch(request: Request): Promise<Response>;
@@ -24,11 +29,12 @@ export function createFetch(handle: RequestListener): FetchHandler {
   const server = createServer({ requestTimeout: 0 }, handle);
   return {
     async fetch(request) {
-      const [client, remote] = duplexPair();
-      server.emit('connection', remote);
-      const response = await send(request, client);
+      request.signal.throwIfAborted();
+      const response = await send(request, () =>
+        connect((remote) => server.emit('connection', remote)));
       const { statusCode: status = 500, rawHeaders } = response;
-      const body = WITHOUT_BODY.has(status) || request.method === 'HEAD' ? null : toWeb(response);
+      const body = WITHOUT_BODY.has(status) || request.method === 'HEAD' ? null
+        : toWeb(addAbortSignal(request.signal, response));
       if (!body) response.resume();
       return new Response(body, { status, headers: toPairs(rawHeaders) });
     },
@@ -36,7 +42,19 @@ export function createFetch(handle: RequestListener): FetchHandler {
   };
 }
 
-function send(request: Request, connection: Duplex): Promise<IncomingMessage> {
+/** The client's end of a connection in memory. Like a socket, it closes when the other end does. */
+function connect(accept: (remote: Duplex) => void): Duplex {
+  const [client, remote] = duplexPair();
+  client.once('close', () => remote.destroy());
+  remote.once('close', () => {
+    if (!remote.writableFinished) client.destroy();
+  });
+  accept(remote);
+  return client;
+}
+
+/** @throws The reason of the request's signal, or the error of its body */
+function send(request: Request, createConnection: () => Duplex): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { method, headers, body, signal } = request;
   const url = new URL(request.url);
@@ -44,14 +62,44 @@ function send(request: Request, connection: Duplex): Promise<IncomingMessage> {
     method, signal, host: url.hostname, path: url.pathname + url.search,
     headers: { host: url.host, ...Object.fromEntries(headers), connection: 'close' },
     // The cast: Node accepts any duplex stream, and its types do not say so.
-    createConnection: () => connection as Socket,
+    createConnection: createConnection as () => Socket,
   });
   outgoing.on('response', resolve);
-  outgoing.on('error', reject);
+  outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
   if (!body) outgoing.end();
-  // An error of the body, or of the connection, arrives where the response is awaited.
-  else pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing).catch(reject);
+  else writeBody(body, outgoing, signal).catch((error) => outgoing.destroy(error));
   return promise;
+}
+
+/**
+ * Writes a body until the response has ended. Then it discards the rest of a short one, so that its
+ * client's connection takes the next request. The rest of a long one is left and not cancelled: a
+ * host may take cancellation for the loss of its client, and close the connection too early.
+ */
+async function writeBody(
+  body: ReadableStream<Uint8Array>, outgoing: ClientRequest, signal: AbortSignal,
+): Promise<void> {
+  const closed = once(outgoing, 'close').then(() => undefined);
+  const reader = body.getReader();
+  outgoing.flushHeaders(); // the first chunk may take long
+  try {
+    for (;;) {
+      const step = await Promise.race([closed, reader.read()]);
+      if (!step || step.done) break;
+      if (outgoing.write(step.value)) continue;
+      await Promise.race([once(outgoing, 'drain'), closed]);
+      await setImmediate(); // nothing here waits for a network: others need the event loop
+    }
+    outgoing.end();
+    for (let sizeBytes = 0; sizeBytes < DISCARD_LIMIT_BYTES;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      sizeBytes += value.length;
+    }
+  } finally {
+    if (signal.aborted) await reader.cancel(signal.reason);
+    reader.releaseLock();
+  }
 }
 
 function toWeb(response: IncomingMessage): ReadableStream<Uint8Array> {
@@ -60,6 +108,7 @@ function toWeb(response: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 function toPairs(rawHeaders: readonly string[]): [string, string][] {
-  return Array.from({ length: rawHeaders.length / 2 }, (_, n) =>
-    [rawHeaders[2 * n] ?? '', rawHeaders[2 * n + 1] ?? '']);
+  return Array.from({ length: rawHeaders.length / 2 }, (_, n): [string, string] =>
+    [rawHeaders[2 * n] ?? '', rawHeaders[2 * n + 1] ?? ''])
+    .filter(([name]) => !CONNECTION_FIELDS.has(name.toLowerCase()));
 }
