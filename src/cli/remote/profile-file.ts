@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
+import { tryLock } from '../../store/sqlite/files/file-lock.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { readSettingFile, readUrl } from '../settings.ts';
 
@@ -66,12 +67,19 @@ export function readProfiles(environment: Environment): Map<string, Profile> {
     + ' again.');
 }
 
-/** Replaces the file, or the file that it is a link to. */
-export function writeProfiles(
-  environment: Environment, profiles: ReadonlyMap<string, Profile>,
+/**
+ * Changes the file, or the file that it is a link to.
+ * @throws CommandFailure if another process does so now; what `change` throws
+ */
+export function changeProfiles(
+  environment: Environment, change: (profiles: Map<string, Profile>) => void,
 ): void {
   const path = profilesPath(environment);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  using lock = tryLock(`${path}.lock`);
+  if (!lock) throw new CommandFailure('Another command is changing the profiles. Try again.');
+  const profiles = readProfiles(environment);
+  change(profiles);
   using file = new AtomicFile(existsSync(path) ? realpathSync(path) : path);
   file.begin(); // with mode 0600
   const document = { profiles: Object.fromEntries(profiles) };
@@ -79,7 +87,7 @@ export function writeProfiles(
   file.overwrite();
 }
 
-/** Undefined if the text is not what `writeProfiles` writes. */
+/** Undefined if the text is not what `changeProfiles` writes. */
 function parseProfiles(text: string): Map<string, Profile> | undefined {
   try {
     const { profiles } = JSON.parse(text);

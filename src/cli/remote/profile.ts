@@ -8,7 +8,7 @@ import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { readUrl } from '../settings.ts';
 import { DEFAULT_URL, URL_FLAG } from './client.ts';
-import { profilesPath, readProfiles, writeProfiles } from './profile-file.ts';
+import { changeProfiles, profilesPath, readProfiles } from './profile-file.ts';
 
 /** Can be completed and typed without quotes. */
 const NAME = /^\w[\w.-]{0,63}$/;
@@ -31,7 +31,7 @@ export const addProfile: Command = {
       throw new CommandFailure('That is not an API key, which is spk_ and 36 characters.'
         + ' Nothing was changed.');
     }
-    writeProfiles(environment, readProfiles(environment).set(name, { url, key }));
+    changeProfiles(environment, (profiles) => void profiles.set(name, { url, key }));
     const path = profilesPath(environment);
     return {
       document: { name, url, file: path },
@@ -54,9 +54,9 @@ export const removeProfile: Command = {
   operands: ['NAME'],
   isRemote: true,
   async run({ operands: [name = ''], environment }) {
-    const profiles = readProfiles(environment);
-    if (!profiles.delete(name)) throw new CommandFailure(`There is no profile "${name}".`);
-    writeProfiles(environment, profiles);
+    changeProfiles(environment, (profiles) => {
+      if (!profiles.delete(name)) throw new CommandFailure(`There is no profile "${name}".`);
+    });
     return { document: { name }, text: `Removed profile "${name}".` };
   },
 };

@@ -57,6 +57,19 @@ test('replaces a profile only with --force, and removes it', async (t) => {
   assert.match(empty.notes, /Create one: profile add NAME/);
 });
 
+test('loses no profile if several are added at once', async (t) => {
+  const { add, file } = openHome(t);
+  const names = ['a', 'b', 'c', 'd'];
+  const added = await Promise.all(names.map(async (name) => ({ name, ...await add(name) })));
+  for (const { status, notes } of added) {
+    assert.ok(status === 0 || /^Another command is changing the profiles\. Try/.test(notes), notes);
+  }
+  const saved = added.filter(({ status }) => status === 0).map(({ name }) => name);
+  assert.ok(saved.length > 0);
+  const { profiles } = JSON.parse(readFileSync(file, 'utf8'));
+  assert.deepEqual(Object.keys(profiles).sort(), saved);
+});
+
 test('rejects what is not a key or not a name, and does not repeat it', async (t) => {
   const { environment, run: runAt } = openHome(t);
   const wrong = await run(['profile', 'add', 'shop'], environment, 'spk_not-a-key\n');
