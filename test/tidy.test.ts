@@ -18,7 +18,7 @@ const STORE_ADAPTER = ['src/store/sqlite/store.ts', 'src/store/sqlite/engine/rea
 
 /** What starts a program or a thread, or is imported by other programs. */
 const ENTRIES = [
-  'src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/client/verify-webhook.ts',
+  'src/main.ts', 'src/executable/threads.ts', 'src/index.ts', 'src/client/index.ts', 'src/client/verify-webhook.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search/search-thread.ts',
 ];
@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'client', 'embed', 'features',
     'app.ts', 'feature.ts', 'features.ts',
   ],
+  executable: [],
   'index.ts': ['client', 'domain', 'embed', 'http'],
   'main.ts': ['cli', 'domain'],
 };

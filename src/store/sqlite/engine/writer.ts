@@ -6,10 +6,11 @@
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../limits.ts';
 import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
+import { startThread } from '../../../runtime/thread.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
 import { CommitMetrics } from './store-metrics.ts';
 import type { Batch, MutationCall, Outcome } from './group-commit.ts';
@@ -62,8 +63,7 @@ export class Writer {
   /** Starts the thread and waits until its connection is open. */
   static async start(data: WriterThreadData, clock: () => number): Promise<Writer> {
     const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
-    // Without the options of this process: some, such as --input-type, are for its own program.
-    const thread = new Worker(entry, { workerData: data, name: 'writer', execArgv: [] });
+    const thread = startThread(entry, { workerData: data, name: 'writer' });
     await once(thread, 'message'); // rejects if the thread fails to start
     return new Writer(thread, clock);
   }

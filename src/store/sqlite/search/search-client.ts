@@ -3,9 +3,10 @@
  * pending requests are rejected, and the client cannot be used again.
  */
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
+import { startThread } from '../../../runtime/thread.ts';
 import {
   queueFull, type SearchFiles, type SearchNotification, type SearchRequest, type SearchResponse,
   type SearchResults, temporarilyUnavailable,
@@ -27,9 +28,7 @@ export class SearchClient {
   constructor(files: SearchFiles) {
     const entry = new URL(`search-thread${extname(import.meta.filename)}`, import.meta.url);
     const resourceLimits = { maxYoungGenerationSizeMb: SEARCH_YOUNG_HEAP_MIB };
-    this.#thread = new Worker(entry, {
-      workerData: files, name: 'search', resourceLimits, execArgv: [],
-    });
+    this.#thread = startThread(entry, { workerData: files, name: 'search', resourceLimits });
     // search-thread.ts sends nothing else.
     this.#thread.on('message', (response: SearchResponse) => this.#settle(response));
     this.#thread.on('error', (cause) => this.#stop('The search was interrupted.', cause));
