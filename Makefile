@@ -6,6 +6,13 @@ TESTS ?= 'test/**/*.test.ts'
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
+# A copy of the package, built, in a temporary folder; its modes do not depend on the umask.
+PACKAGE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+  tar -cf - package.json tsconfig.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
+  $(NODE) .toolchain/build-package.ts "$$folder" && chmod -R u=rwX,go=rX "$$folder"
+EXECUTABLE ?= seller-api
+IMAGE ?= seller-api
+ENGINE ?= podman
 # npm writes the name of the folder into the document, so the folder has a fixed name.
 SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/seller-product-api" && \
   cp package.json package-lock.json .npmrc "$$folder/seller-product-api" && \
@@ -18,7 +25,7 @@ PACKAGES_TESTS = 'test/packages/**/*.packages.ts'
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test coverage test-all test-removal test-packages test-faults \
-  test-browser fuzz bench limits audit sbom sbom-dev pack print-node clean
+  test-browser fuzz bench limits audit sbom sbom-dev pack executable image print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -60,7 +67,7 @@ test-all: ## everything: coverage, Node 24, without each feature, packages, faul
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
 	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
 
-test-packages: types ## the package among others, which npm brings; skipped without a registry
+test-packages: types ## the package among others, the executable and the container image
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(PACKAGES_TESTS)
 
 test-faults: types ## crashes, power cuts, failing disks (6 minutes); needs strace and root
@@ -88,16 +95,25 @@ sbom-dev: ## the same with the development packages
 	@$(SBOM)
 
 pack: node_modules ## build and pack the npm package: the same bytes on every machine
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  tar -cf - package.json tsconfig.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
-	  $(NODE) .toolchain/build-package.ts "$$folder" && chmod -R u=rwX,go=rX "$$folder" && \
-	  npm pack --silent --pack-destination . "$$folder"
+	@$(PACKAGE) && npm pack --silent --pack-destination . "$$folder"
+
+executable: node_modules ## build ./seller-api, which needs neither Node nor other files
+	@$(PACKAGE) && $(NODE) .toolchain/build-executable.ts "$$folder" $(EXECUTABLE)
+
+image: executable ## build a container image: the executable and the libraries that it links to
+	@command -v $(ENGINE) >/dev/null || { echo "Install $(ENGINE) to build the image." >&2; exit 1; }
+	@umask 022 && folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  mkdir -p "$$folder/root/tmp" "$$folder/data" && chmod 1777 "$$folder/root/tmp" && \
+	  install $(EXECUTABLE) "$$folder/root/seller-api" && \
+	  ldd $(EXECUTABLE) | grep -o '/[^ ]*' | xargs -I{} cp -L --parents {} "$$folder/root" && \
+	  $(ENGINE) build --quiet --format oci --layers=false --timestamp 0 --tag $(IMAGE) \
+	    --file Containerfile "$$folder"
 
 print-node: ## print the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"
 
 clean: ## remove installed and generated files, but not the database in data/
-	rm -rf node_modules coverage screenshots .node
+	rm -rf node_modules coverage screenshots .node seller-api
 
 node_modules: package.json package-lock.json
 	@[ -n "$(NODE)" ]

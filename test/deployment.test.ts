@@ -1,11 +1,8 @@
-/** The examples for systemd, nginx and containers, run where their tools are installed. */
+/** The examples for systemd and nginx, run where their tools are installed. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync, chownSync, copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -127,37 +124,4 @@ test('nginx as a proxy passes on addresses, long imports and live changes', {
   live.destroy();
   const host = `localhost:${port}`; // the portal is at the base URL alone
   assert.equal((await ask('GET', '/portal/join', { host })).statusCode, 200);
-});
-
-test('the Containerfile copies all that a server needs, on a read-only file system', {
-  skip: process.getuid?.() === 0 ? false : 'only root can take the right to write away',
-}, async (t) => {
-  const lines = findExample('Containerfile');
-  const folder = makeFolder(t);
-  const app = join(folder, 'app');
-  for (const [, from = ''] of lines.matchAll(/^COPY (\S+) \/app\//gm)) {
-    cpSync(join(ROOT, from), join(app, from), { recursive: true });
-  }
-  const data = join(folder, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  chmodSync(folder, 0o755);
-  const user = 65_534;
-  chownSync(data, user, user);
-  const node = join(folder, 'node'); // the folder that it comes from may be closed to others
-  try {
-    linkSync(process.execPath, node);
-  } catch {
-    copyFileSync(process.execPath, node); // from another file system
-  }
-  const child = spawn(node, [join(app, 'src/main.ts'), 'serve', '--port', '0', '--json'], {
-    uid: user, gid: user, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'],
-    env: { SELLER_API_DATA: data, SELLER_API_HOST: '0.0.0.0' },
-  });
-  const ended = once(child, 'exit');
-  t.after(() => child.kill('SIGKILL'));
-  const [printed] = await once(child.stdout, 'data');
-  const { port } = new URL(JSON.parse(String(printed)).url);
-  assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/products`)).status, 401);
-  child.kill('SIGTERM');
-  assert.deepEqual(await ended, [0, null]);
 });
