@@ -18,7 +18,8 @@ const STORE_ADAPTER = ['src/store/sqlite/store.ts', 'src/store/sqlite/engine/rea
 
 /** What starts a program or a thread, or is imported by other programs. */
 const ENTRIES = [
-  'src/main.ts', 'src/executable/threads.ts', 'src/index.ts', 'src/client/index.ts', 'src/client/verify-webhook.ts',
+  'src/main.ts', 'src/executable/threads.ts', 'src/index.ts', 'src/client/index.ts',
+  'src/client/verify-webhook.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search/search-thread.ts',
 ];
