@@ -5,10 +5,14 @@
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
 import { type RowStream, type WrittenBatch, writeBatches } from '../transfer/batches.ts';
+import { REPORT_SILENCE_LIMIT_MS } from './limits.ts';
 import { NDJSON_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
 import { replayHeader } from './write.ts';
+
+/** White space before JSON means nothing, but it keeps clients and proxies from giving up. */
+const SPACE = ' ';
 
 /** Collects the results. */
 export interface BatchReport<Row, Written> {
@@ -58,10 +62,13 @@ async function* renderReport<Row, Written>(
   batches: AsyncGenerator<WrittenBatch<Row, Written>, void, void>,
   batchReport: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
+  let sentAt = performance.now();
   try {
     for (let step = first; !step.done; step = await batches.next()) {
       const lines = batchReport.add(step.value);
-      if (lines !== '') yield lines;
+      if (lines === '' && performance.now() - sentAt < REPORT_SILENCE_LIMIT_MS) continue;
+      yield lines || SPACE;
+      sentAt = performance.now();
     }
     yield formatLine({ summary: batchReport.summarise() });
   } catch (error) {

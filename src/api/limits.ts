@@ -37,6 +37,8 @@ export const PAGE_SIZE_LIMIT = 1_000;
 /** Bytes of rendered pages in the page cache, plus their compressed forms; memory is bounded. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
 
+/** Silence in the report of an import without rejected rows; proxies often give up after 60 s. */
+export const REPORT_SILENCE_LIMIT_MS = 15_000;
 /** Body of a stock request in JSON; 10,000 changes have 209 bytes each. */
 export const STOCK_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /**

@@ -227,3 +227,19 @@ test('finds all rows of our own export unchanged', async (t) => {
   const ndjson = products.map((product) => `${formatProduct(product)}\n`).join('');
   assert.deepEqual((await importFile(seller, { body: ndjson, type: NDJSON })).summary, expected);
 });
+
+test('sends a space now and then while no row is rejected', async (t) => {
+  const server = await startServer(t, {});
+  const { key } = await server.makeSeller();
+  const start = performance.now();
+  let calls = 0;
+  t.mock.method(performance, 'now', () => start + 20_000 * (calls += 1));
+  const rows = Array.from({ length: 2_500 }, (_, n) => `S-${n},Mug,Kitchen,1,1`);
+  const { text, status } = await server.send({
+    method: 'POST', path: '/api/v1/products/import',
+    headers: { 'x-api-key': key, 'content-type': 'text/csv' },
+    body: `sku,name,category,price,stock\n${rows.join('\n')}\n`,
+  });
+  assert.equal(status, 200);
+  assert.match(text, /^ +\{"summary":\{"created":2500,[^\n]+\}\n$/);
+});
