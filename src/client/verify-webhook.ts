@@ -2,7 +2,8 @@
  * Verifies webhook messages (Standard Webhooks 1.0.0, "Verifying webhook authenticity"), for
  * receivers on Node and runtimes with `node:crypto`. The package's entry `./webhooks`.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { computeSignature, SECRET_PREFIX } from '../domain/webhooks/webhook-signature.ts';
 import type { Change } from './types.ts';
 
 /** A message: up to 100 changes in order, or a test. */
@@ -31,9 +32,9 @@ export type WebhookHeaders =
 
 export interface VerifyOptions {
   /** How far the timestamp may be from the clock, in milliseconds. Default 300,000. */
-  readonly toleranceMs?: number;
+  readonly toleranceMs?: number | undefined;
   /** Milliseconds since 1970. Default `Date.now`. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** The message is not from the server that has the secret, is too old, or was changed. */
@@ -42,7 +43,6 @@ export class WebhookVerificationError extends Error {
 }
 
 const TOLERANCE_MS = 300_000;
-const PREFIX = 'whsec_';
 const SECRET_LIMIT_BYTES = 64;
 const SECRET_MINIMUM_BYTES = 24;
 
@@ -69,8 +69,7 @@ export function verifyWebhook(
   const sent = signature.split(' ').filter((one) => one.startsWith('v1,'))
     .map((one) => Buffer.from(one.slice('v1,'.length), 'base64'));
   const isSigned = [secrets].flat().map(parseSecret).some((secret) => {
-    const hmac = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(rawBody);
-    const expected = hmac.digest();
+    const expected = computeSignature(secret, { id, timestamp, body: rawBody });
     return sent.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
   });
   if (!isSigned) {
@@ -89,7 +88,8 @@ function find(headers: WebhookHeaders, name: string): string | undefined {
 }
 
 function parseSecret(secret: string): Buffer {
-  const bytes = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '', 'base64');
+  const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
+  const bytes = Buffer.from(text, 'base64');
   if (bytes.length >= SECRET_MINIMUM_BYTES && bytes.length <= SECRET_LIMIT_BYTES) return bytes;
   throw new TypeError('A webhook secret is whsec_ and base64 of 24 to 64 bytes.');
 }

@@ -13,7 +13,7 @@ export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 export const UNREADABLE_SECRET = 'The secret cannot be decrypted: server.key is missing, or '
   + 'belongs to another database. Rotate the secret.';
 
-const PREFIX = 'whsec_';
+export const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 interface SignedMessage {
@@ -26,7 +26,7 @@ interface SignedMessage {
 /** A new secret from a CSPRNG. */
 export function generateWebhookSecret(): WebhookSecret {
   // The cast is what this function generates.
-  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}` as WebhookSecret;
+  return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}` as WebhookSecret;
 }
 
 /** The three header fields by which a receiver authenticates a message. */
@@ -35,12 +35,21 @@ export function signMessage(
 ): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const signatures = secrets.map((secret) => {
-    const hmac = createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'));
-    return `v1,${hmac.update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    const bytes = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+    return `v1,${computeSignature(bytes, { id, timestamp, body }).toString('base64')}`;
   });
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),
   };
+}
+
+/** The HMAC of a message. @param secret The bytes of the secret */
+export function computeSignature(
+  secret: Uint8Array,
+  message: { readonly id: string; readonly timestamp: string; readonly body: string | Uint8Array },
+): Buffer {
+  const { id, timestamp, body } = message;
+  return createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest();
 }
