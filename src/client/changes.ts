@@ -6,18 +6,18 @@
 import { retryDelayMs } from '../runtime/backoff.ts';
 import { ApiError, ConnectionError, parseObject } from './errors.ts';
 import { readLines } from './lines.ts';
-import { type RequestOptions, type Sender, sendForJson } from './sender.ts';
+import { readItems, type RequestOptions, type Sender, sendForJson } from './sender.ts';
 import { wait } from './transport.ts';
 import type { Change, ChangeType } from './types.ts';
 
 export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   /** Start after this position: that of an export, or of the last change you processed. */
   readonly after: number;
-  readonly types?: readonly ChangeType[];
+  readonly types?: readonly ChangeType[] | undefined;
   /** Whether to wait for more changes. Default false: ends when there are no more. */
-  readonly live?: boolean;
+  readonly live?: boolean | undefined;
   /** Called with each position up to which there is nothing more of these `types`. */
-  readonly onPosition?: (position: number) => void;
+  readonly onPosition?: ((position: number) => void) | undefined;
 }
 
 interface ChangePage {
@@ -47,7 +47,7 @@ async function* readPages(
     const { changes, next } = await sendForJson<ChangePage>(sender, {
       ...options, method: 'GET', path: CHANGES, query,
     });
-    yield* changes;
+    yield* readItems<Change>(changes);
     if (next === after) return;
     onPosition?.(next);
     after = next;

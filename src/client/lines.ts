@@ -55,23 +55,27 @@ function isText(piece: unknown): piece is string | Uint8Array {
   return typeof piece === 'string' || piece instanceof Uint8Array;
 }
 
-/** Objects are collected into chunks of about 64 KiB: each chunk costs a turn. */
+/** Objects are collected into chunks: each costs a turn. Those of a slow source must not wait. */
 const CHUNK_CHARACTERS = 65_536;
+const CHUNK_INTERVAL_MS = 20;
 
 async function* encode(
   pieces: Iterable<unknown> | AsyncIterable<unknown>,
 ): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();
   let text = '';
+  let sentAt = performance.now();
   for await (const piece of pieces) {
     if (piece instanceof Uint8Array) {
       yield piece;
       continue;
     }
     text += typeof piece === 'string' ? piece : `${JSON.stringify(piece)}\n`;
-    if (text.length < CHUNK_CHARACTERS) continue;
+    const isDue = performance.now() - sentAt >= CHUNK_INTERVAL_MS;
+    if (text.length < CHUNK_CHARACTERS && !isDue) continue;
     yield encoder.encode(text);
     text = '';
+    sentAt = performance.now();
   }
   if (text !== '') yield encoder.encode(text);
 }

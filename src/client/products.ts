@@ -1,7 +1,8 @@
 /** Products: one at a time, as lists, and as files. */
+import { AppError } from '../domain/error.ts';
 import {
-  type ApiRequest, type ApiResponse, listItems, type ListOptions, type Query,
-  type RequestOptions, type Sender, sendForJson,
+  type ApiResponse, listItems, type ListOptions, type Query, type RequestOptions, type Sender,
+  sendForJson, sendJson, splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import { openSource, type Source } from './lines.ts';
@@ -17,39 +18,39 @@ export type ProductTarget = string | { readonly sku: string };
 /** Conditions on the version of the product: its `position`, or the ETag of a response. */
 export interface VersionOptions extends RequestOptions {
   /** Change only this version. @throws PreconditionFailedError if it is another one by now */
-  readonly ifMatch?: number | string;
+  readonly ifMatch?: number | string | undefined;
 }
 
 export interface PutOptions extends VersionOptions {
   /** Only create. @throws PreconditionFailedError if there is a product with this SKU */
-  readonly createOnly?: boolean;
+  readonly createOnly?: boolean | undefined;
 }
 
 export interface ProductListOptions<Field extends ProductFieldName = ProductFieldName>
   extends ProductQuery, ListOptions {
   /** Only these members. */
-  readonly fields?: readonly Field[];
+  readonly fields?: readonly Field[] | undefined;
 }
 
 export interface ExportOptions extends ProductQuery, RequestOptions {
   readonly format: 'csv' | 'ndjson';
-  readonly fields?: readonly ProductFieldName[];
+  readonly fields?: readonly ProductFieldName[] | undefined;
 }
 
 export interface ImportOptions extends RequestOptions {
   /** Default: CSV for text and bytes, and NDJSON for objects. */
-  readonly type?: 'text/csv' | 'application/x-ndjson';
+  readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
-  readonly isGzip?: boolean;
+  readonly isGzip?: boolean | undefined;
   /** Default `upsert`. `create` rejects rows whose SKU exists. */
-  readonly mode?: ImportMode;
-  readonly dry_run?: boolean;
+  readonly mode?: ImportMode | undefined;
+  readonly dry_run?: boolean | undefined;
   /** Whether the report has a line for each row, or (default) for rejected ones. */
-  readonly report?: 'all' | 'failed';
+  readonly report?: 'all' | 'failed' | undefined;
   /** The column of each member: `{ name: 'Title' }`, or as text, `name:Title`. */
-  readonly map?: Readonly<Record<string, string>> | string;
+  readonly map?: Readonly<Record<string, string>> | string | undefined;
   /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
-  readonly default?: Readonly<Record<string, string | number>> | string;
+  readonly default?: Readonly<Record<string, string | number>> | string | undefined;
 }
 
 /** A file that the server sends, at one position of the catalogue. */
@@ -60,6 +61,8 @@ export interface ExportedFile extends AsyncIterable<Uint8Array> {
 
 const PRODUCTS = '/api/v1/products';
 const LINE_FEED = 0x0a;
+/** One of those who change a product at the same time always succeeds. */
+const UPDATE_ATTEMPTS = 10;
 
 export class Products {
   readonly #sender: Sender;
@@ -70,7 +73,7 @@ export class Products {
 
   /** @throws InvalidDataError, SkuTakenError */
   create(product: NewProduct, options: RequestOptions = {}): Promise<Product> {
-    return this.#change({ ...options, method: 'POST', path: PRODUCTS }, product);
+    return sendJson(this.#sender, { ...options, method: 'POST', path: PRODUCTS }, product);
   }
 
   /** @throws NotFoundError */
@@ -98,7 +101,8 @@ export class Products {
   /** Creates the product with this SKU, or replaces it. @throws InvalidDataError */
   put(sku: string, product: ProductReplacement, options: PutOptions = {}): Promise<Product> {
     const headers = options.createOnly ? { 'if-none-match': '*' } : matchHeader(options);
-    return this.#change({ ...options, method: 'PUT', path: formatPath({ sku }), headers }, product);
+    const request = { ...options, method: 'PUT', path: formatPath({ sku }), headers } as const;
+    return sendJson(this.#sender, request, product);
   }
 
   /** Changes the given members only. @throws NotFoundError, InvalidDataError, SkuTakenError */
@@ -106,7 +110,31 @@ export class Products {
     target: ProductTarget, patch: ProductPatch, options: VersionOptions = {},
   ): Promise<Product> {
     const headers = matchHeader(options);
-    return this.#change({ ...options, method: 'PATCH', path: formatPath(target), headers }, patch);
+    const request = { ...options, method: 'PATCH', path: formatPath(target), headers } as const;
+    return sendJson(this.#sender, request, patch);
+  }
+
+  /**
+   * Reads the product and patches what `change` returns for it (undefined: nothing). If someone
+   * else changed the product in between, does both again, up to 10 times.
+   * @throws NotFoundError, InvalidDataError; PreconditionFailedError after the last time
+   */
+  async update(
+    target: ProductTarget, change: (product: Product) => ProductPatch | undefined,
+    { signal, timeoutMs }: Omit<RequestOptions, 'idempotencyKey'> = {},
+  ): Promise<Product> {
+    const options = { signal, timeoutMs };
+    for (let attempts = 1; ; attempts += 1) {
+      const product = await this.get(target, options);
+      const patch = change(product);
+      if (patch === undefined) return product;
+      try {
+        return await this.patch(product.id, patch, { ...options, ifMatch: product.position });
+      } catch (error) {
+        const isChanged = error instanceof AppError && error.code === 'precondition_failed';
+        if (!isChanged || attempts === UPDATE_ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** @throws NotFoundError */
@@ -127,20 +155,19 @@ export class Products {
   listPage<Field extends ProductFieldName = ProductFieldName>(
     options: ProductListOptions<Field> & { readonly cursor?: string } = {},
   ): Promise<Page<'products', Pick<Product, Field>>> {
-    const { signal, timeoutMs: _, ...query } = options;
+    const [request, query] = splitOptions(options);
     return sendForJson(this.#sender, {
-      signal, method: 'GET', path: PRODUCTS, query: query as Query,
+      ...request, method: 'GET', path: PRODUCTS, query: query as Query,
     });
   }
 
   /** All products that match, as a file. The server sends no faster than it is read. */
   export(options: ExportOptions): Promise<ExportedFile> {
-    const { signal, timeoutMs: _, idempotencyKey: __, ...query } = options;
+    const [request, query] = splitOptions(options);
     const accept = options.format === 'csv' ? 'text/csv' : 'application/x-ndjson';
-    const request: ApiRequest = {
-      signal, method: 'GET', path: PRODUCTS, query: query as Query, headers: { accept },
-    };
-    return this.#sender.send(request, async ({ status, headers, chunks }) => {
+    return this.#sender.send({
+      ...request, method: 'GET', path: PRODUCTS, query: query as Query, headers: { accept },
+    }, async ({ status, headers, chunks }) => {
       const position = Number(headers.get('seller-position') ?? NaN);
       if (!Number.isNaN(position)) return Object.assign(readRows(chunks()), { position });
       throw createApiError(describeUnexpected(status, 'The response has no position.'));
@@ -167,16 +194,6 @@ export class Products {
         ...(options.isGzip && { 'content-encoding': 'gzip' }),
       },
     }, openReport<ImportRow, ImportSummary>);
-  }
-
-  #change(request: ApiRequest, value: object): Promise<Product> {
-    const type = request.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    return sendForJson(this.#sender, {
-      ...request,
-      headers: { ...request.headers, 'content-type': type },
-      // A program in JavaScript may pass nothing: the server says what is missing.
-      body: () => JSON.stringify(value ?? null),
-    });
   }
 }
 

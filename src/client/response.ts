@@ -59,16 +59,21 @@ export class Silence {
     this.stop();
     const { signal } = this;
     if (signal.aborted) return signal.reason;
-    this.#controller.abort(error);
-    // `fetch` throws a TypeError with the cause; nothing else here does.
-    if (!(error instanceof TypeError)) return error;
-    const cause = error.cause instanceof Error ? error.cause : error;
-    const code = findCode(cause);
-    const text = `No response from ${this.#baseUrl}: ${code === BLOCKED_PORT
-      ? '`fetch` never uses this port, which belongs to another protocol. Serve on another port'
-      : cause.message || code}.`;
-    return new ConnectionError(text, { code, baseUrl: this.#baseUrl, cause });
+    const explained = explainFetchError(error, this.#baseUrl);
+    this.#controller.abort(explained);
+    return explained;
   }
+}
+
+function explainFetchError(error: unknown, baseUrl: string): unknown {
+  // `fetch` throws a TypeError with the cause; nothing else here does.
+  if (!(error instanceof TypeError)) return error;
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const code = findCode(cause);
+  const reason = code === BLOCKED_PORT
+    ? '`fetch` never uses this port, which belongs to another protocol. Serve on another port'
+    : cause.message || code;
+  return new ConnectionError(`No response from ${baseUrl}: ${reason}.`, { code, baseUrl, cause });
 }
 
 /** Our name for "port blocking" of the Fetch Standard. */
@@ -89,20 +94,30 @@ export function openUpload(
   chunks: AsyncIterable<Uint8Array>, silence: Silence,
 ): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
+  const { signal } = silence;
+  let end = (): void => {};
   return new ReadableStream({
+    start(controller) {
+      end = () => {
+        signal.removeEventListener('abort', end);
+        if (signal.aborted) controller.error(signal.reason);
+        iterator.return?.()?.catch(() => {}); // the request has ended, whatever its source does
+      };
+      signal.addEventListener('abort', end); // Node's `fetch` would read the rest of the source
+    },
     async pull(controller) {
       try {
         const { done, value } = await iterator.next();
+        if (signal.aborted) return;
         silence.postpone();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
       } catch (error) {
         silence.end(error);
       }
     },
-    async cancel() {
-      await iterator.return?.();
-    },
+    cancel: () => end(),
   }, { highWaterMark: 0 });
 }
 
@@ -149,6 +164,7 @@ export async function readProblem(response: Response, readable: ApiResponse): Pr
 function parseRetryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? '';
   if (/^\d+$/.test(text)) return Number(text);
+  if (!text.endsWith(' GMT')) return undefined;
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
   const seconds = Math.ceil((Date.parse(text) - now) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);

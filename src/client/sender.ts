@@ -10,9 +10,9 @@ export interface RequestOptions {
   /** Ends the request and its retries. */
   readonly signal?: AbortSignal | undefined;
   /** Default: that of the client. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** For changes. Default: a new UUID. Give your own to repeat a request after a restart. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 type QueryValue = string | number | boolean | Date | readonly string[] | undefined;
@@ -47,6 +47,26 @@ export interface ApiResponse {
   text(): Promise<string>;
 }
 
+/** What a caller set for the request, and the rest of the options: its parameters or members. */
+export function splitOptions<Options extends RequestOptions>(
+  { signal, timeoutMs, idempotencyKey, ...rest }: Options,
+) {
+  return [{ signal, timeoutMs, idempotencyKey }, rest] as const;
+}
+
+/** Sends JSON, as a merge patch (RFC 7396) with PATCH, and parses the JSON of the response. */
+export function sendJson<Result>(
+  sender: Sender, request: ApiRequest, value: object,
+): Promise<Result> {
+  const type = request.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  return sendForJson(sender, {
+    ...request,
+    headers: { ...request.headers, 'content-type': type },
+    // A program in JavaScript may pass nothing: the server says what is missing.
+    body: () => JSON.stringify(value ?? null),
+  });
+}
+
 /** Sends a request, and parses the JSON of the response. */
 export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promise<Result> {
   // The cast: the tests of the server prove that its responses have these types.
@@ -55,24 +75,27 @@ export function sendForJson<Result>(sender: Sender, request: ApiRequest): Promis
 
 export interface ListOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   /** Items per request, 1 to 1,000. Default 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
+}
+
+/** The items of a page: an array, unless something else than the API responds. */
+export function readItems<Item>(items: unknown): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw createApiError(describeUnexpected(200));
 }
 
 /** The items of all pages. A page is requested once the one before is consumed. */
 export async function* listItems<Item>(
   sender: Sender, path: string, name: string, options: ListOptions,
 ): AsyncGenerator<Item, void, void> {
-  const { signal, timeoutMs, ...query } = options;
-  const request = { method: 'GET', path, signal, ...(timeoutMs && { timeoutMs }) } as const;
+  const [request, query] = splitOptions(options);
   let cursor: string | undefined;
   do {
     const page = await sendForJson<Page<string, Item>>(sender, {
       // The cast: the other options are the parameters of the list.
-      ...request, query: { ...query as Query, cursor },
+      ...request, method: 'GET', path, query: { ...query as Query, cursor },
     });
-    const items: unknown = page[name];
-    if (!Array.isArray(items)) throw createApiError(describeUnexpected(200));
-    yield* items;
+    yield* readItems<Item>(page[name]);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }

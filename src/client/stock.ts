@@ -1,6 +1,6 @@
 /** Stock: synchronises it, and reads levels and movements. */
 import {
-  listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
+  listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
 } from './sender.ts';
 import { openSource, type Source } from './lines.ts';
 import { openReport } from './products.ts';
@@ -11,48 +11,47 @@ import type {
 
 interface StockOrigin extends RequestOptions {
   /** The system that the numbers come from; required where changes have a `sequence`. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** For changes that have none of their own. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Whether nothing is changed. */
-  readonly dry_run?: boolean;
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface StockSyncOptions extends StockOrigin {
   /** Applies all changes, or none. */
-  readonly atomic?: boolean;
+  readonly atomic?: boolean | undefined;
   /** A stocktake: products in stock that no change names are set to 0. */
-  readonly complete?: boolean;
+  readonly complete?: boolean | undefined;
   /** The most products that a stocktake may set to 0, in percent of those in stock. Default 50. */
-  readonly zero_limit?: number;
+  readonly zero_limit?: number | undefined;
   /** Lifts `zero_limit`. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 export interface StockStreamOptions extends StockOrigin {
   /** Whether the report has a line for each change (default), or for failed ones. */
-  readonly report?: 'all' | 'failed';
+  readonly report?: 'all' | 'failed' | undefined;
 }
 
 export interface LevelOptions extends ListOptions {
   /** Stock as of this position or time. Default: now. */
-  readonly at?: number | string | Date;
+  readonly at?: number | string | Date | undefined;
 }
 
 export interface MovementOptions extends ListOptions {
-  readonly sku?: string;
-  readonly id?: string;
-  readonly source?: string;
-  readonly reason?: string;
-  readonly since?: string | Date;
-  readonly until?: string | Date;
+  readonly sku?: string | undefined;
+  readonly id?: string | undefined;
+  readonly source?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly since?: string | Date | undefined;
+  readonly until?: string | Date | undefined;
   /** Movements after this position. */
-  readonly after?: number;
-  readonly sort?: 'position' | '-position';
+  readonly after?: number | undefined;
+  readonly sort?: 'position' | '-position' | undefined;
 }
 
 const STOCK = '/api/v1/stock';
-const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
 
 export class Stock {
@@ -94,12 +93,10 @@ export class Stock {
   }
 
   #send(changes: readonly StockChange[], options: StockSyncOptions): Promise<StockSyncResult> {
-    const { signal, timeoutMs, idempotencyKey, dry_run, ...members } = options;
-    return sendForJson(this.#sender, {
-      method: 'POST', path: STOCK, query: { dry_run }, headers: { 'content-type': JSON_TYPE },
-      body: () => JSON.stringify({ changes, ...members }),
-      signal, ...(timeoutMs && { timeoutMs }), ...(idempotencyKey && { idempotencyKey }),
-    });
+    const [request, { dry_run, ...members }] = splitOptions(options);
+    return sendJson(this.#sender, {
+      ...request, method: 'POST', path: STOCK, query: { dry_run },
+    }, { changes, ...members });
   }
 
   async #stream(

@@ -17,11 +17,11 @@ export interface TransportOptions {
    * How long the server may be silent, in milliseconds, before and within a response. Default
    * 60,000: a request may wait for changes for 30 s, and live streams send something every 15 s.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a failed request is repeated at most. Default 4; 0 for never. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** Default: the runtime's `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -21,27 +21,30 @@ export type {
 export type Product = ProductJson;
 export type NewProduct = NewProductJson;
 /** The SKU is in the path of the request. */
-export type ProductReplacement = Omit<NewProduct, 'sku'> & Partial<Pick<NewProduct, 'sku'>>;
-export type ProductPatch = Partial<NewProduct>;
+export type ProductReplacement = Omit<NewProduct, 'sku'> & Optional<Pick<NewProduct, 'sku'>>;
+export type ProductPatch = Optional<NewProduct>;
 /** A row of an import: what it leaves out stays as it is in an existing product. */
-export type ImportProduct = Partial<Product> & Pick<Product, 'sku'>;
+export type ImportProduct = Optional<Omit<Product, 'sku'>> & Pick<Product, 'sku'>;
+
+/** A member may be left out or undefined, also with `exactOptionalPropertyTypes`. */
+type Optional<Members> = { readonly [Member in keyof Members]?: Members[Member] | undefined };
 
 /** Conditions of a list; a product must match all. */
 export interface ProductQuery {
   /** Text in the name, SKU or category, ignoring case and accents. */
-  readonly q?: string;
-  readonly category?: string;
-  readonly sku?: string;
-  readonly price_min?: number;
-  readonly price_max?: number;
-  readonly stock_min?: number;
-  readonly stock_max?: number;
+  readonly q?: string | undefined;
+  readonly category?: string | undefined;
+  readonly sku?: string | undefined;
+  readonly price_min?: number | undefined;
+  readonly price_max?: number | undefined;
+  readonly stock_min?: number | undefined;
+  readonly stock_max?: number | undefined;
   /** Changed at or after this time. */
-  readonly updated_since?: string | Date;
+  readonly updated_since?: string | Date | undefined;
   /** Changed after this position. */
-  readonly changed_since?: number;
+  readonly changed_since?: number | undefined;
   /** Default: `id`, the order of creation. A minus reverses. */
-  readonly sort?: SortKey | `-${SortKey}`;
+  readonly sort?: SortKey | `-${SortKey}` | undefined;
 }
 
 /** A page of a list. */
@@ -52,7 +55,7 @@ export type Page<Name extends string, Item> = { readonly [name in Name]: readonl
 
 type Members<Validators> = {
   readonly [Member in keyof Validators]?:
-  Validators[Member] extends Validator<infer Value> ? Unbranded<Value> : never;
+  (Validators[Member] extends Validator<infer Value> ? Unbranded<Value> : never) | undefined;
 };
 type Unbranded<Value> = Value extends string ? string : Value;
 
@@ -149,17 +152,21 @@ export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'sk
 
 export interface NewWebhook {
   readonly url: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Default: null, all types. */
-  readonly types?: readonly ChangeType[] | null;
+  readonly types?: readonly ChangeType[] | null | undefined;
 }
 
-export interface WebhookPatch extends Partial<NewWebhook> {
-  readonly status?: WebhookStatus;
+export interface WebhookPatch extends Optional<NewWebhook> {
+  readonly status?: WebhookStatus | undefined;
 }
 
-export interface Webhook extends Required<NewWebhook> {
+export interface Webhook {
   readonly id: string;
+  readonly url: string;
+  readonly description: string;
+  /** Null for all types. */
+  readonly types: readonly ChangeType[] | null;
   readonly status: WebhookStatus;
   readonly disabled_reason: string | null;
   /** Everything up to here is delivered. */

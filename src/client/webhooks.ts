@@ -1,6 +1,7 @@
 /** Webhooks: endpoints that receive every change. */
 import {
   type ApiRequest, listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
+  sendJson,
 } from './sender.ts';
 import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookPatch, WebhookWithSecret,
@@ -63,11 +64,8 @@ export class Webhooks {
   #send<Result>(
     method: ApiRequest['method'], path: string, options: RequestOptions, value?: object,
   ): Promise<Result> {
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    return sendForJson(this.#sender, {
-      ...options, method, path,
-      ...(value && { headers: { 'content-type': type }, body: () => JSON.stringify(value) }),
-    });
+    const request = { ...options, method, path };
+    return value ? sendJson(this.#sender, request, value) : sendForJson(this.#sender, request);
   }
 }
 

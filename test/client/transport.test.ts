@@ -1,50 +1,12 @@
 /** What the client does when a server fails, stalls, redirects or breaks off. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import type { RequestListener } from 'node:http';
+import { test } from 'node:test';
 import {
   ApiError, ConnectionError, InvalidDataError, NotFoundError, RateLimitedError,
-  ResyncRequiredError, SellerClient, TimeoutError, type ClientOptions,
+  ResyncRequiredError, SellerClient, TimeoutError,
 } from '../../src/client/index.ts';
-
-const KEY = `spk_${'a'.repeat(36)}`;
-const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
-const PRODUCT = JSON.stringify({ ...MUG, id: 'prd_1' });
-
-/** A server that answers the first requests in these ways, and all later ones in the last one. */
-async function serve(t: TestContext, ...answers: readonly RequestListener[]) {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    const answer = answers[Math.min(requests.length, answers.length - 1)];
-    requests.push(request);
-    request.resume();
-    void answer?.(request, response);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  // The cast: it listens on a port.
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const open = (options: Partial<ClientOptions> = {}) =>
-    new SellerClient({ baseUrl, key: KEY, ...options });
-  return { open, requests, baseUrl };
-}
-
-const succeed: RequestListener = (_, response) => response.end(PRODUCT);
-const breakOff: RequestListener = ({ socket }) => socket.destroy();
-
-function fail(status: number, code: string, headers: Record<string, string> = {}): RequestListener {
-  return (_, response) => {
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers });
-    const type = `urn:problem-type:seller-product-api:${code}`;
-    response.end(JSON.stringify({ type, title: 'No', status, detail: 'Not now.' }));
-  };
-}
+import { breakOff, fail, KEY, MUG, serve, succeed } from './answers.ts';
 
 test('repeats a change under the same Idempotency-Key until it succeeds', async (t) => {
   const { open, requests } = await serve(

@@ -1,0 +1,338 @@
+/** What the client makes of broken responses, and of errors in the middle of streams. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  ApiError, ConnectionError, ResyncRequiredError, SellerClient, TimeoutError,
+} from '../../src/client/index.ts';
+import { listenUntilEnd } from '../support/listening.ts';
+import { startServer } from '../support/server.ts';
+import { fail, KEY, MUG, PRODUCT, serve, succeed } from './answers.ts';
+
+const CHUNK = new Uint8Array(64 * 1024).fill(0x61);
+/** More than sockets and streams buffer, much less than all of a long transfer. */
+const BUFFERED_LIMIT_BYTES = 32 * 1024 * 1024;
+
+function respond(body: string, status = 200, type = 'application/json'): RequestListener {
+  return (_, response) => { response.writeHead(status, { 'content-type': type }).end(body); };
+}
+
+const isUnexpected = (error: unknown): boolean =>
+  error instanceof ApiError && String(error.code) === 'unexpected_response';
+
+test('repeats a read whose response is cut off', async (t) => {
+  const half: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-length': PRODUCT.length });
+    response.write(PRODUCT.slice(0, 20), () => response.destroy());
+  };
+  const { open, requests } = await serve(t, half, succeed);
+  assert.equal((await open().products.get('prd_1')).sku, 'MUG-1');
+  assert.equal(requests.length, 2);
+});
+
+for (const [name, body] of [
+  ['a page of HTML', '<h1>Sign in</h1>'], ['half a document', '{"id":'], ['a number', '7'],
+] as const) {
+  test(`explains ${name} with status 200, and does not ask for it again`, async (t) => {
+    const { open, requests } = await serve(t, respond(body));
+    const shop = open();
+    await assert.rejects(shop.products.get('prd_1'), isUnexpected);
+    await assert.rejects(shop.products.list().next(), isUnexpected);
+    await assert.rejects(shop.changes({ after: 0 }).next(), isUnexpected);
+    const report = await shop.products.import('sku\n');
+    await assert.rejects(report.summary(), isUnexpected);
+    assert.equal(requests.length, 4);
+  });
+}
+
+test('explains lists and changes without items, and an export without a position', async (t) => {
+  const { open } = await serve(t, respond('{}'));
+  await assert.rejects(open().webhooks.list().next(), isUnexpected);
+  await assert.rejects(open().changes({ after: 0 }).next(), isUnexpected);
+  await assert.rejects(open().products.export({ format: 'csv' }), isUnexpected);
+});
+
+test('reports an export that ends within a row', async (t) => {
+  const { open } = await serve(t, (_, response) => {
+    response.writeHead(200, { 'seller-position': '7' }).end('sku\r\nMUG');
+  });
+  const file = await open().products.export({ format: 'csv' });
+  await assert.rejects(Array.fromAsync(file), ConnectionError);
+});
+
+test('repeats a request to which a proxy responds 502 in HTML', async (t) => {
+  const { open, requests } = await serve(
+    t, respond('<h1>Bad gateway</h1>', 502, 'text/html'), succeed);
+  await open().products.create(MUG);
+  assert.equal(requests.length, 2);
+});
+
+test('reads Retry-After as a date by the clock of the server, and as any number', async (t) => {
+  const date = (seconds: number): string => new Date(1e12 + seconds * 1000).toUTCString();
+  for (const [sent, expected] of [
+    [date(45), 45], [date(-9), 0], ['99999999999999999999', 1e20], ['soon', undefined],
+    ['-5', undefined],
+  ] as const) {
+    const headers = { 'retry-after': sent, date: date(0) };
+    const { open, requests } = await serve(t, fail(429, 'rate-limited', headers));
+    await assert.rejects(open({ retries: 0 }).products.get('prd_1'), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.retryAfter, expected, sent);
+      return true;
+    });
+    assert.equal(requests.length, 1);
+  }
+});
+
+test('repeats no connection that fails in the same way next time', async () => {
+  let calls = 0;
+  for (const code of ['ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'EPROTO']) {
+    const shop = new SellerClient({
+      baseUrl: 'https://shop.invalid', key: KEY,
+      async fetch() {
+        calls += 1;
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error('No'), { code }) });
+      },
+    });
+    await assert.rejects(shop.products.get('x'), { name: 'ConnectionError', code });
+  }
+  assert.equal(calls, 4);
+});
+
+test('explains a port that fetch never uses', async () => {
+  const shop = new SellerClient({ baseUrl: 'http://127.0.0.1:6000', key: KEY });
+  await assert.rejects(shop.products.get('x'), /127\.0\.0\.1:6000: `fetch` never uses this port/);
+});
+
+test('applies a change once if the connection breaks after its commit', async (t) => {
+  const server = await startServer(t);
+  const { key } = await server.makeSeller();
+  const keys: unknown[] = [];
+  const baseUrl = await listenUntilEnd(t, async (request, response) => {
+    const body = await new Response(request).text();
+    const answer = await fetch(`http://127.0.0.1:${server.port}${request.url}`, {
+      method: 'POST', body, headers: {
+        'content-type': 'application/json', 'x-api-key': key,
+        'idempotency-key': String(request.headers['idempotency-key']),
+      },
+    });
+    if (keys.push(request.headers['idempotency-key']) === 1) response.destroy();
+    else response.end(await answer.text());
+  });
+  const created = await new SellerClient({ baseUrl, key }).products.create(MUG);
+  assert.equal(created.position, 1);
+  assert.equal(keys.length, 2);
+  assert.equal(keys[0], keys[1]);
+  // Without retries the caller can repeat the request, also from another process.
+  keys.length = 0;
+  const shop = new SellerClient({ baseUrl, key, retries: 0 });
+  const create = () =>
+    shop.products.create({ ...MUG, sku: 'MUG-2' }, { idempotencyKey: 'order-7' });
+  await assert.rejects(create, ConnectionError);
+  assert.equal((await create()).position, 2);
+});
+
+test('ends with the error of the source, before and within the report', async (t) => {
+  const failure = new RangeError('The disk failed.');
+  const report: RequestListener = (request, response) => {
+    request.on('error', () => {});
+    response.write('{"line":2,"sku":"A","status":"failed"}\n');
+  };
+  const source = async function* (count: number) {
+    for (let n = 0; n < count; n += 1) yield CHUNK;
+    throw failure;
+  };
+  const { open } = await serve(t, (request) => request.on('error', () => {}), report);
+  await assert.rejects(open().products.import(source(0)), failure);
+  await assert.rejects(open().products.import(source(1)), failure);
+  await assert.rejects(async () => {
+    const gate = Promise.withResolvers<void>();
+    const rows = async function* () {
+      yield CHUNK;
+      await gate.promise;
+      throw failure;
+    };
+    for await (const _ of await open().products.import(rows())) gate.resolve();
+  }, failure);
+});
+
+test('cancels the upload when the consumer of the report stops', async (t) => {
+  const ended = Promise.withResolvers<void>();
+  const rows = async function* () {
+    try {
+      for (;;) yield MUG;
+    } finally {
+      ended.resolve();
+    }
+  };
+  const { open, requests } = await serve(t, (_, response) => {
+    response.write('{"line":2,"sku":"A","status":"failed"}\n');
+  });
+  for await (const _ of await open().products.import(rows())) break;
+  await ended.promise;
+  await untilClosed(requests);
+});
+
+/** Node's `fetch` may open another connection, which keeps no process alive. */
+async function untilClosed(requests: readonly IncomingMessage[]): Promise<void> {
+  while (requests.some(({ socket }) => !socket.destroyed)) await wait(5);
+}
+
+/** Waits until a count no longer grows. */
+async function settle(count: () => number): Promise<number> {
+  for (let before = -1; ; before = count()) {
+    await wait(150);
+    if (before === count()) return before;
+  }
+}
+
+test('reads a source only as fast as the server takes it', async (t) => {
+  let bytes = 0;
+  const file = async function* () {
+    for (;; bytes += CHUNK.length) yield CHUNK;
+  };
+  const { open } = await serve(t, (request) => request.pause());
+  const stop = new AbortController();
+  const importing = open().products.import(file(), { signal: stop.signal });
+  const buffered = await settle(() => bytes);
+  stop.abort(new Error('enough'));
+  await assert.rejects(importing, /enough/);
+  assert.ok(buffered > 0 && buffered < BUFFERED_LIMIT_BYTES, `${buffered}`);
+});
+
+test('takes an export only as fast as it is read', async (t) => {
+  let bytes = 0;
+  const { open, requests } = await serve(t, async (_, response) => {
+    response.writeHead(200, { 'seller-position': '7' });
+    const closed = once(response, 'close');
+    for (; !response.destroyed; bytes += CHUNK.length) {
+      if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
+    }
+  });
+  for await (const _ of await open().products.export({ format: 'csv' })) {
+    const buffered = await settle(() => bytes);
+    assert.ok(buffered < BUFFERED_LIMIT_BYTES, `${buffered}`);
+    break;
+  }
+  await untilClosed(requests);
+});
+
+test('does not time out while a slow source is sent', async (t) => {
+  const rows = async function* () {
+    for (let n = 0; n < 12; n += 1) {
+      await wait(50);
+      yield MUG;
+    }
+  };
+  const { open } = await serve(t, (request, response) => {
+    request.on('end', () => response.end('{"summary":{"created":1}}\n'));
+  });
+  const report = await open({ timeoutMs: 400 }).products.import(rows());
+  assert.equal((await report.summary()).created, 1);
+});
+
+test('ends a report that stalls, and reconnects a live stream that does', async (t) => {
+  const stall: RequestListener = (_, response) => { response.write(': hello\n\n'); };
+  const { open } = await serve(t, (_, response) => { response.write(' '); });
+  const report = await open({ timeoutMs: 50 }).products.import('sku\n');
+  await assert.rejects(report.summary(), TimeoutError);
+  const live = await serve(t, stall, (_, response) => {
+    response.write('id: 5\ndata: {"position":5}\n\n');
+  });
+  for await (const { position } of live.open({ timeoutMs: 50 }).changes({ after: 4, live: true })) {
+    assert.equal(position, 5);
+    break;
+  }
+  assert.equal(live.requests.length, 2);
+});
+
+test('ends a live stream when the history no longer reaches back', async (t) => {
+  const { open } = await serve(t, (_, response) => response.end(), fail(410, 'history-pruned'));
+  await assert.rejects(open().changes({ after: 4, live: true }).next(), ResyncRequiredError);
+});
+
+test('continues live changes after the server was away', async (t) => {
+  const event = (n: number): string => `id: ${n}\ndata: {"position":${n}}\n\n`;
+  const listener: RequestListener = ({ url }, response) => {
+    response.write(event(Number(new URL(url ?? '', 'http://x').searchParams.get('after')) + 1));
+  };
+  const first = createServer(listener).listen(0, '127.0.0.1');
+  await once(first, 'listening');
+  const { port } = first.address() as AddressInfo; // it listens on a port
+  const second = createServer(listener);
+  t.after(() => {
+    second.close();
+    second.closeAllConnections();
+  });
+  const shop = new SellerClient({
+    baseUrl: `http://127.0.0.1:${port}`, key: KEY,
+    async fetch(...request) {
+      try {
+        return await fetch(...request);
+      } catch (error) {
+        if (!second.listening) second.listen(port, '127.0.0.1');
+        throw error;
+      }
+    },
+  });
+  for await (const { position } of shop.changes({ after: 6, live: true })) {
+    if (position === 8) break;
+    first.close();
+    first.closeAllConnections();
+  }
+  assert.ok(second.listening, 'it was reached again');
+});
+
+for (const [stage, use] of Object.entries<
+  (shop: SellerClient, signal: AbortSignal, abort: () => void) => Promise<unknown>
+>({
+  async 'while it waits for the response'(shop, signal, abort) {
+    setTimeout(abort, 20);
+    await shop.products.get('silent', { signal });
+  },
+  async 'while it sends'(shop, signal, abort) {
+    const rows = async function* () {
+      yield MUG;
+      abort();
+      for (;;) yield MUG;
+    };
+    await shop.products.import(rows(), { signal });
+  },
+  async 'while it reads a file'(shop, signal, abort) {
+    for await (const _ of await shop.products.export({ format: 'csv', signal })) abort();
+  },
+  async 'while it follows changes'(shop, signal, abort) {
+    for await (const _ of shop.changes({ after: 0, live: true, signal })) abort();
+  },
+})) {
+  test(`frees the socket of a request that is aborted ${stage}`, async (t) => {
+    const { open, requests } = await serve(t, (request, response) => {
+      if (request.url?.includes('silent') || request.method === 'POST') return;
+      response.writeHead(200, { 'seller-position': '1' });
+      response.write('id: 1\ndata: {}\n\n');
+    });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    await assert.rejects(use(open(), stop.signal, () => stop.abort(reason)), reason);
+    await untilClosed(requests);
+    assert.ok(requests.length <= 1);
+  });
+}
+
+test('sends nothing once the signal is aborted, also between pages', async (t) => {
+  const page = JSON.stringify({ products: [{ sku: 'A' }], next_cursor: 'more' });
+  const { open, requests } = await serve(t, respond(page));
+  const signal = AbortSignal.abort(new Error('enough'));
+  await assert.rejects(open().products.get('x', { signal }), /enough/);
+  assert.equal(requests.length, 0);
+  const stop = new AbortController();
+  await assert.rejects(async () => {
+    for await (const _ of open().products.list({ signal: stop.signal })) {
+      stop.abort(new Error('enough'));
+    }
+  }, /enough/);
+  assert.equal(requests.length, 1);
+});
