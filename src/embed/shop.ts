@@ -67,17 +67,35 @@ export interface Shop {
 export async function createShop(
   location: ShopLocation, options: ShopOptions = {},
 ): Promise<Shop> {
+  if ('store' in location) return openShop(location.store, options);
+  const { clock } = options;
+  const store = await openSqliteStore({
+    folder: readFolder(location), ...(clock && { clock }),
+  });
+  try {
+    return await openShop(store, options, () => store.close());
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openShop(
+  store: Store, options: ShopOptions, closeStore?: () => Promise<void>,
+): Promise<Shop> {
   const { clock, report, baseUrl } = options;
-  const store = 'store' in location ? location.store
-    : await openSqliteStore({ folder: readFolder(location), ...(clock && { clock }) });
   const context = {
     store, ...(clock && { clock }), ...(report && { report }),
     ...(baseUrl !== undefined && { baseUrl }),
   };
   const embedded = (await Promise.all(features.map((feature) =>
     feature.embed?.(options, context)))).filter((one) => one !== undefined);
-  const app = createApp({
+  const closeFeatures = () => Promise.all(embedded.map((feature) => feature.close?.()));
+  const app = await Promise.try(createApp, {
     ...options, store, ...Object.assign({}, ...embedded.map((feature) => feature.options)),
+  }).catch(async (error: unknown) => {
+    await closeFeatures();
+    throw error;
   });
   const inner = createFetch(app.handle);
   const listeners = new Set<Listener>();
@@ -85,11 +103,10 @@ export async function createShop(
 
   async function close(): Promise<void> {
     await Promise.all([
-      ...[...listeners].map((listener) => listener.stop()), app.close(),
-      ...embedded.map((feature) => feature.close?.()),
+      ...[...listeners].map((listener) => listener.stop()), app.close(), closeFeatures(),
     ]);
     inner.close();
-    if (!('store' in location)) await store.close();
+    await closeStore?.();
   }
 
   return {

@@ -103,6 +103,18 @@ test('throws AppErrors with issues, as the API answers problems', async (t) => {
   await assert.rejects(createShop({} as never), appError('invalid_data'));
 });
 
+test('closes what it has opened if an option is invalid', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  for (const options of [{ contact: 'nobody' }, { trustedProxies: ['x'] }]) {
+    await assert.rejects(createShop({ folder }, { webhooks: true, ...options }),
+      appError('invalid_data'));
+  }
+  const shop = await createShop({ folder }, { contact: 'api@shop.example' }); // no lock remains
+  t.after(shop.close);
+  const document = await shop.fetch(new Request('http://host/api/v1/openapi.json'));
+  assert.match(await document.text(), /"contact":\{"email":"api@shop\.example"\}/);
+});
+
 test('answers Request objects without a socket', async (t) => {
   const { shop, id } = await openShop(t, { baseUrl: 'http://host/shop' });
   const { key } = await shop.keys.create(id, { name: 'test' });
