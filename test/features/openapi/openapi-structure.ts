@@ -19,7 +19,6 @@ export const STRUCTURE = {
     servers: { type: 'array', minItems: 1, items: objectOf({ url: text }) },
     tags: { type: 'array', minItems: 1, items: objectOf({ name: text, description: text }) },
     paths: mapOf(refer('pathItem'), '^/'),
-    webhooks: mapOf(refer('pathItem'), '^[a-zA-Z]+$'),
     components: objectOf({
       schemas: componentsOf(schema),
       parameters: componentsOf(refer('parameter')),
@@ -29,7 +28,7 @@ export const STRUCTURE = {
         objectOf({ type: { const: 'apiKey' }, in: { const: 'header' }, name: text },
           { description: text })),
     }),
-  }),
+  }, { webhooks: mapOf(refer('pathItem'), '^[a-zA-Z]+$') }),
   pathItem: objectOf({}, {
     parameters: { type: 'array', minItems: 1, items: refer('parameter') },
     get: refer('operation'), post: refer('operation'), put: refer('operation'),
