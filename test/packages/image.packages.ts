@@ -67,7 +67,8 @@ describe('the container image', { skip: missing && `needs ${missing}`, timeout: 
     const [, flags = ''] = /^podman run ([^]*?) seller-api serve /m.exec(line)
       ?? assert.fail('no example');
     const port = await findFreePort();
-    const shown = flags.replaceAll('\\\n', ' ').trim().split(/ +/).map((flag) =>
+    const words = run('sh', '-c', `printf '%s\\n' ${flags}`).trim().split('\n');
+    const shown = words.map((flag) =>
       flag.replace('shop-data', VOLUME).replace('127.0.0.1:8080:', `127.0.0.1:${port}:`));
     const own = shown.flatMap((flag, index) =>
       flag === '--name' || shown[index - 1] === '--name' ? [] : [flag]);
@@ -90,6 +91,9 @@ describe('the container image', { skip: missing && `needs ${missing}`, timeout: 
     assert.equal(created.status, 201);
     const product = await created.text();
     assert.match(await podman('exec', NAME, '/seller-api', 'doctor'), /No problems found\./);
+    await podman('healthcheck', 'run', NAME);
+    const unreachable = ['status', '--url', 'http://127.0.0.1:1'];
+    await assert.rejects(podman('exec', NAME, '/seller-api', ...unreachable), /server: /);
 
     await podman('stop', '--time', '20', NAME); // sends the image's STOPSIGNAL, then SIGKILL
     assert.equal(await podman('inspect', NAME, '--format', '{{.State.ExitCode}}'), '0');
