@@ -17,7 +17,7 @@ const MODULES = join(import.meta.dirname, '../node_modules');
 const COMPILER = join(MODULES, 'typescript/bin/tsc');
 const FLAGS = [
   '--noEmit', 'false', '--rootDir', 'src', '--outDir', 'dist', '--sourceMap',
-  '--rewriteRelativeImportExtensions', '--declaration', '--declarationMap',
+  '--rewriteRelativeImportExtensions', '--declaration', '--declarationMap', '--stripInternal',
 ];
 /** What the server reads beside its modules. */
 const ASSETS = ['src/**/*.sql', 'src/features/portal/assets/*'];

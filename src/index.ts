@@ -3,7 +3,7 @@
  * here may change in any version.
  */
 export {
-  type ActOptions, createShop, type Shop, type ShopLocation, type ShopOptions,
+  type ActOptions, createShop, type Shop, type ShopLocation, type ShopOptions, type ShopStore,
 } from './embed/shop.ts';
 export type {
   CreatedKey, Key, Keys, NewKey, NewSeller, Seller, Sellers,

@@ -83,12 +83,12 @@ function formatDuration(durationMs: number): string {
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The result of a command that lists rows with equal members; an empty list prints `hint`. */
-export function listResult(name: string, rows: readonly Row[], hint: string): Result {
+export function listResult(name: string, rows: readonly object[], hint: string): Result {
   const document = { [name]: rows };
   return rows.length === 0 ? { document, note: hint } : { document, text: formatTable(rows) };
 }
 
-function formatTable(rows: readonly Row[]): string {
+function formatTable(rows: readonly object[]): string {
   return new Table().format(rows);
 }
 
@@ -97,9 +97,9 @@ export class Table {
   #widths: readonly number[] | undefined;
 
   /** Lines for rows with equal members, at least one; the first time with a header. */
-  format(rows: readonly Row[]): string {
+  format(rows: readonly object[]): string {
     const names = Object.keys(rows[0] ?? {});
-    const cells = rows.map((row) => names.map((name) => formatCell(row[name])));
+    const cells = rows.map((row) => Object.values(row).map(formatCell));
     if (!this.#widths) cells.unshift(names);
     const widths = names.map((_, column) => cells.reduce((widest, line) =>
       Math.max(widest, line[column]?.length ?? 0), this.#widths?.[column] ?? 0));

@@ -67,6 +67,7 @@ const UPDATE_ATTEMPTS = 10;
 export class Products {
   readonly #sender: Sender;
 
+  /** @internal */
   constructor(sender: Sender) {
     this.#sender = sender;
   }

@@ -16,6 +16,7 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
   readonly #lines: AsyncGenerator<string, void, void>;
   #summary: Summary | undefined;
 
+  /** @internal */
   constructor(response: ApiResponse) {
     this.#lines = readLines(response.chunks());
   }

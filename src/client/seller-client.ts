@@ -17,6 +17,7 @@ export class SellerApi {
   readonly webhooks: Webhooks;
   readonly #sender: Sender;
 
+  /** @internal */
   constructor(sender: Sender) {
     this.#sender = sender;
     this.products = new Products(sender);

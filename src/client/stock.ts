@@ -57,6 +57,7 @@ const NDJSON_TYPE = 'application/x-ndjson';
 export class Stock {
   readonly #sender: Sender;
 
+  /** @internal */
   constructor(sender: Sender) {
     this.#sender = sender;
   }

@@ -7,9 +7,10 @@ import type {
   NewProductJson, ProductFieldName, ProductJson,
 } from '../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../domain/catalogue/product-query.ts';
-import type { STOCK_CHANGE_VALIDATORS, StockStatus } from '../domain/catalogue/stock-change.ts';
+import type {
+  StockChange as StoredStockChange, StockStatus,
+} from '../domain/catalogue/stock-change.ts';
 import type { Issue } from '../domain/error.ts';
-import type { Validator } from '../domain/validation.ts';
 import type { WebhookStatus } from '../domain/webhooks/webhook.ts';
 import type { ImportMode } from '../store/catalogue-store.ts';
 
@@ -53,14 +54,12 @@ export type Page<Name extends string, Item> = { readonly [name in Name]: readonl
   readonly next_cursor: string | null;
 };
 
-type Members<Validators> = {
-  readonly [Member in keyof Validators]?:
-  (Validators[Member] extends Validator<infer Value> ? Unbranded<Value> : never) | undefined;
-};
 type Unbranded<Value> = Value extends string ? string : Value;
 
 /** Names a product by `sku` or `id`, and its new stock (`set`) or a difference (`adjust`). */
-export type StockChange = Members<typeof STOCK_CHANGE_VALIDATORS>;
+export type StockChange = {
+  readonly [Member in keyof StoredStockChange]: Unbranded<StoredStockChange[Member]> | undefined;
+};
 
 /** The result of a stock change. Unknown members are null. */
 export interface StockResult {

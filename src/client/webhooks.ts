@@ -12,6 +12,7 @@ const WEBHOOKS = '/api/v1/webhooks';
 export class Webhooks {
   readonly #sender: Sender;
 
+  /** @internal */
   constructor(sender: Sender) {
     this.#sender = sender;
   }

@@ -3,10 +3,10 @@
  * as `invalid_data`, as the API reports wrong data.
  */
 import {
-  describeKey, generateApiKey, hashApiKey, parseNewApiKey,
+  describeKey, generateApiKey, hashApiKey, type KeyDescription, parseNewApiKey,
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
-import { describeSeller, parseNewSeller } from '../domain/access/seller.ts';
+import { describeSeller, parseNewSeller, type SellerDescription } from '../domain/access/seller.ts';
 import { AppError } from '../domain/error.ts';
 import {
   type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
@@ -14,10 +14,8 @@ import {
 import type { AccessStore } from '../store/access-store.ts';
 import type { PageQuery } from '../store/write.ts';
 
-/** A seller. Times are RFC 3339; `position` counts the changes of the catalogue. */
-export type Seller = ReturnType<typeof describeSeller>;
-/** An API key without its secret. */
-export type Key = ReturnType<typeof describeKey>;
+export type Seller = SellerDescription;
+export type Key = KeyDescription;
 
 export interface NewSeller {
   /** 1 to 200 code points. */
@@ -49,6 +47,7 @@ const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 export class Sellers {
   readonly #store: AccessStore;
 
+  /** @internal */
   constructor(store: AccessStore) {
     this.#store = store;
   }
@@ -83,6 +82,7 @@ export class Sellers {
 export class Keys {
   readonly #store: AccessStore;
 
+  /** @internal */
   constructor(store: AccessStore) {
     this.#store = store;
   }

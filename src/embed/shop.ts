@@ -23,7 +23,12 @@ export type ShopLocation =
   /** A data folder; it is created if missing. */
   | { readonly folder: string }
   /** A store that the program has opened, and closes after the shop. */
-  | { readonly store: Store };
+  | { readonly store: ShopStore };
+
+/** A store: what else it has is not part of the API. */
+export interface ShopStore {
+  close(): Promise<void>;
+}
 
 /** The options of the server, and those of its features. */
 export type ShopOptions = ServerOptions & FeatureShopOptions;
@@ -67,7 +72,8 @@ export interface Shop {
 export async function createShop(
   location: ShopLocation, options: ShopOptions = {},
 ): Promise<Shop> {
-  if ('store' in location) return openShop(location.store, options);
+  // The cast: every store is one of this project.
+  if ('store' in location) return openShop(location.store as Store, options);
   const { clock } = options;
   const store = await openSqliteStore({
     folder: readFolder(location), ...(clock && { clock }),

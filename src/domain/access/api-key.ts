@@ -93,8 +93,28 @@ export function parseNewApiKey(
   throw new AppError('invalid_data', first, { issues });
 }
 
-/** A key, without its secret, as the command line and embedding programs show one. */
-export function describeKey(key: ApiKey) {
+/**
+ * A key, without its secret, as the command line and embedding programs show one. Times are
+ * RFC 3339.
+ */
+export interface KeyDescription {
+  /** `key_...`. */
+  readonly id: string;
+  /** Its seller's id. */
+  readonly seller: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Addresses and CIDR ranges; empty for any. */
+  readonly allow: readonly string[];
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  /** Exact to a minute, like the address. */
+  readonly last_used_at: string | null;
+  readonly last_used_address: string | null;
+}
+
+export function describeKey(key: ApiKey): KeyDescription {
   return {
     id: formatKeyId({ sellerId: key.sellerId, keyId: key.id }),
     seller: formatSellerId(key.sellerId),

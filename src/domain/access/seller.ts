@@ -23,7 +23,22 @@ export interface Seller extends NewSeller {
 }
 
 /** A seller as the command line and embedding programs show one. Times are RFC 3339. */
-export function describeSeller({ id, name, currency, position, createdAt, disabledAt }: Seller) {
+export interface SellerDescription {
+  /** `sel_...`. */
+  readonly id: string;
+  readonly name: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Counts the changes of the catalogue. */
+  readonly position: number;
+  readonly created_at: string;
+  /** Null unless the seller is disabled. */
+  readonly disabled_at: string | null;
+}
+
+export function describeSeller(
+  { id, name, currency, position, createdAt, disabledAt }: Seller,
+): SellerDescription {
   return {
     id: formatSellerId(id),
     name,
