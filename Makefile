@@ -25,7 +25,8 @@ PACKAGES_TESTS = 'test/packages/**/*.packages.ts'
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test coverage test-all test-removal test-packages test-faults \
-  test-browser fuzz bench limits audit sbom sbom-dev pack executable image print-node clean
+  test-browser fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
+  print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +109,9 @@ image: executable ## build a container image: the executable and the libraries t
 	  ldd $(EXECUTABLE) | grep -o '/[^ ]*' | xargs -I{} cp -L --parents {} "$$folder/root" && \
 	  $(ENGINE) build --quiet --format oci --layers=false --timestamp 0 --tag $(IMAGE) \
 	    --file Containerfile "$$folder"
+
+api-surface: node_modules ## print the public API: all that the package's entries export and promise
+	@$(PACKAGE) && $(NODE) .toolchain/api-surface.ts "$$folder"
 
 print-node: ## print the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"

@@ -2,7 +2,7 @@
  * The JSON of the API as types. They derive from what the server's validators and its OpenAPI
  * document derive from: the tables of product fields and stock changes, and the lists of statuses.
  */
-import type { Change as StoredChange, ChangeType } from '../domain/catalogue/change.ts';
+import type { ChangeType } from '../domain/catalogue/change.ts';
 import type {
   NewProductJson, ProductFieldName, ProductJson,
 } from '../domain/catalogue/product-fields.ts';
@@ -107,7 +107,8 @@ interface Movement {
   readonly sequence: number | null;
 }
 
-interface Origin extends Pick<StoredChange, 'position'> {
+interface Origin {
+  readonly position: number;
   readonly product_id: string;
   readonly sku: string;
   /** RFC 3339. */

@@ -108,6 +108,15 @@ describe('the package', {
     assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports));
   });
 
+  test('promises what the checked-in list of its public API says, and no internals', () => {
+    const surface = run(join(ROOT, '.toolchain/api-surface.ts'), installed);
+    const listed = readFileSync(join(ROOT, 'test/package/api-surface.txt'), 'utf8');
+    assert.deepEqual(surface.split('\n'), listed.split('\n'),
+      'make -s api-surface > test/package/api-surface.txt, if the change is meant');
+    const internal = /\b(?!Shop)\w+Store\b|session|totp|password|hash|fold(?!er)/gi;
+    assert.deepEqual(surface.match(internal), null);
+  });
+
   test('is imported, and required by CommonJS', () => {
     const entries = ['', '/client', '/webhooks'].map((path) => MANIFEST.name + path);
     const names = entries.map((entry) => run('--input-type=module', '--eval',
