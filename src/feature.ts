@@ -11,6 +11,7 @@ import { schemas } from './api/description/schemas.ts';
 import type { Route, Services } from './api/route.ts';
 import { productPathParameters } from './api/products/product-operations.ts';
 import { routes } from './api/routes.ts';
+import type { Parse } from './domain/arguments.ts';
 import type { ConnectionMetrics } from './http/server/connections.ts';
 import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
 import type { ErrorReport } from './http/response/problem.ts';
@@ -37,7 +38,13 @@ export interface Feature<Options = object, ShopOptions = object> {
   /** Its part of `serve`; undefined if it has no settings, workers or metrics. */
   readonly server?: ServerPart<Options>;
   /** Its part of `createShop`; undefined if there is nothing to set or start. */
-  embed?(options: ShopOptions, context: EmbedContext): Promise<EmbeddedFeature<Options>>;
+  readonly embed?: EmbedPart<Options, ShopOptions>;
+}
+
+interface EmbedPart<Options, ShopOptions> {
+  /** Parsers of `ShopOptions`. */
+  readonly options: Readonly<Record<string, Parse<unknown>>>;
+  start?(options: ShopOptions, context: EmbedContext): Promise<EmbeddedFeature<Options>>;
 }
 
 /** What `createShop` was given, or made. */
@@ -51,7 +58,7 @@ interface EmbedContext {
 interface EmbeddedFeature<Options> {
   /** For `createApp`. */
   readonly options: Options;
-  /** Ends what `embed` started. */
+  /** Ends what `start` started. */
   close?(): Promise<void>;
 }
 

@@ -2,11 +2,14 @@
  * The package's main entry: everything that a program which embeds the server may use. What is not
  * here may change in any version.
  */
-export {
-  type ActOptions, createShop, type Shop, type ShopLocation, type ShopOptions, type ShopStore,
-} from './embed/shop.ts';
+export { type ActOptions, createShop, type Shop } from './embed/shop.ts';
 export type {
-  CreatedKey, Key, Keys, NewKey, NewSeller, Seller, Sellers,
+  ShopListenOptions, ShopLocation, ShopOptions, ShopStore,
+} from './embed/shop-options.ts';
+export type { CatalogueChange } from './embed/commit-listener.ts';
+export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';
+export type {
+  CreatedKey, Invitation, Key, Keys, NewKey, NewSeller, Seller, Sellers,
 } from './embed/administration.ts';
 export type { SellerApi } from './client/seller-client.ts';
 export type { Scope } from './domain/access/caller.ts';
@@ -14,5 +17,5 @@ export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export type { AccessLogEntry } from './http/request-record.ts';
 export type { ErrorReport } from './http/response/problem.ts';
 export type { BindAddress } from './http/server/bind.ts';
-export type { Listener, ListenOptions } from './http/server/listener.ts';
+export type { Listener } from './http/server/listener.ts';
 export type { Certificate } from './http/server/tls.ts';

@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['runtime', 'domain'],
   api: ['runtime', 'domain', 'http', 'transfer', 'store'],
   features: ['runtime', 'domain', 'http', 'transfer', 'store', 'api', 'feature.ts'],
-  'feature.ts': ['runtime', 'http', 'store', 'api'],
+  'feature.ts': ['runtime', 'domain', 'http', 'store', 'api'],
   'app-context.ts': ['domain', 'http', 'store', 'api', 'feature.ts'],
   'app.ts': ['app-context.ts', 'domain', 'http', 'api', 'feature.ts'],
   client: ['runtime', 'domain', 'store'],

@@ -7,7 +7,7 @@ import { AppError } from './error.ts';
 import { invalid, ObjectReader, type ParseResult, stringValidator } from './validation.ts';
 
 /** Parses the value of a member. */
-type Parse<Value> = (value: unknown) => ParseResult<Value>;
+export type Parse<Value> = (value: unknown) => ParseResult<Value>;
 
 /** A parser for each member of `Members`. */
 export type Parsers<Members> = {
@@ -23,7 +23,7 @@ export function readArgument<Members extends object>(
   value: unknown, what: string, parsers: Parsers<Members>,
   required: readonly (keyof Members & string)[] = [],
 ): Members {
-  if (!isObject(value)) throw wrongArgument(what, '', 'Must be an object.');
+  if (!isObject(value)) throw wrongArgument(what, 'Must be an object.');
   const reader = new ObjectReader(
     Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)));
   const members = Object.entries<Parse<unknown>>(parsers).map(([name, parse]) =>
@@ -34,14 +34,16 @@ export function readArgument<Members extends object>(
   return Object.fromEntries(members.filter(([, member]) => member !== undefined)) as Members;
 }
 
-/** @throws AppError `invalid_data` */
-export function readTextArgument(value: unknown, what: string): string {
-  if (typeof value === 'string') return value;
-  throw wrongArgument(what, '', 'Must be a string.');
+/** One argument. @throws AppError `invalid_data` */
+export function readValue<Value>(value: unknown, what: string, parse: Parse<Value>): Value {
+  const parsed = parse(value);
+  if ('value' in parsed) return parsed.value;
+  throw wrongArgument(what, parsed.error.detail);
 }
 
-function wrongArgument(what: string, pointer: string, detail: string): AppError {
-  const issues = [{ pointer, code: 'type', detail }] as const;
+/** @param what Begins the message, as in `readArgument`. */
+export function wrongArgument(what: string, detail: string): AppError {
+  const issues = [{ pointer: '', code: 'type', detail }] as const;
   return explain(what, new AppError('invalid_data', detail, { issues }));
 }
 
@@ -53,6 +55,14 @@ function explain(what: string, { code, issues }: AppError): AppError {
 }
 
 export const parseText = stringValidator.parse;
+
+export function parseFunction<Value extends (...args: never) => unknown>(
+  value: unknown,
+): ParseResult<Value> {
+  if (typeof value !== 'function') return invalid('type', 'Must be a function.');
+  // The cast: a function does not show what it takes and returns.
+  return { value: value as Value };
+}
 
 export function listOf<Item>(parse: Parse<Item>): Parse<readonly Item[]> {
   return (value) => {
@@ -67,6 +77,26 @@ export function listOf<Item>(parse: Parse<Item>): Parse<readonly Item[]> {
   };
 }
 
-function isObject(value: unknown): value is object {
+/** An object of its own. */
+export function objectWith<Members extends object>(parsers: Parsers<Members>): Parse<Members> {
+  return (value) => {
+    try {
+      return { value: readArgument(value, '', parsers) };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return invalid('type', error.publicDetail.slice(': '.length));
+    }
+  };
+}
+
+/** True, false, or an object that turns something on. */
+export function switchWith<Members extends object>(
+  parsers: Parsers<Members>,
+): Parse<boolean | Members> {
+  const parse = objectWith(parsers);
+  return (value) => (typeof value === 'boolean' ? { value } : parse(value));
+}
+
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -31,6 +31,11 @@ export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
 /** Longest life of a key and longest overlap of a rotation, ten years; longer means forever. */
 export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 
+/** Default overlap of a key's rotation; programs are updated within a day. */
+export const KEY_OVERLAP_DEFAULT = '24h';
+/** Lifetime of an invitation code; a person is near. */
+export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+
 /** Webhooks of a seller; every change is sent to each. */
 export const WEBHOOKS_PER_SELLER_LIMIT = 20;
 /** URL of a webhook; the length that all software supports. */

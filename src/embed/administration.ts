@@ -3,16 +3,28 @@
  * as `invalid_data`, as the API reports wrong data.
  */
 import {
-  describeKey, generateApiKey, hashApiKey, type KeyDescription, parseNewApiKey,
+  type ApiKey, describeKey, generateApiKey, hashApiKey, type KeyDescription, parseNewApiKey,
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
-import { describeSeller, parseNewSeller, type SellerDescription } from '../domain/access/seller.ts';
+import {
+  DEFAULT_CURRENCY, describeSeller, parseNewSeller, type Seller as StoredSeller,
+  type SellerDescription,
+} from '../domain/access/seller.ts';
+import {
+  listOf, parseText, type Parse, type Parsers, readArgument, readValue,
+} from '../domain/arguments.ts';
 import { AppError } from '../domain/error.ts';
 import {
   type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
 } from '../domain/id.ts';
+import { DURATION_LIMIT_MS, KEY_OVERLAP_DEFAULT } from '../domain/limits.ts';
+import { parseDuration } from '../domain/time.ts';
+import { integerValidator, invalid } from '../domain/validation.ts';
 import type { AccessStore } from '../store/access-store.ts';
+import type { AccountStore } from '../store/account-store.ts';
 import type { PageQuery } from '../store/write.ts';
+import { formatJoinUrl, invite } from './invitation.ts';
+import { LIST_PAGE_ITEMS } from './limits.ts';
 
 export type Seller = SellerDescription;
 export type Key = KeyDescription;
@@ -41,135 +53,167 @@ export interface CreatedKey extends Key {
   readonly key: string;
 }
 
-const PAGE_SIZE = 1_000;
-const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
+/** An invitation to the portal: the only time that its code is known. */
+export interface Invitation {
+  /** It works once, until `expires_at` (RFC 3339): a week. */
+  readonly code: string;
+  readonly expires_at: string;
+  /** The page that takes the code; null if the shop has no `baseUrl`. */
+  readonly url: string | null;
+}
+
+/** What the shop passes: the store while it is open, and its options. */
+interface Administered {
+  /** @throws AppError `unavailable` once the shop is closed */
+  getStore(): AccessStore & AccountStore;
+  readonly baseUrl?: string | undefined;
+  readonly clock?: (() => number) | undefined;
+}
+
+const NEW_SELLER: Parsers<NewSeller> = { name: parseText, currency: parseText };
+
+const parseDate: Parse<Date> = (value) => (value instanceof Date && !Number.isNaN(value.getTime())
+  ? { value } : invalid('type', 'Must be a Date.'));
+
+const NEW_KEY: Parsers<NewKey> = {
+  name: parseText,
+  // The cast: `parseNewApiKey` rejects what is no scope.
+  scopes: listOf(parseText) as Parse<readonly Scope[]>,
+  allow: listOf(parseText),
+  expires: parseDate,
+};
+
+const parseOverlap = integerValidator(0, DURATION_LIMIT_MS).parse;
 
 export class Sellers {
-  readonly #store: AccessStore;
+  readonly #shop: Administered;
 
   /** @internal */
-  constructor(store: AccessStore) {
-    this.#store = store;
+  constructor(shop: Administered) {
+    this.#shop = shop;
   }
 
   /** @throws AppError `invalid_data` */
   async create(seller: NewSeller): Promise<Seller> {
-    const { name, currency = 'EUR' } = asObject(seller);
-    return describeSeller(await this.#store.createSeller(
-      parseNewSeller(asText(name, 'name'), asText(currency, 'currency'))));
+    const { name, currency = DEFAULT_CURRENCY }
+      = readArgument(seller, 'sellers.create', NEW_SELLER, ['name']);
+    return describeSeller(
+      await this.#shop.getStore().createSeller(parseNewSeller(name, currency)));
   }
 
   /** All sellers, oldest first. */
   async* list(): AsyncGenerator<Seller, void, void> {
-    for await (const seller of readAll<SellerId, Parameters<typeof describeSeller>[0]>((query) =>
-      this.#store.listSellers(query))) yield describeSeller(seller);
+    for await (const seller of listAll<SellerId, StoredSeller>((query) =>
+      this.#shop.getStore().listSellers(query))) yield describeSeller(seller);
   }
 
-  /** The keys, sign-in and webhooks of the seller stop working at once; all data stays. */
+  /**
+   * The keys, sign-in and webhooks of the seller stop working at once; all data stays.
+   * @throws AppError `invalid_data`, `not_found`
+   */
   disable(id: string): Promise<Seller> {
-    return this.#setDisabled(id, true);
+    return this.#setDisabled(id, 'sellers.disable', true);
   }
 
+  /** @throws AppError `invalid_data`, `not_found` */
   enable(id: string): Promise<Seller> {
-    return this.#setDisabled(id, false);
+    return this.#setDisabled(id, 'sellers.enable', false);
   }
 
-  async #setDisabled(id: string, isDisabled: boolean): Promise<Seller> {
-    return describeSeller(await this.#store.setSellerDisabled(getSellerId(id), isDisabled));
+  /**
+   * Invites one person to the portal: to a seller without an account, or to create a seller.
+   * @throws AppError `invalid_data`, `not_found`; `limit_reached` if the seller has an account
+   */
+  async invite(seller?: string): Promise<Invitation> {
+    const { baseUrl, clock } = this.#shop;
+    const store = this.#shop.getStore();
+    const sellerId = seller === undefined ? undefined : getSellerId(seller, 'sellers.invite');
+    if (sellerId !== undefined) {
+      if (!await store.findSeller(sellerId)) throw unknownSeller();
+      if (await store.findAccount(sellerId)) {
+        throw new AppError('limit_reached', 'This seller already has an account.');
+      }
+    }
+    const invitation = await invite(store, { sellerId, clock });
+    return { ...invitation, url: baseUrl === undefined ? null : formatJoinUrl(baseUrl, sellerId) };
+  }
+
+  async #setDisabled(id: string, what: string, isDisabled: boolean): Promise<Seller> {
+    const store = this.#shop.getStore();
+    return describeSeller(await store.setSellerDisabled(getSellerId(id, what), isDisabled));
   }
 }
 
 export class Keys {
-  readonly #store: AccessStore;
+  readonly #shop: Administered;
 
   /** @internal */
-  constructor(store: AccessStore) {
-    this.#store = store;
+  constructor(shop: Administered) {
+    this.#shop = shop;
   }
 
   /** @param seller Its id. @throws AppError `invalid_data`, `not_found`, `limit_reached` */
   async create(seller: string, key: NewKey): Promise<CreatedKey> {
-    const { name, scopes = [], allow: addressRanges = [], expires } = asObject(key);
+    const sellerId = getSellerId(seller, 'keys.create');
+    const { name, scopes = [], allow: addressRanges = [], expires }
+      = readArgument(key, 'keys.create', NEW_KEY, ['name']);
+    const newKey = parseNewApiKey({ name, scopes, addressRanges, expiresAt: expires?.getTime() });
     const secret = generateApiKey();
-    const created = await this.#store.createKey(getSellerId(seller), hashApiKey(secret),
-      parseNewApiKey({
-        name: asText(name, 'name'), scopes: asTexts(scopes, 'scopes'),
-        addressRanges: asTexts(addressRanges, 'allow'), expiresAt: asTime(expires),
-      }));
+    const created = await this.#shop.getStore().createKey(sellerId, hashApiKey(secret), newKey);
     return { ...describeKey(created), key: secret };
   }
 
   /** The keys of a seller, oldest first, with those that are revoked or have expired. */
   async* list(seller: string): AsyncGenerator<Key, void, void> {
-    const sellerId = getSellerId(seller);
-    for await (const key of readAll<KeyId, Parameters<typeof describeKey>[0]>((query) =>
-      this.#store.listKeys(sellerId, query))) yield describeKey(key);
+    const sellerId = getSellerId(seller, 'keys.list');
+    for await (const key of listAll<KeyId, ApiKey>((query) =>
+      this.#shop.getStore().listKeys(sellerId, query))) yield describeKey(key);
   }
 
   /**
    * Creates a key with the same permissions; the old one expires after an overlap.
-   * @param overlapMs Default: 24 hours. @throws AppError `not_found`
+   * @param overlapMs Default: 24 hours. @throws AppError `invalid_data`, `not_found`
    */
-  async rotate(id: string, overlapMs = DEFAULT_OVERLAP_MS): Promise<CreatedKey> {
+  async rotate(
+    id: string, overlapMs = parseDuration(KEY_OVERLAP_DEFAULT),
+  ): Promise<CreatedKey> {
+    const key = getKey(id, 'keys.rotate');
+    const overlap = readValue(overlapMs, 'keys.rotate: overlapMs', parseOverlap);
     const secret = generateApiKey();
-    const created = await this.#store.rotateKey(getKey(id), hashApiKey(secret), overlapMs);
+    const created = await this.#shop.getStore().rotateKey(key, hashApiKey(secret), overlap);
     return { ...describeKey(created), key: secret };
   }
 
   /** The next request with the key is rejected. Idempotent. @throws AppError `not_found` */
   async revoke(id: string): Promise<Key> {
-    return describeKey(await this.#store.revokeKey(getKey(id)));
+    return describeKey(await this.#shop.getStore().revokeKey(getKey(id, 'keys.revoke')));
   }
 }
 
-async function* readAll<Id, Item extends { readonly id: Id }>(
+/** All items of a list of the store. */
+export async function* listAll<Id, Item extends { readonly id: Id }>(
   read: (query: PageQuery<Id>) => Promise<readonly Item[]>,
 ): AsyncGenerator<Item, void, void> {
   for (let after: Id | undefined; ;) {
-    const page = await read({ after, limit: PAGE_SIZE });
+    const page = await read({ after, limit: LIST_PAGE_ITEMS });
     yield* page;
-    if (page.length < PAGE_SIZE) return;
+    if (page.length < LIST_PAGE_ITEMS) return;
     after = page.at(-1)?.id;
   }
 }
 
-function getSellerId(id: string): SellerId {
-  const sellerId = parseSellerId(asText(id, 'seller'));
+function getSellerId(id: string, what: string): SellerId {
+  const sellerId = parseSellerId(readValue(id, what, parseText));
   if (sellerId !== undefined) return sellerId;
-  throw new AppError('not_found', 'No seller has this id. Ids of sellers start with sel_.');
+  throw unknownSeller();
 }
 
-function getKey(id: string): KeyReference {
-  const key = parseKeyId(asText(id, 'key'));
+function unknownSeller(): AppError {
+  return new AppError('not_found', 'No seller has this id. Ids of sellers start with sel_.');
+}
+
+function getKey(id: string, what: string): KeyReference {
+  const key = parseKeyId(readValue(id, what, parseText));
   if (key) return key;
   throw new AppError('not_found', 'No key has this id. Ids of keys start with key_.');
-}
-
-function asObject<Members extends object>(value: Members): Partial<Members> {
-  if (typeof value === 'object' && value !== null) return value;
-  throw wrongType('', 'an object');
-}
-
-function asText(value: unknown, member: string): string {
-  if (typeof value === 'string') return value;
-  throw wrongType(`/${member}`, 'a string');
-}
-
-function asTexts(values: unknown, member: string): string[] {
-  if (!Array.isArray(values)) throw wrongType(`/${member}`, 'an array of strings');
-  return values.map((value) => asText(value, member));
-}
-
-function asTime(value: Date | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.getTime();
-  throw wrongType('/expires', 'a Date');
-}
-
-function wrongType(pointer: string, type: string): AppError {
-  const detail = `Must be ${type}.`;
-  const what = pointer === '' ? 'The argument' : pointer.slice(1);
-  return new AppError('invalid_data', `${what} must be ${type}.`, {
-    issues: [{ pointer, code: 'type', detail }],
-  });
 }

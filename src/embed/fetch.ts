@@ -11,6 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import { addAbortSignal, duplexPair, type Duplex, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { wrongArgument } from '../domain/arguments.ts';
 import { DISCARD_LIMIT_BYTES } from '../http/limits.ts';
 
 /** Statuses whose responses have no body: `Response` accepts none. */
@@ -29,6 +30,7 @@ export function createFetch(handle: RequestListener): FetchHandler {
   const server = createServer({ requestTimeout: 0 }, handle);
   return {
     async fetch(request) {
+      if (typeof request?.url !== 'string') throw wrongArgument('fetch', 'Must be a Request.');
       request.signal.throwIfAborted();
       const response = await send(request, () =>
         connect((remote) => server.emit('connection', remote)));

@@ -4,15 +4,14 @@
  * seller.
  */
 import { EventEmitter } from 'node:events';
-import { compose, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { Readable } from 'node:stream';
 import { authorize, findProgramCaller, type HostCaller } from '../api/authenticate.ts';
 import type { ApiRequest as RouteRequest } from '../api/route.ts';
 import type { AppContext } from '../app-context.ts';
 import type { ApiRequest, ApiResponse, Sender } from '../client/sender.ts';
 import { formatQuery } from '../client/transport.ts';
 import { AppError } from '../domain/error.ts';
-import { parseBody } from '../http/request/body.ts';
+import { decompress, parseBody } from '../http/request/body.ts';
 import { negotiate } from '../http/request/negotiate.ts';
 import { parseQuery } from '../http/request/query.ts';
 import { startRequestRecord } from '../http/request-record.ts';
@@ -47,11 +46,12 @@ async function dispatch(
   const caller = await findCaller();
   const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
   const mediaType = headers['content-type'] ?? '';
-  const content = body?.() ?? '';
+  const { content, parameters: sent } = prepare(path, () =>
+    ({ content: body?.() ?? '', parameters: formatQuery(query).slice(1) }));
   const routeRequest: RouteRequest = {
     caller, parameters, reauthorize,
     prefix: context.basePath,
-    query: parseQuery(formatQuery(query).slice(1), route.query),
+    query: parseQuery(sent, route.query),
     mediaType: negotiate(headers['accept'], route.produces),
     headers: {
       ...headers,
@@ -65,7 +65,8 @@ async function dispatch(
     },
     openBody: () => ({
       mediaType,
-      chunks: decode(Readable.from(content), headers['content-encoding'] === 'gzip'),
+      chunks: headers['content-encoding'] === 'gzip'
+        ? decompress(Readable.from(content)) : Readable.from(content),
     }),
     disconnectSignal: () => call.signal,
     openStream: streams.openerFor({
@@ -75,17 +76,13 @@ async function dispatch(
   return route.handle(routeRequest, context);
 }
 
-async function* decode(
-  source: Readable, isGzip: boolean,
-): AsyncGenerator<Uint8Array, void, void> {
-  if (!isGzip) {
-    yield* source;
-    return;
-  }
+/** Formats what a program has passed, which may be cyclic, or no date, for example. */
+function prepare<Prepared>(path: string, format: () => Prepared): Prepared {
   try {
-    yield* compose(source, createGunzip());
+    return format();
   } catch (error) {
-    throw new AppError('invalid_data', 'The body is not valid gzip.', { cause: error });
+    const detail = `An argument cannot be sent to ${path}: ${String(error)}`;
+    throw new AppError('invalid_data', detail, { cause: error });
   }
 }
 
@@ -101,7 +98,7 @@ class Call extends EventEmitter {
   constructor(context: AppContext, { signal }: ApiRequest) {
     super();
     const { inFlight } = context;
-    if (inFlight.closing.aborted) throw new AppError('unavailable', 'The shop is closed.');
+    if (inFlight.closing.aborted) throw closed();
     this.#context = context;
     this.#callerSignal = signal;
     inFlight.begin();
@@ -139,6 +136,7 @@ class Call extends EventEmitter {
   respond({ status, headers, body = '' }: Reply): ApiResponse {
     const end = (): void => this.end();
     const callerSignal = this.#callerSignal;
+    const { signal } = this;
     if (!isStream(body)) end();
     const chunks = async function* (): AsyncGenerator<Uint8Array, void, void> {
       try {
@@ -146,6 +144,7 @@ class Call extends EventEmitter {
           yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
         }
         callerSignal?.throwIfAborted();
+        if (signal.aborted) throw closed();
       } finally {
         end();
       }
@@ -158,4 +157,8 @@ class Call extends EventEmitter {
         : Buffer.concat(await Array.fromAsync(chunks())).toString()),
     };
   }
+}
+
+function closed(): AppError {
+  return new AppError('unavailable', 'The shop is closed.');
 }

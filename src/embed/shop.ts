@@ -4,34 +4,28 @@
  * socket between. Installs no listener, no signal handler and no global variable.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerOptions } from '../app-context.ts';
+import type { AppContext } from '../app-context.ts';
 import { SellerApi } from '../client/seller-client.ts';
 import { actorName } from '../domain/access/caller.ts';
-import { type Parsers, readArgument, readTextArgument } from '../domain/arguments.ts';
+import { parseText, type Parsers, readArgument, readValue } from '../domain/arguments.ts';
 import { AppError } from '../domain/error.ts';
-import { createApp, features, type FeatureShopOptions } from '../features.ts';
+import { createApp, features } from '../features.ts';
+import { safeErrorReporter } from '../http/response/problem.ts';
 import type { BindAddress } from '../http/server/bind.ts';
-import { type Listener, type ListenOptions, listen } from '../http/server/listener.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
+import { type Listener, listen } from '../http/server/listener.ts';
 import type { Store } from '../store/store.ts';
+import { Keys, Sellers } from './administration.ts';
+import { checkArguments } from './checked-api.ts';
+import { listenToCommits } from './commit-listener.ts';
 import { createFetch } from './fetch.ts';
 import { openInProcess } from './in-process.ts';
-import { Keys, Sellers } from './administration.ts';
-
-/** Where the shop keeps its data. */
-export type ShopLocation =
-  /** A data folder; it is created if missing. */
-  | { readonly folder: string }
-  /** A store that the program has opened, and closes after the shop. */
-  | { readonly store: ShopStore };
-
-/** A store: what else it has is not part of the API. */
-export interface ShopStore {
-  close(): Promise<void>;
-}
-
-/** The options of the server, and those of its features. */
-export type ShopOptions = ServerOptions & FeatureShopOptions;
+import {
+  LISTEN_OPTIONS, openLocation, readAddress, readShopOptions, type ShopListenOptions,
+  type ShopLocation, type ShopOptions,
+} from './shop-options.ts';
+import {
+  type OnChange, readSubscription, subscribe, type SubscribeOptions, type Subscription,
+} from './subscription.ts';
 
 export interface ActOptions {
   /** Who acts, such as `erp-sync`: it is stored with each change. 1 to 100 code points. */
@@ -50,6 +44,13 @@ export interface Shop {
    */
   as(seller: string, options?: ActOptions): SellerApi;
   /**
+   * Calls `onChange` with each change after a position, in order, and then with new ones as they
+   * happen; the next one once its promise is resolved. Processes each change at least once, if the
+   * program stores the position of what it has processed.
+   * @throws AppError `invalid_data`, `unavailable`
+   */
+  subscribe(seller: string, options: SubscribeOptions, onChange: OnChange): Subscription;
+  /**
    * For `node:http` and compatible frameworks. Calls `next`, if there is one, for paths outside the
    * path of `baseUrl` and the framework's mount path, or for unknown paths if it has neither.
    */
@@ -57,10 +58,11 @@ export interface Shop {
   /** For frameworks with `Request` and `Response`, and for tests without a socket. */
   fetch(request: Request): Promise<Response>;
   /** Serves the shop on a port or a Unix socket, with every limit of the server. */
-  listen(address: BindAddress, options?: ListenOptions): Promise<Listener>;
+  listen(address: BindAddress, options?: ShopListenOptions): Promise<Listener>;
   /**
-   * Rejects new requests, finishes those in flight, and closes the store unless it was given. No
-   * timer, handle or listener remains. Idempotent.
+   * Stops subscriptions, rejects new requests, finishes those in flight, and closes the store,
+   * unless it was given. No timer, handle or listener remains. Idempotent. Do not wait for it in a
+   * request or in `onChange`, which it waits for.
    */
   close(): Promise<void>;
 }
@@ -72,69 +74,104 @@ export interface Shop {
 export async function createShop(
   location: ShopLocation, options: ShopOptions = {},
 ): Promise<Shop> {
-  // The cast: every store is one of this project.
-  if ('store' in location) return openShop(location.store as Store, options);
-  const { clock } = options;
-  const store = await openSqliteStore({
-    folder: readFolder(location), ...(clock && { clock }),
-  });
+  const parsed = readShopOptions(options);
+  const { store, close } = await openLocation(location, parsed.clock);
   try {
-    return await openShop(store, options, () => store.close());
+    return await openShop(store, close, parsed);
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }
 
 async function openShop(
-  store: Store, options: ShopOptions, closeStore?: () => Promise<void>,
+  store: Store, closeStore: () => Promise<void>, { onChange, ...options }: ShopOptions,
 ): Promise<Shop> {
-  const { clock, report, baseUrl } = options;
-  const context = {
-    store, ...(clock && { clock }), ...(report && { report }),
-    ...(baseUrl !== undefined && { baseUrl }),
-  };
-  const embedded = (await Promise.all(features.map((feature) =>
-    feature.embed?.(options, context)))).filter((one) => one !== undefined);
-  const closeFeatures = () => Promise.all(embedded.map((feature) => feature.close?.()));
-  const app = await Promise.try(createApp, {
-    ...options, store, ...Object.assign({}, ...embedded.map((feature) => feature.options)),
-  }).catch(async (error: unknown) => {
-    await closeFeatures();
-    throw error;
-  });
+  const { clock, baseUrl } = options;
+  const report = safeErrorReporter(options.report);
+  const { app, closeFeatures } = await composeShop(store, options);
   const inner = createFetch(app.handle);
   const listeners = new Set<Listener>();
+  const subscriptions = new Set<Subscription>();
+  const endListening = onChange && await listenToCommits(store, onChange, report);
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
+    endListening?.();
+    for (const subscription of subscriptions) subscription.stop();
+    await Promise.allSettled([...subscriptions].map(({ done }) => done));
     await Promise.all([
       ...[...listeners].map((listener) => listener.stop()), app.close(), closeFeatures(),
     ]);
     inner.close();
-    await closeStore?.();
+    await closeStore();
   }
 
+  function assertOpen(): void {
+    if (closing) throw new AppError('unavailable', 'The shop is closed.');
+  }
+
+  const getStore = (): Store => {
+    assertOpen();
+    return store;
+  };
   return {
-    sellers: new Sellers(store),
-    keys: new Keys(store),
-    as: (seller, actOptions = {}) => new SellerApi(openInProcess(app.context, {
-      seller: readTextArgument(seller, 'as'), ...readArgument(actOptions, 'as', ACT_OPTIONS),
-    })),
+    sellers: new Sellers({ getStore, baseUrl, clock }),
+    keys: new Keys({ getStore }),
+    as: (seller, actOptions = {}) => openCatalogue(app.context, 'as', seller, actOptions),
+    subscribe(seller, subscribeOptions, listener) {
+      assertOpen();
+      const api = openCatalogue(app.context, 'subscribe', seller, {});
+      const subscription = subscribe(api, readSubscription(subscribeOptions, listener), report);
+      subscriptions.add(subscription);
+      subscription.done.finally(() => subscriptions.delete(subscription)).catch(() => {});
+      return subscription;
+    },
     handle: app.handle,
     fetch: inner.fetch,
-    async listen(address, listenOptions) {
-      const listener = await listen(app.handle, address, {
-        findMethods: app.findMethods, ...listenOptions,
+    async listen(address, listenOptions = {}) {
+      assertOpen();
+      const { findMethods } = app;
+      const listener = await listen(app.handle, readAddress(address), {
+        findMethods, trustedProxies: options.trustedProxies ?? [],
+        ...readArgument(listenOptions, 'listen', LISTEN_OPTIONS),
       });
       listeners.add(listener);
+      if (closing) await listener.stop(); // since then
+      assertOpen();
       return listener;
     },
     close: () => closing ??= close(),
   };
 }
 
-function readFolder({ folder }: { readonly folder: string }): string {
-  if (typeof folder === 'string' && folder !== '') return folder;
-  throw new AppError('invalid_data', 'createShop needs { folder } or { store }.');
+/** The catalogue of a seller. @param what The method that was called. */
+function openCatalogue(
+  context: AppContext, what: string, seller: unknown, actOptions: unknown,
+): SellerApi {
+  const host = {
+    seller: readValue(seller, what, parseText), ...readArgument(actOptions, what, ACT_OPTIONS),
+  };
+  return checkArguments(new SellerApi(openInProcess(context, host)));
+}
+
+/** The app, with what its features have started. */
+async function composeShop(store: Store, options: Omit<ShopOptions, 'onChange'>) {
+  const { clock, report, baseUrl } = options;
+  const context = {
+    store, ...(clock && { clock }), ...(report && { report }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  const started = (await Promise.all(features.map(({ embed }) =>
+    embed?.start?.(options, context)))).filter((one) => one !== undefined);
+  const closeFeatures = () => Promise.all(started.map((feature) => feature.close?.()));
+  try {
+    const app = createApp({
+      ...options, store, ...Object.assign({}, ...started.map((feature) => feature.options)),
+    });
+    return { app, closeFeatures };
+  } catch (error) {
+    await closeFeatures();
+    throw error;
+  }
 }

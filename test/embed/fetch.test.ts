@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AccessLogEntry } from '../../src/http/request-record.ts';
-import { createShop, type ShopOptions } from '../../src/embed/shop.ts';
+import { createShop } from '../../src/embed/shop.ts';
+import type { ShopOptions } from '../../src/embed/shop-options.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const LIMITED = { timeout: 10_000 };

@@ -9,7 +9,8 @@ import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SellerClient } from '../../src/client/index.ts';
 import { AppError } from '../../src/domain/error.ts';
-import { createShop, type ShopOptions } from '../../src/embed/shop.ts';
+import { createShop } from '../../src/embed/shop.ts';
+import type { ShopOptions } from '../../src/embed/shop-options.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
@@ -100,7 +101,7 @@ test('throws AppErrors with issues, as the API answers problems', async (t) => {
     appError('invalid_data', ['/scopes']));
   await assert.rejects(shop.keys.create('sel_x', { name: 'x' }), appError('not_found'));
   await assert.rejects(api.products.create(undefined as never), appError('invalid_data', ['']));
-  await assert.rejects(createShop({} as never), appError('invalid_data'));
+  await assert.rejects(createShop({} as never), appError('invalid_data', ['']));
 });
 
 test('closes what it has opened if an option is invalid', async (t) => {

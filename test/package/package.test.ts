@@ -84,8 +84,10 @@ describe('the package', {
     const { stderr } = spawnSync(process.execPath, [
       '--enable-source-maps', '--input-type=module', '--eval', program,
     ], { cwd: project, encoding: 'utf8' });
-    const [, thrown] = /src[/\\]embed[/\\]shop\.ts:(\d+)/.exec(stderr) ?? assert.fail(stderr);
-    assert.match(read('src/embed/shop.ts').split('\n')[Number(thrown) - 1] ?? '', /AppError/);
+    const [, thrown] = /src[/\\]embed[/\\]shop-options\.ts:(\d+)/.exec(stderr)
+      ?? assert.fail(stderr);
+    const lines = read('src/embed/shop-options.ts').split('\n');
+    assert.match(lines[Number(thrown) - 1] ?? '', /throw wrongArgument/);
     for (const name of globSync('dist/**/*.d.ts', { cwd: installed })) {
       const map = JSON.parse(read(`${name}.map`));
       assert.equal(map.sources.length, 1, name);

@@ -1,10 +1,9 @@
 /** `seller invite`: prints an invitation code that lets one person create a portal account. */
-import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
-import { generateCode, hashCode } from '../../domain/access/human-code.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import type { SellerId } from '../../domain/id.ts';
-import { formatTime } from '../../domain/time.ts';
+import { formatJoinUrl, invite } from '../../embed/invitation.ts';
 import type { AccessStore } from '../../store/access-store.ts';
-import type { AccountStore, Invitation } from '../../store/account-store.ts';
+import type { AccountStore } from '../../store/account-store.ts';
 import { type Command, CommandFailure, setting, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
@@ -27,29 +26,20 @@ export const inviteSeller: Command = {
     if (isReplacing && sellerId === undefined) {
       throw new UsageError('--replace-account needs --seller.');
     }
-    const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
     const open = sellerId === undefined ? withNewStore : withStore;
-    const code = await open(dataFolder, async (store) => {
+    const { code, expires_at } = await open(dataFolder, async (store) => {
       if (sellerId !== undefined) await assertInvitable(store, sellerId, isReplacing);
-      return makeInvitation(store, { sellerId, isFirst: false, expiresAt });
+      return invite(store, { sellerId });
     });
-    const shop = sellerId === undefined ? '' : '?shop=existing';
-    const url = `${base.replace(/\/+$/, '')}/portal/join${shop}`;
+    const url = formatJoinUrl(base, sellerId);
     return {
-      document: { url, code, expires_at: formatTime(expiresAt) },
+      document: { url, code, expires_at },
       note: `Send the invited person this address and the code below: ${url}\n`
-        + `The code works once, until ${formatTime(expiresAt)}:`,
+        + `The code works once, until ${expires_at}:`,
       text: code,
     };
   },
 };
-
-/** Creates an invitation and returns its code. Only a hash of the code is stored. */
-export async function makeInvitation(store: AccountStore, invitation: Invitation): Promise<string> {
-  const code = generateCode();
-  await store.createInvitation(hashCode(code) ?? '', invitation);
-  return code;
-}
 
 async function assertInvitable(
   store: AccessStore & AccountStore, sellerId: SellerId, isReplacing: boolean,

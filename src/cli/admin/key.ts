@@ -10,15 +10,16 @@ import { AppError } from '../../domain/error.ts';
 import {
   type KeyId, type KeyReference, parseKeyId, type SellerId,
 } from '../../domain/id.ts';
+import { KEY_OVERLAP_DEFAULT } from '../../domain/limits.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
+import { listAll } from '../../embed/administration.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { splitList } from '../settings.ts';
-import { readAllPages, withStore } from '../with-store.ts';
+import { withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
 
-const DEFAULT_OVERLAP = '24h';
 const SELLER_FLAG = { value: 'ID', help: 'seller id; required if there are several sellers' };
 
 export const createKey: Command = {
@@ -52,7 +53,8 @@ export const listKeys: Command = {
   async run({ flags, dataFolder }) {
     const keys = await withStore(dataFolder, async (store) => {
       const sellerId = await findSeller(store, flags['seller']);
-      return readAllPages<KeyId, ApiKey>((query) => store.listKeys(sellerId, query));
+      return Array.fromAsync(
+        listAll<KeyId, ApiKey>((query) => store.listKeys(sellerId, query)));
     });
     const hint = 'There is no key yet. Create one: key create --name NAME';
     return listResult('keys', keys.map(describeKey), hint);
@@ -64,12 +66,12 @@ export const rotateKey: Command = {
   operands: ['KEY_ID'],
   flags: {
     overlap: {
-      value: 'DURATION', help: `how long the old key stays valid (default: ${DEFAULT_OVERLAP})`,
+      value: 'DURATION', help: `how long the old key stays valid (default: ${KEY_OVERLAP_DEFAULT})`,
     },
   },
   async run({ operands, flags, dataFolder }) {
     const old = readKeyId(operands[0]);
-    const { overlap = DEFAULT_OVERLAP } = flags;
+    const { overlap = KEY_OVERLAP_DEFAULT } = flags;
     const overlapMs = parseDuration(overlap);
     const secret = generateApiKey();
     const key = await withStore(dataFolder, (store) =>

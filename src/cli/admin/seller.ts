@@ -5,16 +5,17 @@
 import { parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
 import { Passwords } from '../../domain/access/password.ts';
-import { describeSeller, parseNewSeller, type Seller } from '../../domain/access/seller.ts';
+import {
+  DEFAULT_CURRENCY, describeSeller, parseNewSeller, type Seller,
+} from '../../domain/access/seller.ts';
+import { listAll } from '../../embed/administration.ts';
 import type { AccountStore } from '../../store/account-store.ts';
 import {
   type Command, CommandFailure, type Input, type Result, UsageError,
 } from '../command.ts';
 import { listResult } from '../format.ts';
-import { readAllPages, withNewStore, withStore } from '../with-store.ts';
+import { withNewStore, withStore } from '../with-store.ts';
 import { readSecret } from './secret-input.ts';
-
-const DEFAULT_CURRENCY = 'EUR';
 
 const PASSWORD_LABELS = ['New password', 'New password again'];
 
@@ -39,7 +40,7 @@ export const listSellers: Command = {
   summary: 'Lists the sellers, oldest first.',
   async run({ dataFolder }) {
     const sellers = await withStore(dataFolder, (store) =>
-      readAllPages<SellerId, Seller>((query) => store.listSellers(query)));
+      Array.fromAsync(listAll<SellerId, Seller>((query) => store.listSellers(query))));
     const hint = 'There is no seller yet. Create one: seller create NAME';
     return listResult('sellers', sellers.map(describeSeller), hint);
   },

@@ -2,9 +2,6 @@
  * `openapi`: prints the OpenAPI document, which a server serves at `/api/v1/openapi.json`. Without
  * an address it describes the API of this program, and needs no server.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sendForJson } from '../../client/sender.ts';
 import { Transport } from '../../client/transport.ts';
 import { createShop } from '../../embed/shop.ts';
@@ -32,18 +29,13 @@ function read(server: Transport): Promise<object> {
 
 /** Asks an empty shop of this process, without a socket. */
 async function describeOwn(): Promise<object> {
-  const folder = mkdtempSync(join(tmpdir(), 'seller-api-openapi-'));
+  const shop = await createShop({ temporary: true });
   try {
-    const shop = await createShop({ folder });
-    try {
-      const baseUrl = 'http://localhost';
-      return await read(new Transport({
-        baseUrl, fetch: (address, init) => shop.fetch(new Request(address, init)),
-      }));
-    } finally {
-      await shop.close();
-    }
+    const baseUrl = 'http://localhost';
+    return await read(new Transport({
+      baseUrl, fetch: (address, init) => shop.fetch(new Request(address, init)),
+    }));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await shop.close();
   }
 }

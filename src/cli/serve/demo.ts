@@ -6,16 +6,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
+import { DEFAULT_PORT } from '../limits.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../domain/access/api-key.ts';
-import { parseNewSeller } from '../../domain/access/seller.ts';
+import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts';
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
 import { sendImport } from '../transfer/import-run.ts';
 import { openSource } from '../transfer/product-file.ts';
-import { makeInvitation } from '../admin/invite.ts';
 import { serve } from './serve.ts';
+import { invite } from '../../embed/invitation.ts';
 import { withNewStore } from '../with-store.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', import.meta.url));
@@ -47,12 +47,11 @@ export const demo: Command = {
 /** Creates the seller, an API key and an invitation code for a portal account. */
 async function createSeller(folder: string) {
   const key = generateApiKey();
-  const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
   const code = await withNewStore(folder, async (store) => {
-    const { id } = await store.createSeller(parseNewSeller('Demo shop', 'EUR'));
+    const { id } = await store.createSeller(parseNewSeller('Demo shop', DEFAULT_CURRENCY));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
-    return makeInvitation(store, { sellerId: id, isFirst: false, expiresAt });
+    return (await invite(store, { sellerId: id })).code;
   });
   return { key, code };
 }

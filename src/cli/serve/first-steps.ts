@@ -1,9 +1,9 @@
 /** What `serve` prints for an empty database: how to open a shop, with or without the portal. */
 import { relative } from 'node:path';
 import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
+import { invite } from '../../embed/invitation.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { AccountStore } from '../../store/account-store.ts';
-import { makeInvitation } from '../admin/invite.ts';
 import { listProgram } from '../node-runtime.ts';
 
 interface Start {
@@ -30,9 +30,7 @@ export async function describeFirstSteps(
   curl ${url}/api/v1/products -H "x-api-key: $KEY"
 `;
   if (!hasPortal) return `The database is empty. To start, ${commands}`;
-  const code = await makeInvitation(store, {
-    sellerId: undefined, isFirst: true, expiresAt: Date.now() + FIRST_CODE_LIFE_MS,
-  });
+  const { code } = await invite(store, { isFirst: true, lifeMs: FIRST_CODE_LIFE_MS });
   return `
 The database is empty. Open a shop in the portal with this code, which works once within a day:
 

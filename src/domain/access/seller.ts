@@ -6,6 +6,9 @@ import { NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { validateText } from '../text.ts';
 import { formatOptionalTime, formatTime } from '../time.ts';
 
+/** Of a seller for whom none is given. */
+export const DEFAULT_CURRENCY = 'EUR';
+
 export interface NewSeller {
   /** 1..200 code points. */
   readonly name: string;

@@ -5,6 +5,7 @@ import type { Operation } from '../../api/description/operation.ts';
 import { objectOf } from '../../api/description/schema.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
 import { openRoute, type OpenRequest, type Services } from '../../api/route.ts';
+import { parseText } from '../../domain/arguments.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Feature } from '../../feature.ts';
 import { isNoneMatch } from '../../http/response/conditional.ts';
@@ -65,6 +66,7 @@ export const openapi: Feature<OpenApiOptions, OpenApiOptions> = {
       return { start: () => ({ options: { contact } }) };
     },
   },
+  embed: { options: { contact: parseText } },
 };
 
 /** @throws AppError `invalid_data` */

@@ -1,5 +1,7 @@
 /** The portal: the back office under `/portal`, for sellers with a browser. */
 import { join } from 'node:path';
+import { parseText, type Parsers, switchWith } from '../../domain/arguments.ts';
+import { booleanValidator } from '../../domain/validation.ts';
 import type { Feature, Pages } from '../../feature.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
 import type { PortalOptions } from './portal.ts';
@@ -11,8 +13,10 @@ export interface PortalOption {
 
 export interface PortalShopOption {
   /** Serves the back office under `/portal`. Default false. */
-  readonly portal?: boolean | Omit<PortalOptions, 'baseUrl' | 'clock'>;
+  readonly portal?: boolean | OwnPortalOptions;
 }
+
+type OwnPortalOptions = Omit<PortalOptions, 'baseUrl' | 'clock'>;
 
 export const portal: Feature<PortalOption, PortalShopOption> = {
   connect: (_services, options) => options.portal,
@@ -34,10 +38,17 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
       return { start: () => ({ options }) };
     },
   },
-  async embed({ portal: wanted = false }, { baseUrl, clock }) {
-    if (wanted === false) return { options: { portal: undefined } };
-    const { createPortal } = await import('./portal.ts');
-    const pages = createPortal({ baseUrl, clock, ...(wanted !== true && wanted) });
-    return { options: { portal: pages } };
+  embed: {
+    options: {
+      portal: switchWith<OwnPortalOptions>({
+        openRegistration: booleanValidator.parse, uploadFolder: parseText,
+      }),
+    } satisfies Parsers<PortalShopOption>,
+    async start({ portal: wanted = false }, { baseUrl, clock }) {
+      if (wanted === false) return { options: { portal: undefined } };
+      const { createPortal } = await import('./portal.ts');
+      const pages = createPortal({ baseUrl, clock, ...(wanted !== true && wanted) });
+      return { options: { portal: pages } };
+    },
   },
 };

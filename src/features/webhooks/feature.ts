@@ -1,7 +1,9 @@
 /** Webhooks: their routes, and the worker that delivers changes to their endpoints. */
 import { keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
+import { type Parsers, switchWith } from '../../domain/arguments.ts';
 import { formatWebhookId } from '../../domain/id.ts';
+import { booleanValidator } from '../../domain/validation.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { messageOperation, webhookOperations } from './operations.ts';
@@ -67,11 +69,18 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     },
     load: loadWebhooks,
   },
-  async embed({ webhooks: wanted = false }, context) {
-    if (wanted === false) return { options: { webhooks: undefined } };
-    const { startWebhooks } = await import('./webhooks.ts');
-    const service = startWebhooks({ ...context, ...(wanted !== true && wanted) });
-    return { options: { webhooks: service }, close: service.close };
+  embed: {
+    options: {
+      webhooks: switchWith<DestinationOptions>({
+        allowPrivate: booleanValidator.parse, allowHttp: booleanValidator.parse,
+      }),
+    } satisfies Parsers<WebhooksShopOption>,
+    async start({ webhooks: wanted = false }, context) {
+      if (wanted === false) return { options: { webhooks: undefined } };
+      const { startWebhooks } = await import('./webhooks.ts');
+      const service = startWebhooks({ ...context, ...(wanted !== true && wanted) });
+      return { options: { webhooks: service }, close: service.close };
+    },
   },
 };
 

@@ -64,7 +64,9 @@ export function openBody(request: IncomingMessage, consumes: readonly string[]):
   if (bytes) return { mediaType, chunks: Readable.from(bytes) };
   const coding = readCoding(request);
   if (coding === 'identity') return { mediaType, chunks: readWithMinimumRate(request) };
-  if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
+  if (coding === 'gzip') {
+    return { mediaType, chunks: decompress(readWithMinimumRate(request), request.socket) };
+  }
   const detail = 'Send the body uncompressed, or with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
 }
@@ -162,13 +164,19 @@ function findParsedBody(request: ParsedRequest): Buffer | undefined {
     + ' response, bytes) => { request.rawBody = bytes; } }), in NestJS { rawBody: true }.');
 }
 
-async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
+/**
+ * Decompresses gzip, until the connection that it comes from is closed.
+ * @throws AppError `invalid_data`; `body_too_large` for what expands to many times its size
+ */
+export async function* decompress(
+  chunks: AsyncIterable<Uint8Array>, connection?: { readonly destroyed: boolean },
+): AsyncGenerator<Uint8Array, void, void> {
   const gunzip = createGunzip();
   let decodedBytes = 0;
   try {
-    for await (const chunk of pipeThroughZlib(readWithMinimumRate(request), gunzip)) {
+    for await (const chunk of pipeThroughZlib(chunks, gunzip)) {
       // A few bytes may expand to many: stop as soon as the client has disconnected.
-      if (request.socket.destroyed) throw cutOff('invalid_data');
+      if (connection?.destroyed) throw cutOff('invalid_data');
       decodedBytes += chunk.length;
       // `bytesWritten` counts the compressed bytes so far.
       const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, gunzip.bytesWritten * GZIP_RATIO_LIMIT);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { INVITATION_CODE_LIFE_MS } from '../../../src/cli/limits.ts';
+import { INVITATION_CODE_LIFE_MS } from '../../../src/domain/limits.ts';
 import { hashCode } from '../../../src/domain/access/human-code.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../src/domain/id.ts';
 import { makeFolder } from '../../support/folder.ts';

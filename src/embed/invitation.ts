@@ -1,0 +1,34 @@
+/** Invitations: codes with which a person creates an account of the portal, for one seller. */
+import { generateCode, hashCode } from '../domain/access/human-code.ts';
+import type { SellerId } from '../domain/id.ts';
+import { INVITATION_CODE_LIFE_MS } from '../domain/limits.ts';
+import { formatTime } from '../domain/time.ts';
+import type { AccountStore } from '../store/account-store.ts';
+
+interface InvitationOptions {
+  /** An existing seller without an account. Default: the person creates a seller. */
+  readonly sellerId?: SellerId | undefined;
+  /** Whether it is valid only while no seller exists. Default false. */
+  readonly isFirst?: boolean;
+  readonly lifeMs?: number;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Creates an invitation, of which only a hash is stored. `expires_at` is RFC 3339. */
+export async function invite(
+  store: AccountStore,
+  { sellerId, isFirst = false, lifeMs = INVITATION_CODE_LIFE_MS, clock = Date.now }:
+  InvitationOptions,
+): Promise<{ readonly code: string; readonly expires_at: string }> {
+  const code = generateCode();
+  const expiresAt = clock() + lifeMs;
+  await store.createInvitation(hashCode(code) ?? '', { sellerId, isFirst, expiresAt });
+  return { code, expires_at: formatTime(expiresAt) };
+}
+
+/** The page of the portal that takes the code. */
+export function formatJoinUrl(baseUrl: string, sellerId: SellerId | undefined): string {
+  const shop = sellerId === undefined ? '' : '?shop=existing';
+  return `${baseUrl.replace(/\/+$/, '')}/portal/join${shop}`;
+}

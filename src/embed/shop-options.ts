@@ -1,0 +1,144 @@
+/** Validates where a shop keeps its data, and its options. A misspelt option is an error. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StreamLimits } from '../api/streams.ts';
+import type { ServerOptions } from '../app-context.ts';
+import {
+  isObject, listOf, objectWith, type Parse, parseFunction, parseText, type Parsers, readArgument,
+  wrongArgument,
+} from '../domain/arguments.ts';
+import { booleanValidator, integerValidator, invalid } from '../domain/validation.ts';
+import { features, type FeatureShopOptions } from '../features.ts';
+import type { BindAddress } from '../http/server/bind.ts';
+import type { ListenOptions } from '../http/server/listener.ts';
+import type { Certificate } from '../http/server/tls.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import type { Store } from '../store/store.ts';
+import type { CatalogueChange } from './commit-listener.ts';
+
+/** Where the shop keeps its data. */
+export type ShopLocation =
+  /** A data folder; it is created if missing. */
+  | { readonly folder: string }
+  /** For tests: a new folder in the system's temporary folder, which `close` removes. */
+  | { readonly temporary: true }
+  /** A store that the program has opened, and closes after the shop. */
+  | { readonly store: ShopStore };
+
+/** A store: what else it has is not part of the API. */
+export interface ShopStore {
+  close(): Promise<void>;
+}
+
+interface OwnOptions extends ServerOptions {
+  /**
+   * Called after commits with each catalogue that has changed, by whichever process: to drop a
+   * cache or to refresh a page, for example. Several changes can be one call, and changes from
+   * before `createShop` are not reported; `subscribe` delivers each.
+   */
+  readonly onChange?: (change: CatalogueChange) => unknown;
+}
+
+/** The options of the server, and those of its features. */
+export type ShopOptions = OwnOptions & FeatureShopOptions;
+
+const count = integerValidator(0, Number.MAX_SAFE_INTEGER).parse;
+
+const parseBaseUrl: Parse<string> = (value) => {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  const isPlain = url !== null && !url.search && !url.hash && !url.username && !url.password;
+  return isPlain && /^https?:$/.test(url.protocol) ? { value: String(value) }
+    : invalid('format', 'Must be an address such as https://shop.example/path, without a query.');
+};
+
+const OWN_OPTIONS: Parsers<OwnOptions> = {
+  baseUrl: parseBaseUrl,
+  rateLimitPerMinute: count,
+  sellerRateLimitPerMinute: count,
+  streamLimits: objectWith<Partial<StreamLimits>>({
+    total: count, perSeller: count, perKey: count, reauthorizeIntervalMs: count,
+    durationLimitMs: count,
+  }),
+  authenticate: parseFunction,
+  allowBrowsers: booleanValidator.parse,
+  trustedProxies: listOf(parseText),
+  clock: parseFunction,
+  report: parseFunction,
+  onRequestComplete: parseFunction,
+  onChange: parseFunction,
+};
+
+/** @throws AppError `invalid_data` */
+export function readShopOptions(options: unknown): ShopOptions {
+  const parsers: Record<string, Parse<unknown>> =
+    Object.assign({}, OWN_OPTIONS, ...features.map(({ embed }) => embed?.options));
+  // The cast: each parser returns the type of its option.
+  return readArgument<object>(options, 'createShop', parsers) as ShopOptions;
+}
+
+/** The store of a location, and the function that closes it. @throws AppError `invalid_data` */
+export async function openLocation(
+  location: unknown, clock: (() => number) | undefined,
+): Promise<{ readonly store: Store; close(): Promise<void> }> {
+  const { folder, temporary, store } = readArgument<Locations>(location, 'createShop', LOCATION);
+  if ([folder, temporary, store].filter((one) => one !== undefined).length !== 1) {
+    throw wrongArgument('createShop', 'Needs { folder }, { store } or { temporary: true }.');
+  }
+  if (store) return { store, close: async () => {} };
+  const path = folder ?? await mkdtemp(join(tmpdir(), 'seller-product-api-'));
+  const remove = async (): Promise<void> => {
+    if (temporary) await rm(path, { recursive: true, force: true });
+  };
+  try {
+    const opened = await openSqliteStore({ folder: path, ...(clock && { clock }) });
+    return { store: opened, close: () => opened.close().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+interface Locations {
+  readonly folder?: string;
+  readonly temporary?: true;
+  readonly store?: Store;
+}
+
+const LOCATION: Parsers<Locations> = {
+  folder: (value) => (typeof value === 'string' && value !== '' ? { value }
+    : invalid('type', 'Must be the path of a folder.')),
+  temporary: (value) => (value === true ? { value } : invalid('type', 'Must be true.')),
+  // The cast: a program can pass only what it got from a function that opens a store.
+  store: (value) => (isObject(value) && 'cursorKey' in value ? { value: value as Store }
+    : invalid('type', 'Must be a store that is open.')),
+};
+
+interface Addresses {
+  readonly host?: string;
+  readonly port?: number;
+  readonly socketPath?: string;
+  readonly fileDescriptor?: number;
+}
+
+const ADDRESS: Parsers<Addresses> = {
+  host: parseText, port: integerValidator(0, 65_535).parse, socketPath: parseText,
+  fileDescriptor: count,
+};
+
+/** @throws AppError `invalid_data` */
+export function readAddress(address: unknown): BindAddress {
+  const { host, port, socketPath, fileDescriptor } = readArgument(address, 'listen', ADDRESS);
+  if (host !== undefined && port !== undefined) return { host, port };
+  if (socketPath !== undefined) return { socketPath };
+  if (fileDescriptor !== undefined) return { fileDescriptor };
+  throw wrongArgument('listen', 'Needs { host, port }, { socketPath } or { fileDescriptor }.');
+}
+
+/** Without what the shop itself sets. */
+export type ShopListenOptions = Omit<ListenOptions, 'findMethods'>;
+
+export const LISTEN_OPTIONS: Parsers<ShopListenOptions> = {
+  trustedProxies: listOf(parseText),
+  certificate: objectWith<Certificate>({ cert: parseText, key: parseText }),
+};

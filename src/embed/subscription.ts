@@ -1,0 +1,75 @@
+/**
+ * Subscriptions: call a function with each change of a catalogue, in order, one after the other.
+ * They are built on the change feed, and end on the first error instead of skipping a change.
+ */
+import type { ChangesOptions } from '../client/changes.ts';
+import type { SellerApi } from '../client/seller-client.ts';
+import type { Change } from '../client/types.ts';
+import {
+  listOf, parseFunction, type Parsers, readArgument, readValue,
+} from '../domain/arguments.ts';
+import { CHANGE_TYPES, type ChangeType } from '../domain/catalogue/change.ts';
+import { integerValidator, invalid } from '../domain/validation.ts';
+import type { ErrorReporter } from '../http/response/problem.ts';
+
+/** `after` is a position: the last one that the program has processed, or that of an export. */
+export type SubscribeOptions = Omit<ChangesOptions, 'live' | 'timeoutMs'>;
+
+/** Called with the next change once the promise that it returned is resolved. */
+export type OnChange = (change: Change) => unknown;
+
+export interface Subscription {
+  /**
+   * Resolves once the subscription has been stopped, by `stop`, its signal or `close` of the shop,
+   * and no call of `onChange` is running. Rejects with the error of `onChange` or of the feed,
+   * which `report` receives too, so that it is safe to ignore this promise.
+   */
+  readonly done: Promise<void>;
+  /** Calls `onChange` no more. Idempotent. */
+  stop(): void;
+}
+
+const OPTIONS: Parsers<SubscribeOptions> = {
+  after: integerValidator(0, Number.MAX_SAFE_INTEGER).parse,
+  types: listOf((value) => (CHANGE_TYPES.some((type) => type === value)
+    // The cast is what the condition proves.
+    ? { value: value as ChangeType }
+    : invalid('format', `Must be one of ${CHANGE_TYPES.join(', ')}.`))),
+  signal: (value) => (value instanceof AbortSignal ? { value }
+    : invalid('type', 'Must be an AbortSignal.')),
+  onPosition: parseFunction,
+};
+
+/** @throws AppError `invalid_data` */
+export function readSubscription(options: unknown, onChange: unknown) {
+  return {
+    options: readArgument(options, 'subscribe', OPTIONS, ['after']),
+    onChange: readValue<OnChange>(onChange, 'subscribe: onChange', parseFunction),
+  };
+}
+
+type Request = ReturnType<typeof readSubscription>;
+
+/** Starts at once. */
+export function subscribe(
+  api: SellerApi, { options: { signal, ...options }, onChange }: Request, report: ErrorReporter,
+): Subscription {
+  const stopping = new AbortController();
+  const until = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
+
+  async function follow(): Promise<void> {
+    const changes = api.changes({ ...options, live: true, signal: until });
+    for (;;) {
+      const step = await changes.next().catch((error: unknown) => {
+        if (until.aborted) return undefined;
+        throw error;
+      });
+      if (!step || step.done === true || until.aborted) return;
+      await onChange(step.value);
+    }
+  }
+
+  const done = follow();
+  done.catch((error: unknown) => report({ id: 'subscription', error }));
+  return { done, stop: () => stopping.abort() };
+}
