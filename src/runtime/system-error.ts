@@ -1,5 +1,15 @@
-/** Recognises errors of the operating system by their codes, such as `ENOENT`. */
+/**
+ * Recognises errors of Node by their codes, such as `ENOENT`. Not by `instanceof`: where a test
+ * runner, such as Jest, runs this code in a context of its own, Node's errors have another class.
+ */
+import { types } from 'node:util';
 
 export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
+  const found = findErrorCode(error);
+  return codes.some((code) => code === found);
+}
+
+/** The code of an error; undefined if it has none. */
+export function findErrorCode(error: unknown): string | undefined {
+  return types.isNativeError(error) && 'code' in error ? String(error.code) : undefined;
 }

@@ -12,6 +12,7 @@ import {
 import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { Histogram } from '../../runtime/histogram.ts';
+import { findErrorCode } from '../../runtime/system-error.ts';
 import {
   counter, gauge, type Labels, type MetricFamily, type Sample, samplesBy,
 } from '../../runtime/metric-family.ts';
@@ -156,7 +157,7 @@ async function countOpenFiles(): Promise<Sample[]> {
   try {
     return [{ value: (await readdir('/proc/self/fd')).length }];
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
+    if (findErrorCode(error) !== undefined) return [];
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
 import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
+import { findErrorCode } from '../../runtime/system-error.ts';
 import type { DnsResolver } from './dns-resolver.ts';
 import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';
 
@@ -143,7 +144,7 @@ const FAILURES: Readonly<Record<string, string>> = {
  * message may name hosts and addresses of the server's network.
  */
 export function describeFailure(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = findErrorCode(error) ?? '';
   const known = FAILURES[code];
   if (known !== undefined) return known;
   if (code.startsWith('HPE_')) return NOT_HTTP;

@@ -75,9 +75,8 @@ function parseMediaType(type: string | undefined): MIMEType | undefined {
   if (type === undefined) return undefined;
   try {
     return new MIMEType(type);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined; // not a media type
-    throw error;
+  } catch {
+    return undefined; // not a media type
   }
 }
 
