@@ -8,9 +8,12 @@ import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SellerClient } from '../../src/client/index.ts';
+import { hashCode } from '../../src/domain/access/human-code.ts';
 import { AppError } from '../../src/domain/error.ts';
+import { parseSellerId } from '../../src/domain/id.ts';
 import { createShop } from '../../src/embed/shop.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
+import { openStore } from '../store/sqlite/open.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
@@ -46,6 +49,22 @@ test('administers sellers and keys', async (t) => {
   assert.ok((await shop.sellers.disable(other.id)).disabled_at);
   await assert.rejects(shop.as(other.id).products.create(MUG), appError('key_unknown'));
   assert.equal((await shop.sellers.enable(other.id)).disabled_at, null);
+});
+
+test('invites people to the portal', async (t) => {
+  const clock = () => Date.UTC(2026, 0, 2);
+  const store = await openStore(t, { folder: join(makeFolder(t), 'data'), clock });
+  const shop = await createShop({ store }, { baseUrl: 'https://host/shop', clock });
+  t.after(() => shop.close());
+  const { id } = await shop.sellers.create({ name: 'Shop' });
+  const owner = await shop.sellers.invite(id);
+  assert.equal(owner.url, 'https://host/shop/portal/join?shop=existing');
+  assert.equal(owner.expires_at, '2026-01-09T00:00:00.000Z');
+  assert.equal((await store.findInvitation(hashCode(owner.code) ?? ''))?.sellerId,
+    parseSellerId(id));
+  const stranger = await shop.sellers.invite();
+  assert.equal(stranger.url, 'https://host/shop/portal/join');
+  assert.ok(await store.findInvitation(hashCode(stranger.code) ?? ''));
 });
 
 test('has the methods of the client for the catalogue of a seller', async (t) => {

@@ -1,7 +1,8 @@
 /** The changes page: descriptions, filters and pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseProductId } from '../../../../src/domain/id.ts';
+import { parseProductId, PROGRAM_KEY_ID } from '../../../../src/domain/id.ts';
+import { makeNewProduct } from '../../../store/contract/fixture.ts';
 import { makeClock } from '../../../support/clock.ts';
 import type { Answer } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
@@ -42,6 +43,20 @@ describe('a change', () => {
     await shop.user.get('/portal/products/new');
     await shop.user.submit({ ...MUG, price: '12', stock: '40' });
     assert.match(readRows(await shop.user.get('/portal/changes'))[0] ?? '', / Portal 1$/);
+  });
+
+  test('names who made it without a key', async (t) => {
+    const { shop, server: { store } } = await start(t);
+    const program = { sellerId: shop.sellerId, keyId: PROGRAM_KEY_ID };
+    const { id } = await store.createProduct(program, makeNewProduct());
+    const erp = { ...program, actorName: 'erp <sync>' };
+    await store.patchProduct(erp, { id }, { stock: 3 }, {});
+    const rows = readRows(await shop.user.get('/portal/changes'));
+    assert.match(rows[0] ?? '', / erp <sync> 2$/);
+    assert.match(rows[1] ?? '', / Program 1$/);
+    const { id: productId } = (await call(shop, 'GET', '/products')).json().products[0];
+    const ledger = await shop.user.get(`/portal/products/${productId}`);
+    assert.match(readText(ledger.text), /erp <sync>/);
   });
 
   test('has no link to a deleted product', async (t) => {
