@@ -1,9 +1,8 @@
 /**
- * Recognises errors of Node by their codes, such as `ENOENT`. Not by `instanceof`: where a test
- * runner, such as Jest, runs this code in a context of its own, Node's errors have another class.
+ * Recognises errors of Node by their codes, such as `ENOENT`. Not by their class: where a test
+ * runner, such as Jest, runs this code in a context of its own, Node's errors have another one, and
+ * those that worker threads throw arrive as plain copies.
  */
-import { types } from 'node:util';
-
 export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
   const found = findErrorCode(error);
   return codes.some((code) => code === found);
@@ -11,5 +10,6 @@ export function isSystemError(error: unknown, ...codes: readonly string[]): bool
 
 /** The code of an error; undefined if it has none. */
 export function findErrorCode(error: unknown): string | undefined {
-  return types.isNativeError(error) && 'code' in error ? String(error.code) : undefined;
+  return typeof error === 'object' && error !== null && 'code' in error
+    ? String(error.code) : undefined;
 }

@@ -1,5 +1,4 @@
 /** SQLite's result codes (https://www.sqlite.org/rescode.html), and disk error messages. */
-import { types } from 'node:util';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
@@ -16,7 +15,7 @@ const SQLITE_IOERR_SHMSIZE = 4874;
 
 /** The primary result code; 0 if the error is not SQLite's. */
 export function resultCodeOf(error: unknown): number {
-  if (!(types.isNativeError(error) && 'errcode' in error)) return 0;
+  if (!(typeof error === 'object' && error !== null && 'errcode' in error)) return 0;
   const code = Number(error.errcode);
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
