@@ -50,7 +50,7 @@ describe('the data folder', { concurrency: 2 }, () => {
         const { status, out, notes } = await run([...args, '--data', data]);
         assert.deepEqual([status, out], [1, ''], notes);
         assert.equal(notes, `${data} is not a folder, or its path leads through a file. `
-          + 'Name a folder with --data.\n');
+          + 'Use another data folder.\n');
       }
     }
   });
@@ -61,7 +61,7 @@ describe('the data folder', { concurrency: 2 }, () => {
     for (const args of [['serve', '--port', '0'], ['seller', 'create', 'A shop']]) {
       const { status, notes } = await run([...args, '--data', '/proc/1/x/y']);
       assert.equal(status, 1);
-      assert.match(notes, /^\/proc\/1\/x\/y cannot be created[^\n]*Name another with --data\.\n$/);
+      assert.match(notes, /^\/proc\/1\/x\/y cannot be created[^\n]*Use another data folder\.\n$/);
     }
   });
 });

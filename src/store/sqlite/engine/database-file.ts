@@ -124,7 +124,7 @@ export function findAnyVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
   if (header.isOurs) return header.version;
-  const hint = 'It was left unchanged: move it away, or name another folder with --data.';
+  const hint = 'It was left unchanged: move it away, or use another data folder.';
   throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
 }
 

@@ -131,7 +131,8 @@ for (const [what, make] of foreignFiles) {
     const before = readFolder(folder);
     assert.equal(before.length, 1);
     await assert.rejects(openStore(t, { folder }), {
-      name: 'AppError', code: 'unavailable', message: /is not a database of this server.*--data/,
+      name: 'AppError', code: 'unavailable',
+      message: /is not a database of this server.*another data folder/,
     });
     assert.deepEqual(readFolder(folder), before);
   });
