@@ -94,7 +94,10 @@ export function switchWith<Members extends object>(
   parsers: Parsers<Members>,
 ): Parse<boolean | Members> {
   const parse = objectWith(parsers);
-  return (value) => (typeof value === 'boolean' ? { value } : parse(value));
+  return (value) => {
+    if (typeof value === 'boolean') return { value };
+    return isObject(value) ? parse(value) : invalid('type', 'Must be true, false or an object.');
+  };
 }
 
 export function isObject(value: unknown): value is object {

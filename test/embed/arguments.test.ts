@@ -55,7 +55,7 @@ test('rejects locations and options that cannot be used', async () => {
     [[{ temporary: true, folder: 'x' }], /Needs/],
     [[TEMPORARY, null], /Must be an object/],
     [[TEMPORARY, { portl: true }], /portl: Is not a member.*portal/],
-    [[TEMPORARY, { portal: 1 }], /portal: Must be an object/],
+    [[TEMPORARY, { portal: 1 }], /portal: Must be true, false or an object/],
     [[TEMPORARY, { portal: { openRegistratio: true } }], /portal: openRegistratio: Is not/],
     [[TEMPORARY, { webhooks: { allowHttp: 1 } }], /webhooks: allowHttp: Must be true or false/],
     [[TEMPORARY, { baseUrl: 'shop.example' }], /baseUrl: Must be an address/],
