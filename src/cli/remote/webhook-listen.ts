@@ -4,13 +4,14 @@
  * when the command ends. Messages without a valid signature are rejected.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, type SellerClient, type WebhookWithSecret } from '../../client/index.ts';
 import {
   verifyWebhook, type WebhookEvent, WebhookVerificationError,
 } from '../../client/verify-webhook.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
 import {
   DEFAULT_HOST, WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES,
 } from '../limits.ts';
@@ -45,8 +46,7 @@ export const listenForWebhooks: Command = {
     const signal = interrupted();
     let webhook: WebhookWithSecret | undefined;
     const receiver = createServer(createReceiver(input, forwardTo, () => webhook?.secret));
-    receiver.listen(readNumber(flags, 'port', 0, 65_535), DEFAULT_HOST);
-    await once(receiver, 'listening');
+    await startListening(receiver, readNumber(flags, 'port', 0, 65_535));
     try {
       // The cast: it listens on a port.
       const { port } = receiver.address() as AddressInfo;
@@ -65,6 +65,15 @@ export const listenForWebhooks: Command = {
     note(`Deleted webhook ${webhook.id}.`);
   },
 };
+
+/** @throws CommandFailure if the port is taken */
+async function startListening(receiver: Server, port: number): Promise<void> {
+  receiver.listen(port, DEFAULT_HOST);
+  await once(receiver, 'listening').catch((error: unknown) => {
+    if (!isSystemError(error, 'EADDRINUSE')) throw error;
+    throw new CommandFailure(`Port ${port} is taken. Choose another with --port.`);
+  });
+}
 
 /** The address of a port here means nothing to another machine. @throws UsageError */
 function assertSameMachine(url: string): void {

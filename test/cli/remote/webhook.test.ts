@@ -89,6 +89,15 @@ test('reports an application that does not respond to the server, which retries'
   await receiver.interrupt('SIGINT');
 });
 
+test('fails with one clear line if the port is taken, and registers no webhook', async (t) => {
+  const shop = await openShop(t, ALLOWED);
+  const { port } = new URL(await listenUntilEnd(t, () => {}));
+  const { status, notes } = await shop.run('webhook', 'listen', '--port', port);
+  assert.deepEqual([status, notes], [1, `Port ${port} is taken. Choose another with --port.\n`]);
+  const { out } = await shop.run('webhook', 'list', '--json');
+  assert.deepEqual(JSON.parse(out), { webhooks: [] });
+});
+
 test('explains a server that does not send webhooks here', async (t) => {
   const strict = await openShop(t);
   const refused = await strict.run('webhook', 'listen');
