@@ -197,7 +197,7 @@ function formatFishValue(value: Operand | undefined): string {
   return value.isFile ? ' -r -F' : ' -x';
 }
 
-/** Quotes a text for every shell: fish, too, has no escapes in single quotes but these two. */
+/** Quotes a text for all shells. Each escapes a quote differently, so it gets a typographic one. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", '’')}'`;
 }

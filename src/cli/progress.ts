@@ -1,7 +1,7 @@
 /**
  * Long-running commands: their progress on stderr, interruption by signals, and the end of their
- * output. On a terminal, progress
- * is one line that is overwritten; elsewhere, a line every few seconds and one at the end.
+ * output. On a terminal, progress is one line that is overwritten; elsewhere, a line every few
+ * seconds and one at the end.
  */
 import { once } from 'node:events';
 import { constants } from 'node:os';

@@ -1,12 +1,12 @@
 /** Products: one at a time, as lists, and as files. */
 import { AppError } from '../domain/error.ts';
 import {
-  type ApiResponse, listItems, type ListOptions, type Query, type RequestOptions, type Sender,
-  sendForJson, sendJson, splitOptions,
+  listItems, type ListOptions, type Query, type RequestOptions, type Sender, sendForJson, sendJson,
+  splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import { openSource, type Source } from './lines.ts';
-import { Report } from './report.ts';
+import { openReport, type Report } from './report.ts';
 import type {
   ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, Product,
   ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
@@ -196,13 +196,6 @@ export class Products {
       },
     }, openReport<ImportRow, ImportSummary>);
   }
-}
-
-/** Starts reading a report. */
-export async function openReport<Line, Summary>(
-  response: ApiResponse,
-): Promise<Report<Line, Summary>> {
-  return new Report(response);
 }
 
 function formatPath(target: ProductTarget): string {

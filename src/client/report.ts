@@ -47,6 +47,13 @@ export class Report<Line, Summary> implements AsyncIterable<Line> {
   }
 }
 
+/** Starts reading a report. */
+export async function openReport<Line, Summary>(
+  response: ApiResponse,
+): Promise<Report<Line, Summary>> {
+  return new Report(response);
+}
+
 function toError(problem: unknown): ApiError {
   // The cast: members of any value but null can be read, and stay unknown.
   const members = { ...problem as Record<string, unknown> };

@@ -3,8 +3,7 @@ import {
   listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
 } from './sender.ts';
 import { openSource, type Source } from './lines.ts';
-import { openReport } from './products.ts';
-import type { Report } from './report.ts';
+import { openReport, type Report } from './report.ts';
 import type {
   StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';

@@ -33,7 +33,7 @@ export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 
 /** Default overlap of a key's rotation; programs are updated within a day. */
 export const KEY_OVERLAP_DEFAULT = '24h';
-/** Lifetime of an invitation code; a person is near. */
+/** Lifetime of an invitation code; people may read the message days later. */
 export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Webhooks of a seller; every change is sent to each. */

@@ -1,5 +1,5 @@
 /**
- * Tells the program which catalogues have changed, after commits of any process. Reads the
+ * Notifies the program which catalogues have changed, after commits of any process. Reads the
  * positions of all sellers, at most once in an interval, so several commits can be one call.
  */
 import { formatSellerId, type SellerId } from '../domain/id.ts';
@@ -53,7 +53,7 @@ export async function listenToCommits(
   }
 
   const unsubscribe = store.subscribeToCommits(noteCommit);
-  await read(() => {}); // what happened before is not told
+  await read(() => {}); // only remembers the positions
   return () => {
     isEnded = true;
     unsubscribe();

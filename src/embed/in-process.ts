@@ -98,7 +98,7 @@ class Call extends EventEmitter {
   constructor(context: AppContext, { signal }: ApiRequest) {
     super();
     const { inFlight } = context;
-    if (inFlight.closing.aborted) throw closed();
+    if (inFlight.closing.aborted) throw shopClosed();
     this.#context = context;
     this.#callerSignal = signal;
     inFlight.begin();
@@ -144,7 +144,7 @@ class Call extends EventEmitter {
           yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
         }
         callerSignal?.throwIfAborted();
-        if (signal.aborted) throw closed();
+        if (signal.aborted) throw shopClosed();
       } finally {
         end();
       }
@@ -159,6 +159,6 @@ class Call extends EventEmitter {
   }
 }
 
-function closed(): AppError {
+export function shopClosed(): AppError {
   return new AppError('unavailable', 'The shop is closed.');
 }

@@ -77,7 +77,10 @@ export function readShopOptions(options: unknown): ShopOptions {
   return readArgument<object>(options, 'createShop', parsers) as ShopOptions;
 }
 
-/** The store of a location, and the function that closes it. @throws AppError `invalid_data` */
+/**
+ * The store of a location, and the function that closes it.
+ * @throws AppError `invalid_data`; `unavailable` for a folder that cannot be used
+ */
 export async function openLocation(
   location: unknown, clock: (() => number) | undefined,
 ): Promise<{ readonly store: Store; close(): Promise<void> }> {

@@ -8,7 +8,6 @@ import type { AppContext } from '../app-context.ts';
 import { SellerApi } from '../client/seller-client.ts';
 import { actorName } from '../domain/access/caller.ts';
 import { parseText, type Parsers, readArgument, readValue } from '../domain/arguments.ts';
-import { AppError } from '../domain/error.ts';
 import { createApp, features } from '../features.ts';
 import { safeErrorReporter } from '../http/response/problem.ts';
 import type { BindAddress } from '../http/server/bind.ts';
@@ -18,7 +17,7 @@ import { Keys, Sellers } from './administration.ts';
 import { checkArguments } from './checked-api.ts';
 import { listenToCommits } from './commit-listener.ts';
 import { createFetch } from './fetch.ts';
-import { openInProcess } from './in-process.ts';
+import { openInProcess, shopClosed } from './in-process.ts';
 import {
   LISTEN_OPTIONS, openLocation, readAddress, readShopOptions, type ShopListenOptions,
   type ShopLocation, type ShopOptions,
@@ -108,7 +107,7 @@ async function openShop(
   }
 
   function assertOpen(): void {
-    if (closing) throw new AppError('unavailable', 'The shop is closed.');
+    if (closing) throw shopClosed();
   }
 
   const getStore = (): Store => {

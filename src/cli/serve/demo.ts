@@ -15,7 +15,7 @@ import { type Command, CommandFailure, type Input, setting } from '../command.ts
 import { sendImport } from '../transfer/import-run.ts';
 import { openSource } from '../transfer/product-file.ts';
 import { serve } from './serve.ts';
-import { invite } from '../../embed/invitation.ts';
+import { formatJoinUrl, invite } from '../../embed/invitation.ts';
 import { withNewStore } from '../with-store.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', import.meta.url));
@@ -47,18 +47,19 @@ export const demo: Command = {
 /** Creates the seller, an API key and an invitation code for a portal account. */
 async function createSeller(folder: string) {
   const key = generateApiKey();
-  const code = await withNewStore(folder, async (store) => {
+  return withNewStore(folder, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', DEFAULT_CURRENCY));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
-    return (await invite(store, { sellerId: id })).code;
+    const { code } = await invite(store, { sellerId: id });
+    return { key, code, sellerId: id };
   });
-  return { key, code };
 }
 
 /** Imports the sample catalogue and prints commands to try. */
 async function present(
-  { isJson, out }: Input, url: string, { key, code }: Awaited<ReturnType<typeof createSeller>>,
+  { isJson, out }: Input, url: string,
+  { key, code, sellerId }: Awaited<ReturnType<typeof createSeller>>,
 ): Promise<void> {
   const { created: products } = await sendImport({
     client: new SellerClient({ baseUrl: url, key }),
@@ -69,7 +70,7 @@ async function present(
       throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected: ${reason}`);
     },
   });
-  const portal = { url: `${url}/portal/join?shop=existing`, code };
+  const portal = { url: formatJoinUrl(url, sellerId), code };
   const address = `${url}${PRODUCTS}`;
   const curl = `curl -H 'x-api-key: ${key}'`;
   const patch = `${curl} -X PATCH -H 'content-type: application/json' -d '{"stock":41}'`;
