@@ -24,6 +24,7 @@ export async function listenToCommits(
   const positions = new Map<SellerId, number>();
   let timer: NodeJS.Timeout | undefined;
   let isPending = false;
+  let isReady = false;
   let isEnded = false;
 
   async function read(notify: (change: CatalogueChange) => unknown): Promise<void> {
@@ -43,17 +44,19 @@ export async function listenToCommits(
 
   function noteCommit(): void {
     isPending = true;
-    if (timer) return;
+    if (timer || !isReady || isEnded) return;
     isPending = false;
     const reading = read(onChange);
     timer = setTimeout(() => void reading.then(() => {
       timer = undefined;
-      if (isPending && !isEnded) noteCommit();
+      if (isPending) noteCommit();
     }), COMMIT_READ_INTERVAL_MS).unref();
   }
 
   const unsubscribe = store.subscribeToCommits(noteCommit);
   await read(() => {}); // only remembers the positions
+  isReady = true;
+  if (isPending) noteCommit();
   return () => {
     isEnded = true;
     unsubscribe();

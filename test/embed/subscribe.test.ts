@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 import type { CatalogueChange } from '../../src/embed/commit-listener.ts';
 import { createShop } from '../../src/embed/shop.ts';
 import type { ShopLocation, ShopOptions } from '../../src/embed/shop-options.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openStore } from '../store/sqlite/open.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
@@ -133,4 +135,33 @@ test('tells which catalogues have changed, whichever process did it', async (t) 
     { seller: second.id, position: 1 },
   ]);
   assert.deepEqual(reports, [failure]);
+});
+
+test('reports no catalogue that changed before, if there is a commit while it starts', async (t) => {
+  const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
+  await openShop(t, {}, { store });
+  let commit: (() => void) | undefined;
+  const committing: Store = Object.assign(Object.create(store), {
+    subscribeToCommits(listener: () => void) {
+      commit = listener;
+      return store.subscribeToCommits(listener);
+    },
+    async listSellers(query: Parameters<Store['listSellers']>[0]) {
+      const first = commit;
+      commit = undefined;
+      first?.();
+      if (first) await setImmediate();
+      return store.listSellers(query);
+    },
+  });
+  const told: CatalogueChange[] = [];
+  const { promise: changed, resolve } = Promise.withResolvers<void>();
+  const { id } = await openShop(t, {
+    onChange(change) {
+      told.push(change);
+      resolve();
+    },
+  }, { store: committing });
+  await changed;
+  assert.deepEqual(told, [{ seller: id, position: 1 }]);
 });
