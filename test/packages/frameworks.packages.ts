@@ -1,6 +1,7 @@
 /**
  * The recipes of src/embed/RECIPES.md with the real frameworks and the real package, each as a
- * program of its own. One installation serves all; without a registry the tests are skipped.
+ * program of its own; that of Next.js with its `NextRequest`, but neither compiler nor server. One
+ * installation serves all; without a registry the tests are skipped.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -98,7 +98,7 @@ function documentReply(services: Services): Reply {
   return renderDocument(services, {});
 }
 
-/** Below a framework's mount path, which a document for all requests names relative to its own. */
+/** A shop can be mounted at several paths: the URL of the server is relative to the document's. */
 function mountedDocumentReply(services: Services): Reply {
   return renderDocument(services, { baseUrl: '../..' });
 }
