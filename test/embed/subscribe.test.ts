@@ -137,7 +137,7 @@ test('tells which catalogues have changed, whichever process did it', async (t) 
   assert.deepEqual(reports, [failure]);
 });
 
-test('reports no catalogue that changed before, if there is a commit while it starts', async (t) => {
+test('reports no older change of a catalogue if there is a commit while it starts', async (t) => {
   const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
   await openShop(t, {}, { store });
   let commit: (() => void) | undefined;
