@@ -2,12 +2,11 @@
  * The client of the commands that talk to a running server: its address and API key come from
  * flags, the environment, a file or a profile. The key is never printed.
  */
-import { readFileSync } from 'node:fs';
 import { COMMAND_RETRIES, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ClientOptions, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Input, setting, UsageError } from '../command.ts';
-import { readUrl } from '../settings.ts';
+import { readSettingFile, readUrl } from '../settings.ts';
 import { findProfile } from './profile-file.ts';
 
 export const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
@@ -54,11 +53,12 @@ export function findServer(input: Input): { readonly url: string; readonly key?:
   return { url: readUrl(flags, 'url') ?? DEFAULT_URL, ...(key && { key }) };
 }
 
+/** @throws UsageError, CommandFailure */
 function findKey(
   flags: Input['flags'], environment: Input['environment'],
 ): ApiKeySecret | undefined {
   const file = flags['key-file'];
-  const text = file === undefined ? environment[KEY_VARIABLE] : readFileSync(file, 'utf8');
+  const text = file === undefined ? environment[KEY_VARIABLE] : readSettingFile(file).text;
   if (file === undefined && !text) return undefined;
   const key = parseApiKey((text ?? '').trim());
   if (key) return key;

@@ -53,10 +53,11 @@ export function withoutExtension(path: string): string {
   return path.replace(EXTENSION, '');
 }
 
-/** @throws UsageError; the system's error if there is no such file */
+/** @throws UsageError; CommandFailure if there is no such file */
 export function openSource(path: string, formatFlag: string | undefined): ImportSource {
   const format = findFormat(path, formatFlag);
-  const file = path === '-' ? undefined : statSync(path);
+  const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path !== '-' && !file) throw new CommandFailure(`There is no file ${path}.`);
   return { ...format, path, sizeBytes: file?.isFile() ? file.size : undefined };
 }
 
