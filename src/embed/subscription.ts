@@ -59,13 +59,17 @@ export function subscribe(
 
   async function follow(): Promise<void> {
     const changes = api.changes({ ...options, live: true, signal: until });
-    for (;;) {
-      const step = await changes.next().catch((error: unknown) => {
-        if (until.aborted) return undefined;
-        throw error;
-      });
-      if (!step || step.done === true || until.aborted) return;
-      await onChange(step.value);
+    try {
+      for (;;) {
+        const step = await changes.next().catch((error: unknown) => {
+          if (until.aborted) return undefined;
+          throw error;
+        });
+        if (!step || step.done === true || until.aborted) return;
+        await onChange(step.value);
+      }
+    } finally {
+      stopping.abort(); // ends the stream, which still waits for changes
     }
   }
 

@@ -81,6 +81,15 @@ test('stops a subscription whose function fails, and reports why', async (t) => 
   assert.deepEqual([positions, reports], [[1, 2], [failure]]);
 });
 
+test('frees the stream of a subscription whose function fails', async (t) => {
+  const { shop, id } = await openShop(t, { streamLimits: { perKey: 1 } });
+  const failure = new Error('the cache is down');
+  const fail = (): never => { throw failure; };
+  for (let n = 0; n < 3; n += 1) {
+    await assert.rejects(shop.subscribe(id, { after: 0 }, fail).done, failure);
+  }
+});
+
 test('stops a subscription whose feed fails, and reports why', async (t) => {
   const { shop, id, reports } = await openShop(t);
   await assert.rejects(shop.subscribe(id, { after: 99 }, () => {}).done, { code: 'invalid_query' });
