@@ -9,6 +9,7 @@ import {
   assertNoKey, type Command, CommandFailure, type CommandTable, findNearest, formatHelp, parseInput,
   runCommand, UsageError,
 } from './cli/command.ts';
+import { printableLines } from './cli/printable.ts';
 import { reexecWithNodeOptions } from './cli/node-runtime.ts';
 import { explainFailure, findProblem } from './cli/remote/api-error.ts';
 import { AppError } from './domain/error.ts';
@@ -70,7 +71,7 @@ try {
   await run(args);
 } catch (error) {
   const { status, detail } = explain(error);
-  process.stderr.write(`${detail}\n`);
+  process.stderr.write(`${printableLines(detail)}\n`);
   const isJson = args.includes('--json') && !hasPrinted;
   const problem = findProblem(error);
   if (isJson) print(JSON.stringify({ error: { detail, exit_status: status, problem } }));

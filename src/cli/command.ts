@@ -4,6 +4,7 @@
  * environment variable; the flag wins.
  */
 import { parseArgs } from 'node:util';
+import { printableLines } from './printable.ts';
 import { DEFAULT_DATA_FOLDER } from './limits.ts';
 
 /** One flag. Without a `value` it is a switch. */
@@ -123,7 +124,7 @@ export function parseInput(
     isJson: flags['json'] === 'true',
     dataFolder: flags['data'] ?? DEFAULT_DATA_FOLDER,
     out: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${printableLines(text)}\n`),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Formats what commands print for people: counts, sizes, tables and progress. */
 import type { Result } from './command.ts';
+import { printable } from './printable.ts';
 
 /** How far a transfer has come. */
 export interface TransferState {
@@ -98,7 +99,7 @@ export class Table {
 
   /** Lines for rows with equal members, at least one; the first time with a header. */
   format(rows: readonly object[]): string {
-    const names = Object.keys(rows[0] ?? {});
+    const names = Object.keys(rows[0] ?? {}).map(printable);
     const cells = rows.map((row) => Object.values(row).map(formatCell));
     if (!this.#widths) cells.unshift(names);
     const widths = names.map((_, column) => cells.reduce((widest, line) =>
@@ -113,18 +114,12 @@ export class Table {
 export function formatMembers(members: Row): string {
   const width = Math.max(...Object.keys(members).map((name) => name.length));
   return Object.entries(members).map(([name, value]) =>
-    `${name.padEnd(width)}  ${formatCell(value)}`).join('\n');
+    `${printable(name).padEnd(width)}  ${formatCell(value)}`).join('\n');
 }
 
 function formatCell(value: unknown): string {
   if (value === null) return '-';
   return printable(Array.isArray(value) ? value.join(',') || '-' : String(value));
-}
-
-/** Replaces characters that control a terminal or change the writing direction. */
-export function printable(text: unknown): string {
-  if (typeof text !== 'string') return '';
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 }
 
 /** The counts of an import in display order, with their labels. */

@@ -9,7 +9,8 @@ import { BLOCKED_PORT } from '../../client/response.ts';
 import { findRetryDelay } from '../../client/transport.ts';
 import { type Backoff, retryDelayMs } from '../../runtime/backoff.ts';
 import { CommandFailure, UsageError } from '../command.ts';
-import { formatCounts, printable } from '../format.ts';
+import { formatCounts } from '../format.ts';
+import { printable } from '../printable.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import type { Change, ChangeType } from '../../client/index.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { Command, Input } from '../command.ts';
-import { printable } from '../format.ts';
+import { printable } from '../printable.ts';
 import { interrupted, outputDrained } from '../progress.ts';
 import { readNumber, splitList } from '../settings.ts';
 import { findPosition, openClient, SERVER_FLAGS } from './client.ts';
@@ -61,8 +61,9 @@ export function readTypes(flags: Input['flags']): { readonly types?: readonly Ch
 export function formatChange(change: Change): string {
   const { position, at, type, sku } = change;
   const color = Object.hasOwn(COLORS, type) ? COLORS[type] : 'reset'; // a newer server has more
-  const label = styleText(color, type.padEnd(TYPE_COLUMNS), { stream: process.stdout });
-  return `${position}  ${at}  ${label}  ${printable(`${sku}  ${formatData(change)}`)}`;
+  const label = styleText(color, printable(type).padEnd(TYPE_COLUMNS), { stream: process.stdout });
+  const rest = printable(`${sku}  ${formatData(change)}`);
+  return `${printable(`${position}  ${at}`)}  ${label}  ${rest}`;
 }
 
 function formatData(change: Change): string {

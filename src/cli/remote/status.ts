@@ -8,7 +8,7 @@ import { sendForJson } from '../../client/sender.ts';
 import { Transport } from '../../client/transport.ts';
 import { STATUS_TIMEOUT_MS } from '../limits.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
-import { printable } from '../format.ts';
+import { printable } from '../printable.ts';
 import { explainFailure } from './api-error.ts';
 import { findPosition, findServer, SERVER_FLAGS } from './client.ts';
 

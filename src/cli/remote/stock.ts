@@ -4,6 +4,7 @@ import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { isFailure } from '../../domain/catalogue/stock-change.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { formatCount } from '../format.ts';
+import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { openClient, SERVER_FLAGS } from './client.ts';
 
@@ -31,7 +32,8 @@ export const setStock: Command = {
     const { previous, stock: after, status } = result;
     return {
       document: result,
-      text: status === 'unchanged' ? `${sku}: ${after} already` : `${sku}: ${previous} -> ${after}`,
+      text: printable(`${sku}: ${status === 'unchanged' ? `${after} already`
+        : `${previous} -> ${after}`}`),
     };
   },
 };

@@ -16,6 +16,7 @@ import {
   DEFAULT_HOST, WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES,
 } from '../limits.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import { printable } from '../printable.ts';
 import { interrupted } from '../progress.ts';
 import { readNumber, readUrl } from '../settings.ts';
 import { formatChange, readTypes, TYPES_FLAG } from './changes.ts';
@@ -148,7 +149,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 function formatEvent(event: WebhookEvent): string {
-  return event.type === 'test' ? `${event.timestamp}  test message`
+  return event.type === 'test' ? printable(`${event.timestamp}  test message`)
     : event.data.changes.map(formatChange).join('\n');
 }
 

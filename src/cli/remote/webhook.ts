@@ -1,6 +1,7 @@
 /** `webhook list` and `webhook test`: the webhooks of a running server. */
 import { type Command, CommandFailure } from '../command.ts';
 import { listResult } from '../format.ts';
+import { printable } from '../printable.ts';
 import { openClient, SERVER_FLAGS } from './client.ts';
 
 export const listWebhooks: Command = {
@@ -27,7 +28,7 @@ export const testWebhook: Command = {
     const { outcome, status, duration_ms: durationMs } = attempt;
     const response = status === null ? outcome : `${outcome}, status ${status}`;
     if (outcome === 'delivered') {
-      return { document: attempt, text: `${id}: ${response}, after ${durationMs} ms` };
+      return { document: attempt, text: printable(`${id}: ${response}, after ${durationMs} ms`) };
     }
     if (input.isJson) input.out(JSON.stringify(attempt));
     throw new CommandFailure(`${id}: ${response}.`);

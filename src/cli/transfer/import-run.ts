@@ -6,7 +6,8 @@ import type { RowError } from '../../transfer/import-advice.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import type { ImportOptions, ImportRow, SellerClient } from '../../client/index.ts';
 import { CommandFailure } from '../command.ts';
-import { COUNTS, printable } from '../format.ts';
+import { COUNTS } from '../format.ts';
+import { printable } from '../printable.ts';
 import { asMembers } from '../remote/api-error.ts';
 import { type ImportSource, readSource } from './product-file.ts';
 
