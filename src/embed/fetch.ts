@@ -81,8 +81,8 @@ function send(request: Request, createConnection: () => Duplex): Promise<Incomin
 async function writeBody(
   body: ReadableStream<Uint8Array>, outgoing: ClientRequest, signal: AbortSignal,
 ): Promise<void> {
+  const reader = body.getReader(); // throws if the program has read it
   const closed = once(outgoing, 'close').then(() => undefined);
-  const reader = body.getReader();
   outgoing.flushHeaders(); // the first chunk may take long
   try {
     for (;;) {

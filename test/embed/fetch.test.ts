@@ -147,3 +147,16 @@ test('knows the address of a client from a trusted program only', async (t) => {
     assert.equal(completed[0]?.address, address);
   }
 });
+
+test('rejects a request whose body was read before, and leaves no other rejection', async (t) => {
+  const { shop } = await openShop(t);
+  const request = new Request(`${API}/products`, { method: 'POST', body: '{}' });
+  await request.text();
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  t.after(() => process.off('unhandledRejection', note));
+  await assert.rejects(shop.fetch(request), TypeError);
+  await setImmediate();
+  assert.deepEqual(unhandled, []);
+});
