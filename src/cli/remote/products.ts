@@ -39,9 +39,10 @@ export const listProducts: Command = {
     let count = 0;
     let rows: Row[] = [];
     for await (const product of list) {
-      if (count === most || signal.aborted) break;
+      if (most === 0) break;
       count += 1;
       rows.push(product);
+      if (count === most || signal.aborted) break; // before the list requests another page
       if (rows.length < PAGE_SIZE_LIMIT) continue;
       print(rows);
       rows = [];
