@@ -3,8 +3,8 @@
  * here may change in any version.
  */
 export { type ActOptions, createShop, type Shop } from './embed/shop.ts';
-export type {
-  ShopListenOptions, ShopLocation, ShopOptions, ShopStore,
+export {
+  openStore, type ShopListenOptions, type ShopLocation, type ShopOptions, type ShopStore,
 } from './embed/shop-options.ts';
 export type { CatalogueChange } from './embed/commit-listener.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';

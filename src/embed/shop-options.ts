@@ -23,7 +23,7 @@ export type ShopLocation =
   | { readonly folder: string }
   /** For tests: a new folder in the system's temporary folder, which `close` removes. */
   | { readonly temporary: true }
-  /** A store that the program has opened, and closes after the shop. */
+  /** A store from `openStore`, which the program closes after its shops. */
   | { readonly store: ShopStore };
 
 /** A store: what else it has is not part of the API. */
@@ -68,6 +68,21 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
   onRequestComplete: parseFunction,
   onChange: parseFunction,
 };
+
+/**
+ * Opens the store of a data folder, which is created if missing, for several shops of this process:
+ * with different base URLs or sign-ins, for example.
+ * @throws AppError `invalid_data`; `unavailable` for a folder that cannot be used
+ */
+export async function openStore(
+  location: { readonly folder: string }, options: Pick<ServerOptions, 'clock'> = {},
+): Promise<ShopStore> {
+  const { folder } = readArgument(location, 'openStore', { folder: LOCATION.folder }, ['folder']);
+  const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
+    options, 'openStore', { clock: OWN_OPTIONS.clock },
+  );
+  return openSqliteStore({ folder, ...(clock && { clock }) });
+}
 
 /** @throws AppError `invalid_data` */
 export function readShopOptions(options: unknown): ShopOptions {

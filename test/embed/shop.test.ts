@@ -12,7 +12,7 @@ import { hashCode } from '../../src/domain/access/human-code.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { parseSellerId } from '../../src/domain/id.ts';
 import { createShop } from '../../src/embed/shop.ts';
-import type { ShopOptions } from '../../src/embed/shop-options.ts';
+import { openStore as openSharedStore, type ShopOptions } from '../../src/embed/shop-options.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -270,4 +270,22 @@ test('closes once, and rejects calls after that', async (t) => {
   const { shop, api } = await openShop(t);
   await Promise.all([shop.close(), shop.close()]);
   await assert.rejects(api.products.create(MUG), appError('unavailable'));
+});
+
+test('shares a store among shops, which stays open until the program closes it', async (t) => {
+  const store = await openSharedStore({ folder: join(makeFolder(t), 'data') });
+  t.after(() => store.close());
+  const [first, second] = [await createShop({ store }), await createShop({ store })];
+  t.after(() => second.close());
+  const { id } = await first.sellers.create({ name: 'My shop' });
+  await first.as(id).products.create(MUG);
+  await first.close();
+  assert.equal((await second.as(id).products.get({ sku: MUG.sku })).stock, 40);
+  const tests: [unknown, RegExp][] = [
+    [{}, /openStore: folder: Is required/], [{ folder: '' }, /Must be the path of a folder/],
+  ];
+  for (const [location, message] of tests) {
+    // The cast: a wrong shape, as from JavaScript.
+    await assert.rejects(openSharedStore(location as { folder: string }), message);
+  }
 });
