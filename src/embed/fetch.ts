@@ -17,7 +17,7 @@ import { DISCARD_LIMIT_BYTES } from '../http/limits.ts';
 /** Statuses whose responses have no body: `Response` accepts none. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Fields about the connection in memory (RFC 9110 section 7.6.1), not about the response. */
+/** Fields about the connection in memory (RFC 9110 section 7.6.1), not about the message. */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
 interface FetchHandler {
@@ -62,7 +62,10 @@ function send(request: Request, createConnection: () => Duplex): Promise<Incomin
   const url = new URL(request.url);
   const outgoing = sendRequest({
     method, signal, host: url.hostname, path: url.pathname + url.search,
-    headers: { host: url.host, ...Object.fromEntries(headers), connection: 'close' },
+    headers: {
+      host: url.host, ...Object.fromEntries(withoutFraming(headers)), connection: 'close',
+      ...(body && { 'transfer-encoding': 'chunked' }),
+    },
     // The cast: Node accepts any duplex stream, and its types do not say so.
     createConnection: createConnection as () => Socket,
   });
@@ -102,6 +105,12 @@ async function writeBody(
     if (signal.aborted) await reader.cancel(signal.reason);
     reader.releaseLock();
   }
+}
+
+/** A program that replaces the body of a request may leave the length of the old one. */
+function withoutFraming(headers: Headers): [string, string][] {
+  return [...headers].filter(([name]) =>
+    name !== 'content-length' && !CONNECTION_FIELDS.has(name));
 }
 
 function toWeb(response: IncomingMessage): ReadableStream<Uint8Array> {

@@ -130,6 +130,22 @@ test('sends no header about the connection in memory', async (t) => {
   }
 });
 
+test('reads the body that a request has, whatever length its headers name', LIMITED, async (t) => {
+  const { ask } = await openShop(t);
+  const body = '{"name":"Mug","category":"Kitchen","sku":"MUG-1","price":12,"stock":40}';
+  const json = { 'content-type': 'application/json' };
+  for (const [length, status] of [['9', 201], ['9000', 409]] as const) {
+    const answer = await ask('/products', {
+      method: 'POST', body, headers: { ...json, 'content-length': length },
+    });
+    assert.equal(answer.status, status);
+  }
+  const removal = await ask('/products/sku/MUG-1', {
+    method: 'DELETE', headers: { 'content-length': '5' },
+  });
+  assert.equal(removal.status, 204);
+});
+
 test('authenticates in the asynchronous context of its caller', async (t) => {
   const users = new AsyncLocalStorage<{ readonly seller: string }>();
   const { shop, id } = await openShop(t, { authenticate: () => users.getStore() });
