@@ -207,6 +207,15 @@ test('answers 500, and reports, what authenticate should not have returned', asy
   }
 });
 
+test('answers with the AppError that authenticate throws', async (t) => {
+  const { shop } = await openShop(t, {
+    authenticate: () => { throw new AppError('key_unknown', 'Sign in again.'); },
+  });
+  const response = await shop.fetch(new Request('http://host/api/v1/products'));
+  assert.equal(response.status, 401);
+  assert.match(await response.text(), /Sign in again\./);
+});
+
 test('records who acts without a key, in the feed and the ledger', async (t) => {
   const { shop, id, api } = await openShop(t, {
     authenticate: ({ headers }) => (headers.cookie === undefined ? undefined
