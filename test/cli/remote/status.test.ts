@@ -106,7 +106,8 @@ test('colors only a terminal, and only without NO_COLOR', {
 }, async (t) => {
   const shop = await openShop(t);
   const command = `'${process.execPath}' '${MAIN}' status`;
-  const { NO_COLOR: _, FORCE_COLOR: __, ...environment } = process.env;
+  // Node takes CI for a terminal without colors.
+  const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...environment } = process.env;
   const show = (settings: NodeJS.ProcessEnv): string =>
     spawnSync('script', ['-qec', command, '/dev/null'], {
       encoding: 'utf8', env: { ...environment, ...shop.environment, TERM: 'xterm', ...settings },
