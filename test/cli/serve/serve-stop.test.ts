@@ -38,7 +38,8 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
     const stopped = serving.stop('SIGTERM');
     await serving.waitForNote(/Stopping/);
     const late = send(serving.port, { path: PATH, headers: { 'x-api-key': key } });
-    await assert.rejects(late, { code: 'ECONNREFUSED' });
+    // Reset if the system had taken it before the server stopped listening.
+    await assert.rejects(late, { code: /^ECONN(?:REFUSED|RESET)$/ });
     socket.write(BODY.slice(10));
     assert.match(await answer, /HTTP\/1\.1 201 Created/);
     assert.equal(await stopped, 0);
