@@ -10,10 +10,9 @@ import {
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
 import { actorName, type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
-import { listOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
+import { listOf, oneOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
 import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
-import { invalid } from '../domain/validation.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
 import type { AccessStore, Grant } from '../store/access-store.ts';
@@ -137,10 +136,7 @@ export async function findProgramCaller(
 
 const HOST_CALLER: Parsers<HostCaller> = {
   seller: parseText,
-  scopes: listOf((value) => (SCOPES.some((scope) => scope === value)
-    // The cast is what the condition proves.
-    ? { value: value as Scope }
-    : invalid('format', `Must be one of ${SCOPES.join(', ')}.`))),
+  scopes: listOf(oneOf(SCOPES)),
   actor: actorName.parse,
 };
 

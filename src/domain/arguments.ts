@@ -64,6 +64,15 @@ export function parseFunction<Value extends (...args: never) => unknown>(
   return { value: value as Value };
 }
 
+/** One of these texts. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
+  return (value) => {
+    const choice = choices.find((one) => one === value);
+    return choice === undefined ? invalid('format', `Must be one of ${choices.join(', ')}.`)
+      : { value: choice };
+  };
+}
+
 export function listOf<Item>(parse: Parse<Item>): Parse<readonly Item[]> {
   return (value) => {
     if (!Array.isArray(value)) return invalid('type', 'Must be an array.');

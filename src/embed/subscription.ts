@@ -6,9 +6,9 @@ import type { ChangesOptions } from '../client/changes.ts';
 import type { SellerApi } from '../client/seller-client.ts';
 import type { Change } from '../client/types.ts';
 import {
-  listOf, parseFunction, type Parsers, readArgument, readValue,
+  listOf, oneOf, parseFunction, type Parsers, readArgument, readValue,
 } from '../domain/arguments.ts';
-import { CHANGE_TYPES, type ChangeType } from '../domain/catalogue/change.ts';
+import { CHANGE_TYPES } from '../domain/catalogue/change.ts';
 import { integerValidator, invalid } from '../domain/validation.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 
@@ -31,10 +31,7 @@ export interface Subscription {
 
 const OPTIONS: Parsers<SubscribeOptions> = {
   after: integerValidator(0, Number.MAX_SAFE_INTEGER).parse,
-  types: listOf((value) => (CHANGE_TYPES.some((type) => type === value)
-    // The cast is what the condition proves.
-    ? { value: value as ChangeType }
-    : invalid('format', `Must be one of ${CHANGE_TYPES.join(', ')}.`))),
+  types: listOf(oneOf(CHANGE_TYPES)),
   signal: (value) => (value instanceof AbortSignal ? { value }
     : invalid('type', 'Must be an AbortSignal.')),
   onPosition: parseFunction,

@@ -35,7 +35,7 @@ export function openClient(
     throw new UsageError(`Give your API key in the variable ${KEY_VARIABLE}, with --key-file, or`
       + ' with --profile ("profile add" saves one).');
   }
-  // Node's `fetch` would send the key to whoever answers.
+  // Without the check, Node's `fetch` would send the key to any server that answers.
   if (input.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     throw new UsageError('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, and'
       + ' your API key could be read. Unset it, and name the certificate of a private authority in'

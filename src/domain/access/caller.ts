@@ -28,7 +28,7 @@ export interface Caller {
   readonly currency: Currency;
 }
 
-/** The name of whoever acts without a key. */
+/** The name of an actor without a key. */
 export const actorName = lineValidator(ACTOR_LIMIT_CODE_POINTS);
 
 export function isScope(text: string): text is Scope {
