@@ -65,7 +65,7 @@ export class Authenticator {
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
     const { authenticateHost, store } = this.#options;
     const host = authenticateHost && await authenticateHost(request);
-    if (host) return findProgramCaller(store, host, address).catch(explainHostCaller);
+    if (host) return findHostCaller(store, host, address);
     try {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) rejectBrowser(request);
@@ -113,14 +113,12 @@ export class Authenticator {
 
 /**
  * A caller without a key: the program that embeds the server acts for this seller.
- * @throws AppError `invalid_data`; `not_found`; `key_unknown` if the seller is disabled
+ * @param host Valid: the caller checks what a program passes, once.
+ * @throws AppError `not_found`; `key_unknown` if the seller is disabled
  */
 export async function findProgramCaller(
-  store: AccessStore, host: HostCaller, address: string,
+  store: AccessStore, { seller: id, scopes = SCOPES, actor }: HostCaller, address: string,
 ): Promise<Caller> {
-  const { seller: id, scopes = SCOPES, actor } = readArgument(
-    host, 'The caller', HOST_CALLER, ['seller'],
-  );
   const sellerId = parseSellerId(id);
   const seller = sellerId === undefined ? undefined : await store.findSeller(sellerId);
   if (!seller) throw new AppError('not_found', `No seller has the id ${JSON.stringify(id)}.`);
@@ -140,14 +138,21 @@ const HOST_CALLER: Parsers<HostCaller> = {
   actor: actorName.parse,
 };
 
-/** The errors of `findProgramCaller` for what a program should not have returned. */
+/** Errors of what a program should not have returned. */
 const HOST_FAULTS: ReadonlySet<ErrorCode> = new Set(['invalid_data', 'not_found']);
 
-/** They are no fault of the client, which gets 500; the program gets a report. */
-function explainHostCaller(error: unknown): never {
-  if (!(error instanceof AppError && HOST_FAULTS.has(error.code))) throw error;
-  throw new Error(`What authenticate returned cannot be used. ${error.publicDetail}`,
-    { cause: error });
+/** Its faults are not the client's: the client gets 500, and the program a report. */
+async function findHostCaller(
+  store: AccessStore, returned: HostCaller, address: string,
+): Promise<Caller> {
+  try {
+    const host = readArgument(returned, 'The caller', HOST_CALLER, ['seller']);
+    return await findProgramCaller(store, host, address);
+  } catch (error) {
+    if (!(error instanceof AppError && HOST_FAULTS.has(error.code))) throw error;
+    throw new Error(`What authenticate returned cannot be used. ${error.publicDetail}`,
+      { cause: error });
+  }
 }
 
 /** @throws AppError `scope_missing` */
