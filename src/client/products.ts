@@ -42,7 +42,7 @@ export interface ImportOptions extends RequestOptions {
   readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
-  /** Default `upsert`. `create` rejects rows whose SKU exists. */
+  /** Default `upsert`. `update` rejects rows whose SKU is new, `create` those whose SKU exists. */
   readonly mode?: ImportMode | undefined;
   readonly dry_run?: boolean | undefined;
   /** Whether the report has a line for each row, or (default) for rejected ones. */

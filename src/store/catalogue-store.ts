@@ -31,12 +31,13 @@ export interface WrittenProduct {
 }
 
 /**
- * `upsert` sets the members that a row has and keeps the others; `create` rejects existing products
- * as `taken`.
+ * `upsert` and `update` set the members that a row has and keep the others; `update` rejects new
+ * products as `not_found`, and `create` existing ones as `taken`. The names are hashed.
  */
-export type ImportMode = 'upsert' | 'create';
+export type ImportMode = 'upsert' | 'update' | 'create';
 /** `incomplete`: neither the row nor its defaults have a required member of a new product. */
-export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken' | 'incomplete';
+export type ImportEffect =
+  | 'created' | 'updated' | 'unchanged' | 'taken' | 'not_found' | 'incomplete';
 
 export interface ImportedProducts {
   /** One per row, in order. */
@@ -92,7 +93,7 @@ export interface CatalogueStore {
   deleteProduct(
     write: WriteContext, target: ProductTarget, precondition: Precondition,
   ): Promise<{ readonly isReplay: boolean }>;
-  /** Writes up to 1,000 rows as one batch; `taken` and `incomplete` rows change nothing. */
+  /** Writes up to 1,000 rows as one batch; rejected rows change nothing. */
   importProducts(
     write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;

@@ -12,8 +12,10 @@ export interface AdviceWords {
   giveDefaults(values: readonly string[]): string;
   /** Say which columns have these members. */
   nameColumns(members: readonly string[]): string;
-  /** Change the existing products. */
-  readonly upsert: string;
+  /** Change the existing products, in the mode that does. */
+  readonly change: string;
+  /** Create the new products, in the mode that does. */
+  readonly create: string;
 }
 
 /** What is known about the file. */
@@ -57,7 +59,10 @@ export class RejectionCauses {
         + adviseLack(lacking, errors, words, file);
     }
     if (errors.some(({ code }) => code === 'taken')) {
-      return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.upsert}`;
+      return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.change}`;
+    }
+    if (errors.some(({ pointer, code }) => pointer === '/sku' && code === 'unknown')) {
+      return `${count(rows, 'has', 'have')} a SKU that no product has. ${words.create}`;
     }
     if (rows === 1) return undefined; // its own error says the same
     const details = errors.map(({ pointer = '', detail }) =>

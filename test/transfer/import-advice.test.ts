@@ -7,7 +7,8 @@ import type { RowReader } from '../../src/transfer/import-row.ts';
 const WORDS = {
   giveDefaults: (values: readonly string[]) => `default ${values.join()}`,
   nameColumns: (members: readonly string[]) => `map ${members.join()}`,
-  upsert: 'upsert',
+  change: 'change',
+  create: 'create',
 };
 
 function advise(
@@ -41,10 +42,11 @@ test('asks for a column if one is unused, but never for NDJSON', () => {
 });
 
 test('gives advice if more than half of the rows have one cause', () => {
-  const [stock, taken] = [['/stock blank'], ['/sku taken']];
+  const [stock, taken, unknown] = [['/stock blank'], ['/sku taken'], ['/sku unknown']];
   assert.equal(advise([]), undefined);
   assert.equal(advise([stock, taken]), undefined);
-  assert.match(advise([stock, taken, taken]) ?? '', /^2 rejected rows .* exists\. upsert$/);
+  assert.match(advise([stock, taken, taken]) ?? '', /^2 rejected rows .* exists\. change$/);
+  assert.match(advise([stock, unknown, unknown]) ?? '', /^2 .* no product has\. create$/);
   assert.equal(advise([['/price format']]), undefined);
   assert.match(advise([['/price format'], ['/price format']]) ?? '', /price: Is format\.$/);
 });

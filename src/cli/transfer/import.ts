@@ -29,7 +29,8 @@ const WORDS: AdviceWords = {
   giveDefaults: (values) => `Run the command again with --default ${values.join(',')}.`,
   nameColumns: (members) => 'Run the command again with --map '
     + `${members.map((member) => `${member}:COLUMN`).join(',')}, naming the columns.`,
-  upsert: 'To change these products, run the command again with --mode upsert.',
+  change: 'To change these products, run the command again with --mode upsert.',
+  create: 'To create these products, run the command again with --mode upsert.',
 };
 
 const RESUME = 'Imported rows stay. Run the command again to import the rest.';
@@ -41,7 +42,8 @@ export const importProducts: Command = {
     ...SERVER_FLAGS,
     format: FORMAT_FLAG,
     mode: {
-      value: 'upsert|create', help: 'update existing products (default), or reject them',
+      value: 'upsert|update|create',
+      help: 'create and update products (default), only update, or only create',
     },
     'dry-run': { help: 'change nothing, but report what the import would do' },
     map: { value: 'name:Title,...', help: 'columns of members that are not recognized by name' },

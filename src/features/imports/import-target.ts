@@ -69,6 +69,7 @@ export function readOutcomes(
     const effect = written?.effects[products] ?? 'taken';
     products += 1;
     if (effect === 'taken') return { ...row, status: 'failed', errors: [TAKEN] };
+    if (effect === 'not_found') return { ...row, status: 'failed', errors: [NOT_FOUND] };
     if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
     return { ...row, status: effect, errors: undefined };
   });
@@ -77,4 +78,9 @@ export function readOutcomes(
 const TAKEN: Issue = {
   pointer: '/sku', code: 'taken',
   detail: 'You already have a product with this SKU.',
+};
+
+const NOT_FOUND: Issue = {
+  pointer: '/sku', code: 'unknown',
+  detail: 'You have no product with this SKU. An update creates none; mode=upsert does.',
 };

@@ -44,10 +44,14 @@ function openReader(
 ): RowReader {
   const { map, default: defaults } = options;
   if (mediaType === CSV_TYPE) {
+    if (options.mode === 'update' && defaults !== undefined) {
+      const detail = 'Gives values to new products, and mode=update creates none. Omit it.';
+      throw invalidQuery([{ parameter: 'default', code: 'unknown', detail }]);
+    }
     return new CsvRows(currency, {
       map: map === undefined ? new Map() : parseColumnMap(map),
       defaults: defaults === undefined ? new Map() : parseDefaults(defaults),
-      isPartial: options.mode === 'upsert',
+      isPartial: options.mode !== 'create',
     });
   }
   const detail = 'Applies to CSV only, since NDJSON names its members.';
@@ -62,7 +66,8 @@ const WORDS: AdviceWords = {
   giveDefaults: (values) => `Send the file again with default=${values.join(',')}.`,
   nameColumns: (members) =>
     `Name their columns: map=${members.map((member) => `${member}:COLUMN`).join(',')}.`,
-  upsert: 'To change these products, send the file again with mode=upsert.',
+  change: 'To change these products, send the file again with mode=upsert.',
+  create: 'To create these products, send the file again with mode=upsert.',
 };
 
 /** Counts the outcomes of rows, and formats their lines and the summary. */

@@ -20,9 +20,10 @@ const summary = {
 
 export const importParameters = {
   mode: {
-    ...withDefault(choice(['upsert', 'create']), 'upsert'), example: 'create',
+    ...withDefault(choice(['upsert', 'update', 'create']), 'upsert'), example: 'create',
     description: '`upsert` creates products and updates those whose SKU exists; members that are '
-      + 'missing or blank keep their value. `create` rejects rows whose SKU exists.',
+      + 'missing or blank keep their value. `update` does the same to existing products, creates '
+      + 'none, and rejects rows whose SKU is new. `create` rejects rows whose SKU exists.',
   },
   dry_run: dryRun,
   report: {
@@ -38,7 +39,8 @@ export const importParameters = {
   default: {
     ...text, example: 'stock:0,category:Misc',
     description: 'Values of new products for blank cells and missing columns of a CSV file: '
-      + 'comma-separated `member:text`. A default never changes an existing product. Members are '
+      + 'comma-separated `member:text`. A default never changes an existing product, so '
+      + '`mode=update` rejects this parameter. Members are '
       + `${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
   },
 } as const;

@@ -4,7 +4,7 @@ import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts'
 import type { Schema } from '../../domain/validation.ts';
 import { problem, product } from '../../api/description/schemas.ts';
 
-type RowStatus = Exclude<ImportEffect, 'taken' | 'incomplete'> | 'failed';
+type RowStatus = Exclude<ImportEffect, 'taken' | 'not_found' | 'incomplete'> | 'failed';
 
 const rowStatuses: Readonly<Record<RowStatus, string>> = {
   created: 'the SKU was new',

@@ -52,8 +52,9 @@ export function describeChange(
  */
 export function mergeImportRow(
   row: ProductRow, mode: ImportMode, before: NewProduct | undefined,
-): NewProduct | 'taken' | 'incomplete' {
+): NewProduct | 'taken' | 'not_found' | 'incomplete' {
   if (before && mode === 'create') return 'taken';
+  if (!before && mode === 'update') return 'not_found';
   return completeProduct(row, before ?? row.defaults) ?? 'incomplete';
 }
 

@@ -112,6 +112,19 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal(await shop.readPosition(), 1);
   });
 
+  test('changes only existing products with --mode update, and says how to create', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, `${HEADER}\nA,B,C,1,1\n`);
+    assert.equal((await shop.run('import', path)).status, 0);
+    writeFileSync(path, 'sku,stock\nC,7\nD,7\n');
+    const { status, notes } = await shop.run('import', path, '--mode', 'update');
+    assert.equal(status, 1);
+    assert.match(notes, /Line 3, SKU D: sku: You have no product with this SKU\./);
+    assert.match(notes, /run the command again with --mode upsert\./);
+    assert.equal(await shop.readPosition(), 2);
+  });
+
   test('keeps values that a partial file leaves out, and suggests a flag', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');

@@ -54,6 +54,32 @@ test('updates the members of an NDJSON line, and keeps the rest', async (t) => {
   assert.deepEqual(await list(seller), [{ ...MUG, price: 5 }]);
 });
 
+test('changes only what a file names with mode=update, and creates nothing', async (t) => {
+  const server = await startServer(t);
+  for (const [body, type] of [
+    ['sku,price,stock,name\nM-1,5,,\nN-1,1,1,New\nM-1,, 9 ,\n', 'text/csv'],
+    ['{"sku":"M-1","price":5}\n{"sku":"N-1","price":1,"stock":1,"name":"N","category":"K"}\n'
+      + '{"sku":"M-1","stock":9}\n', NDJSON],
+  ] as const) {
+    const seller = await server.makeSeller();
+    await seller.create(MUG);
+    const query = 'mode=update&report=all';
+    const tried = await importFile(seller, { body, type, query: `${query}&dry_run=true` });
+    const made = await importFile(seller, { body, type, query });
+    assert.deepEqual(made.rows.map(({ sku, status }) => [sku, status]),
+      [['M-1', 'updated'], ['N-1', 'failed'], ['M-1', 'updated']]);
+    const [{ pointer, code, detail }] = made.rows[1].errors;
+    assert.deepEqual([pointer, code], ['/sku', 'unknown']);
+    assert.match(detail, /no product with this SKU\. .*mode=upsert/);
+    assert.deepEqual(made.summary, counts({
+      updated: 2, failed: 1, position: 3, advice: '1 rejected row has a SKU that no product has. '
+        + 'To create these products, send the file again with mode=upsert.',
+    }));
+    assert.deepEqual([tried.rows, tried.summary], [made.rows, { ...made.summary, position: 1 }]);
+    assert.deepEqual(await list(seller), [{ ...MUG, price: 5, stock: 9 }]);
+  }
+});
+
 test('treats a product as existing after an earlier row has created it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();

@@ -79,6 +79,7 @@ test('rejects unknown parameters', async (t) => {
     ['map=name', ['map format']],
     ['map=name:Title', ['map unknown']],
     ['default=sku:A', ['default format']],
+    ['mode=update&default=stock:0', ['default unknown']],
   ] as const) {
     const answer = await sendFile(seller, { body, query });
     assertProblem(answer, 400, 'invalid-query');

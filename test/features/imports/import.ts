@@ -46,6 +46,6 @@ export function makeRows(count: number, from = 1): string {
 }
 
 /** A summary of nothing but these counts. */
-export function counts(given: Readonly<Record<string, number>>) {
+export function counts(given: Readonly<Record<string, number | string>>) {
   return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, ...given };
 }

@@ -10,7 +10,7 @@ import { makeClock } from '../../support/clock.ts';
 import { countTo, makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
 export function testImports(prepare: PrepareStore): void {
-  for (const mode of ['upsert', 'create'] as const) testEffects(prepare, mode);
+  for (const mode of ['upsert', 'update', 'create'] as const) testEffects(prepare, mode);
   testPartialRows(prepare);
 
   test("counts a product's second row as an update", async (t) => {
@@ -83,14 +83,16 @@ function testPartialRows(prepare: PrepareStore): void {
       { sku, stock: 9, defaults: { name: 'Not this one' } },
       { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
     ];
-    for (const mode of ['upsert', 'create'] as const) {
+    for (const mode of ['update', 'upsert', 'create'] as const) {
       const preview = store.dryRunImport(actor.sellerId, mode);
       const said = await preview.try(rows);
       await preview.close();
       const { effects } = await store.importProducts(actor, rows, mode);
-      assert.deepEqual(effects, mode === 'upsert'
-        ? ['incomplete', 'created', 'updated', 'created']
-        : ['incomplete', 'taken', 'taken', 'taken']);
+      assert.deepEqual(effects, {
+        update: ['not_found', 'not_found', 'not_found', 'not_found'],
+        upsert: ['incomplete', 'created', 'updated', 'created'],
+        create: ['incomplete', 'taken', 'taken', 'taken'],
+      }[mode]);
       assert.deepEqual(said, effects);
     }
     const found = await readAll(store, actor.sellerId);
@@ -109,6 +111,7 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
     const actor = await makeActor(store);
     for (const round of countTo(6)) {
       const products = countTo(40).map(() => makeRow(random, 30 * round));
+      await store.importProducts(actor, products.slice(0, 10), 'upsert');
       const before = await readAll(store, actor.sellerId);
       const preview = store.dryRunImport(actor.sellerId, mode);
       const said = [
@@ -119,6 +122,7 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
       const { effects } = await store.importProducts(actor, products, mode);
       assert.deepEqual(effects, said);
       assert.equal(effects.includes('taken'), mode === 'create');
+      assert.equal(effects.includes('not_found'), mode === 'update');
     }
   });
 }

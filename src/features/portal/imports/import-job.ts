@@ -106,7 +106,7 @@ export class ImportJob {
   get columns(): Columns | undefined {
     const { format, header } = this.upload.head;
     const { mode, map, defaults } = this.#state.settings;
-    return format === 'csv' ? matchColumns(header, map, defaults, mode === 'upsert') : undefined;
+    return format === 'csv' ? matchColumns(header, map, defaults, mode !== 'create') : undefined;
   }
 
   /** Restarts the dry run with other settings. Does nothing once the import has started. */
@@ -211,7 +211,7 @@ export class ImportJob {
     const { importer: { currency }, upload: { file, head } } = this;
     const { settings, progress } = this.#state;
     const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
-      : new CsvRows(currency, { ...settings, isPartial: settings.mode === 'upsert' });
+      : new CsvRows(currency, { ...settings, isPartial: settings.mode !== 'create' });
     return readRows(reader, file.read(), target, progress);
   }
 

@@ -1,4 +1,5 @@
 /** Import settings: the column for each member, and defaults for new products. */
+import type { ImportMode } from '../../../store/catalogue-store.ts';
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { type Choice, postForm, renderFields } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
@@ -13,10 +14,13 @@ type Columns = NonNullable<ImportJob['columns']>;
 
 const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
 
-const UPSERT_LABEL = 'Update the product';
-const MODES: readonly Choice[] = [
+type ModeChoice = Choice & { readonly value: ImportMode };
+
+const UPSERT_LABEL = 'Create new products and update existing ones';
+const MODES: readonly [ModeChoice, ...ModeChoice[]] = [
   { value: 'upsert', label: UPSERT_LABEL },
-  { value: 'create', label: 'Reject the row' },
+  { value: 'update', label: 'Update only the columns in the file' },
+  { value: 'create', label: 'Create new products only' },
 ];
 
 /** Names of the form fields. */
@@ -32,12 +36,14 @@ export function readSettings(form: Form, { upload: { head } }: ImportJob): Impor
     const name = head.header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
     if (name) map.set(member, name);
   }
+  const { value: mode } = MODES.find(({ value }) => value === form.get('mode')) ?? MODES[0];
   const defaults = new Map<Member, string>();
-  for (const member of DEFAULTABLE) {
+  // An update creates no products, so it has no fields for defaults.
+  for (const member of mode === 'update' ? [] : DEFAULTABLE) {
     const text = form.getTrimmed(`default_${member}`);
     if (text !== '') defaults.set(member, text);
   }
-  return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
+  return { mode, map, defaults };
 }
 
 const columnLabel = (member: Member): string => `Column for ${memberLabel(member)}`;
@@ -55,7 +61,8 @@ export function advise({ state, upload: { head } }: ImportJob): string | undefin
       return `enter ${value} as "${defaultLabel(member)}"`;
     }).join(' and ')),
     nameColumns: (members) => sentence(`choose the column for ${members.join(' and for ')}`),
-    upsert: sentence(`choose "${UPSERT_LABEL}"`),
+    change: sentence(`choose "${UPSERT_LABEL}"`),
+    create: sentence(`choose "${UPSERT_LABEL}"`),
   }, { format: head.format, ignoredColumns: progress.ignoredColumns });
 }
 
@@ -65,7 +72,7 @@ export function renderSettings(
   const { columns, upload: { head } } = job;
   const content = html`
     ${renderFields([{
-    name: 'mode', label: 'If the SKU already exists', control: 'select', initial: settings.mode,
+    name: 'mode', label: 'What to import', control: 'select', initial: settings.mode,
     choices: MODES,
   }])}
     ${columns && renderColumnFields(columns, head.header, settings)}
@@ -101,7 +108,7 @@ function describeUse({ indexes, used }: Columns, index: number): string {
 }
 
 function renderColumnFields(
-  columns: Columns, header: readonly string[], { map, defaults }: ImportSettings,
+  columns: Columns, header: readonly string[], { mode, map, defaults }: ImportSettings,
 ): Html {
   const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
   const known = header.flatMap((name, index) => {
@@ -116,11 +123,11 @@ function renderColumnFields(
     choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
   })))}
   </div>
-  <div class="grid">
+  ${mode !== 'update' && html`<div class="grid">
     ${renderFields(DEFAULTABLE.map((member) => ({
     name: `default_${member}`, label: defaultLabel(member), initial: defaults.get(member) ?? '',
   })))}
-  </div>`;
+  </div>`}`;
 }
 
 /** The label of the option that chooses no column for a member. */

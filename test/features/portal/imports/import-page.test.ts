@@ -91,6 +91,23 @@ test('imports NDJSON, whose rejected rows have no error column', async (t) => {
   assert.equal(refused.text, '{"sku":"B"}\n');
 });
 
+test('updates only the columns in the file, and then has no fields for defaults', async (t) => {
+  const { user, send } = await open(t);
+  await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
+  await act(user, 'commit');
+  await upload(user, 'sku,stock\nM-1,9\nN-1,2\n');
+  const preview = await act(user, '', { mode: 'update', default_stock: '0' });
+  assert.match(preview.text, /Will be created 0 Will be updated 1 .* Will be rejected 1/);
+  assert.match(preview.text, /Choose "Create new products and update existing ones" below/);
+  assert.equal(user.valueOf('mode'), 'update');
+  assert.doesNotMatch(preview.text, /Default stock/);
+  const done = await act(user, 'commit');
+  assert.match(done.text, /1 of 2 rows imported; 1 rejected/);
+  const { products } = (await send({ path: '/api/v1/products' })).json();
+  assert.deepEqual(products.map(({ name, stock }: Record<string, unknown>) => [name, stock]),
+    [['Mug', 9]]);
+});
+
 test('lets the seller map columns and fill in blank cells', async (t) => {
   const shop = await open(t);
   const { user } = shop;
