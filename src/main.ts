@@ -32,6 +32,7 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   'products list': async () => (await import('./cli/remote/products.ts')).listProducts,
   'products get': async () => (await import('./cli/remote/products.ts')).getProduct,
   'products set': async () => (await import('./cli/remote/products.ts')).setProduct,
+  'stock sync': async () => (await import('./cli/transfer/stock-sync.ts')).syncStock,
   'stock set': async () => (await import('./cli/remote/stock.ts')).setStock,
   'changes tail': async () => (await import('./cli/remote/changes.ts')).tailChanges,
   'webhook list': async () => (await import('./cli/remote/webhook.ts')).listWebhooks,
@@ -151,5 +152,6 @@ function explain(thrown: unknown): { readonly status: number; readonly detail: s
   const isOurs = error instanceof CommandFailure
     || (error instanceof AppError && error.code !== 'internal');
   const isSystem = error instanceof Error && 'syscall' in error;
-  return { status: 1, detail: isOurs || isSystem ? error.message : inspect(error) };
+  const status = error instanceof CommandFailure ? error.exitStatus : 1;
+  return { status, detail: isOurs || isSystem ? error.message : inspect(error) };
 }

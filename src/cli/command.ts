@@ -75,9 +75,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command failed: exit status 1. The message says what to do. */
+/** The command failed: exit status 1, unless it has another one. The message says what to do. */
 export class CommandFailure extends Error {
   override readonly name: string = 'CommandFailure';
+  readonly exitStatus: number;
+
+  constructor(message: string, { exitStatus = 1, ...options }: FailureOptions = {}) {
+    super(message, options);
+    this.exitStatus = exitStatus;
+  }
+}
+
+interface FailureOptions extends ErrorOptions {
+  readonly exitStatus?: number;
 }
 
 const DATA_FLAG: Flag = {

@@ -1,8 +1,8 @@
 /** Products: one at a time, as lists, and as files. */
 import { AppError } from '../domain/error.ts';
 import {
-  listItems, type ListOptions, type Query, type RequestOptions, type Sender, sendForJson, sendJson,
-  splitOptions,
+  formatPairs, listItems, type ListOptions, type Query, type RequestOptions, type Sender,
+  sendForJson, sendJson, splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
 import { openSource, type Source } from './lines.ts';
@@ -224,9 +224,4 @@ async function* readRows(
   if (last !== undefined && last !== LINE_FEED) {
     throw new ConnectionError('The connection broke before the end of the file.');
   }
-}
-
-function formatPairs(pairs: Readonly<Record<string, string | number>> | string | undefined) {
-  if (typeof pairs === 'string' || !pairs) return pairs;
-  return Object.entries(pairs).map(([name, value]) => `${name}:${value}`);
 }

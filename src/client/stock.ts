@@ -1,6 +1,7 @@
 /** Stock: synchronises it, and reads levels and movements. */
 import {
-  listItems, type ListOptions, type RequestOptions, type Sender, sendJson, splitOptions,
+  formatPairs, listItems, type ListOptions, type RequestOptions, type Sender, sendJson,
+  splitOptions,
 } from './sender.ts';
 import { openSource, type Source } from './lines.ts';
 import { openReport, type Report } from './report.ts';
@@ -17,9 +18,7 @@ interface StockOrigin extends RequestOptions {
   readonly dry_run?: boolean | undefined;
 }
 
-export interface StockSyncOptions extends StockOrigin {
-  /** Applies all changes, or none. */
-  readonly atomic?: boolean | undefined;
+interface StocktakeOptions {
   /** A stocktake: products in stock that no change names are set to 0. */
   readonly complete?: boolean | undefined;
   /** The most products that a stocktake may set to 0, in percent of those in stock. Default 50. */
@@ -28,9 +27,20 @@ export interface StockSyncOptions extends StockOrigin {
   readonly force?: boolean | undefined;
 }
 
-export interface StockStreamOptions extends StockOrigin {
+export interface StockSyncOptions extends StockOrigin, StocktakeOptions {
+  /** Applies all changes, or none. */
+  readonly atomic?: boolean | undefined;
+}
+
+export interface StockStreamOptions extends StockOrigin, StocktakeOptions {
+  /** Default: NDJSON. */
+  readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
+  /** Whether the bytes are compressed with gzip. Default false. */
+  readonly isGzip?: boolean | undefined;
   /** Whether the report has a line for each change (default), or for failed ones. */
   readonly report?: 'all' | 'failed' | undefined;
+  /** CSV: the column of each member: `{ set: 'On hand' }`, or as text, `set:On hand`. */
+  readonly map?: Readonly<Record<string, string>> | string | undefined;
 }
 
 export interface LevelOptions extends ListOptions {
@@ -68,8 +78,8 @@ export class Stock {
    */
   sync(changes: readonly StockChange[], options?: StockSyncOptions): Promise<StockSyncResult>;
   /**
-   * Sends any number of changes, as objects or as lines of JSON, which are applied in batches while
-   * they arrive. The report has a line for each, and then a summary.
+   * Sends any number of changes, as objects, as lines of JSON or as CSV, which are applied in
+   * batches while they arrive. The report has a line for each, and then a summary.
    */
   sync(
     changes: Source<StockChange>, options?: StockStreamOptions,
@@ -103,11 +113,18 @@ export class Stock {
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
     const { open, isRepeatable } = await openSource(changes);
-    const { source, reason, dry_run, report } = options;
+    const { source, reason, dry_run, report, complete, zero_limit, force, map } = options;
     return this.#sender.send({
       ...options,
-      method: 'POST', path: STOCK, query: { source, reason, dry_run, report },
-      headers: { 'content-type': NDJSON_TYPE, accept: NDJSON_TYPE },
+      method: 'POST', path: STOCK,
+      query: {
+        source, reason, dry_run, report, complete, zero_limit, force, map: formatPairs(map),
+      },
+      headers: {
+        'content-type': options.type ?? NDJSON_TYPE,
+        accept: NDJSON_TYPE,
+        ...(options.isGzip && { 'content-encoding': 'gzip' }),
+      },
       body: open, isRepeatable,
     }, openReport<StockLine, StockSummary>);
   }

@@ -94,6 +94,10 @@ export interface StockLine extends StockResult {
 
 export interface StockSummary extends StockCounts {
   readonly unchanged: number;
+  /** How many products a stocktake set to 0. */
+  readonly zeroed?: number;
+  /** Columns of a CSV file that were ignored. */
+  readonly ignored_columns?: readonly string[];
 }
 
 export interface StockLevel extends Pick<Product, 'id' | 'sku' | 'stock' | 'position'> {}

@@ -1,7 +1,7 @@
 /**
- * Collects the rejected rows of an import in a file that a person can correct and import again.
- * Rows are copied unchanged; CSV gets the header and an extra column, `error`, which imports
- * ignore. A row that inherits values from the first row of its group is preceded by that row, which
+ * Collects the rejected rows of a file in another one that a person can correct and send again.
+ * Rows are copied unchanged; CSV gets the header and an extra column, `error`, which is ignored. A
+ * product that inherits values from the first row of its group is preceded by that row, which
  * changes nothing. The source is read a second time, in step with the report, so memory use is
  * independent of its size.
  */
@@ -11,9 +11,11 @@ import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { RowError } from './import-advice.ts';
 import { readLines } from './ndjson.ts';
 
-/** A file of products that can be read more than once. */
+/** A file that can be read more than once. */
 interface RowSource {
   readonly format: 'csv' | 'ndjson';
+  /** Whether rows may inherit values. Those of stock must not: a repeated row may adjust twice. */
+  readonly content: 'products' | 'stock';
   /** Reads its decompressed text from the start. */
   open(): AsyncIterable<Buffer>;
 }
@@ -155,7 +157,7 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
       const { line, cells } = record;
       if (!header) {
         header = cells;
-        groupColumn = matchColumns(header).group;
+        groupColumn = source.content === 'products' ? matchColumns(header).group : undefined;
         const mark = await hasByteOrderMark(source) ? '\uFEFF' : '';
         const text = mark + appendCell(record, header, reader.delimiter, nameErrorColumn(header));
         yield { line, copy: () => Buffer.from(text) };

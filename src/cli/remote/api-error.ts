@@ -114,7 +114,7 @@ export async function withRetries<Result>(
 }
 
 /** The errors of a problem, each with the name of its member or flag. */
-function formatIssues(issues: unknown): string {
+export function formatIssues(issues: unknown): string {
   if (!Array.isArray(issues)) return '';
   return issues.map((issue: unknown) => {
     const { pointer, parameter, detail } = asMembers(issue);

@@ -6,6 +6,7 @@ import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { formatCount } from '../format.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
+import { formatIssues } from './api-error.ts';
 import { openClient, SERVER_FLAGS } from './client.ts';
 
 export const setStock: Command = {
@@ -28,7 +29,10 @@ export const setStock: Command = {
     const { results: [result] } = await openClient(input).stock.sync([change], {
       ...(source !== undefined && { source }), ...(reason !== undefined && { reason }),
     });
-    if (!result || isFailure(result.status)) throw explain(change, result);
+    if (!result || isFailure(result.status)) {
+      const why = result ? explainStockResult(result, change.expect) : 'The server has no result.';
+      throw new CommandFailure(`${why} Nothing was changed.`);
+    }
     const { previous, stock: after, status } = result;
     return {
       document: result,
@@ -49,12 +53,16 @@ function parseQuantity(text: string): Pick<StockChange, 'set' | 'adjust'> {
     + ` The largest is ${formatCount(STOCK_LIMIT)}.`);
 }
 
-/** Why the change was not made. */
-function explain({ sku, expect }: StockChange, result: StockResult | undefined): CommandFailure {
-  const { status, stock, errors = [] } = result ?? {};
-  const why = status === 'not_found' ? `There is no product with the SKU ${sku}.`
-    : status === 'conflict' ? `The stock of ${sku} is ${stock}, not ${expect}.`
-    : status === 'insufficient' ? `The stock of ${sku} is only ${stock}.`
-    : errors.map(({ pointer = '', detail }) => `${pointer.slice(1)}: ${detail}`).join(' ');
-  return new CommandFailure(`${why} Nothing was changed.`);
+/** Why a change was not made; `expect` is what it sent, if that is known. */
+export function explainStockResult(
+  { sku, id, status, stock, errors }: StockResult, expect?: number,
+): string {
+  const name = sku ?? id;
+  switch (status) {
+    case 'not_found': return `There is no product with the ${sku === null ? 'id' : 'SKU'} ${name}.`;
+    case 'conflict': return `The stock of ${name} is ${stock}, not ${expect ?? 'as expected'}.`;
+    case 'insufficient': return `The stock of ${name} is only ${stock}.`;
+    case 'stale': return `A newer number for ${name} was applied before, by its sequence.`;
+    default: return formatIssues(errors);
+  }
 }

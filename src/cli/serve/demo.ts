@@ -2,7 +2,7 @@
  * `demo`: runs `serve` on a temporary folder with a sample catalogue, imported through the API, and
  * prints commands to try. The folder is deleted when the process ends.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,6 @@ import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts'
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
-import { sendImport } from '../transfer/import-run.ts';
-import { openSource } from '../transfer/product-file.ts';
 import { serve } from './serve.ts';
 import { formatJoinUrl, invite } from '../../embed/invitation.ts';
 import { withNewStore } from '../with-store.ts';
@@ -61,15 +59,12 @@ async function present(
   { isJson, out }: Input, url: string,
   { key, code, sellerId }: Awaited<ReturnType<typeof createSeller>>,
 ): Promise<void> {
-  const { created: products } = await sendImport({
-    client: new SellerClient({ baseUrl: url, key }),
-    source: openSource(SAMPLE, undefined),
-    options: {},
-    onSent() {},
-    async onRejected({ line, reason }) {
-      throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected: ${reason}`);
-    },
-  });
+  const catalogue = await new SellerClient({ baseUrl: url, key }).products
+    .import(readFileSync(SAMPLE));
+  for await (const { line } of catalogue) {
+    throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected.`);
+  }
+  const { created: products } = await catalogue.summary();
   const portal = { url: formatJoinUrl(url, sellerId), code };
   const address = `${url}${PRODUCTS}`;
   const curl = `curl -H 'x-api-key: ${key}'`;

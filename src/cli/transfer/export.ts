@@ -16,7 +16,7 @@ import { formatCount } from '../format.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
-import { findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
+import { findFormat, FORMAT_FLAG, RowCounter } from './source-file.ts';
 
 interface ExportTask {
   readonly client: SellerClient;

@@ -1,6 +1,6 @@
 /**
- * The file to which `import` writes rejected rows; by default it is beside the imported file. Never
- * overwrites an existing file.
+ * The file to which `import` and `stock sync` write rejected rows; by default it is beside the file
+ * sent. Never overwrites an existing file.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,8 +8,7 @@ import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
-import type { RejectedRow } from './import-run.ts';
-import { type ImportSource, openText, withoutExtension } from './product-file.ts';
+import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
 interface OpenFile {
   readonly path: string;
@@ -18,29 +17,35 @@ interface OpenFile {
 }
 
 export class RejectedRowsFile {
-  readonly #source: ImportSource;
+  readonly #source: SourceFile;
+  readonly #content: 'products' | 'stock';
   readonly #chosenPath: string | undefined;
   #rows: RejectedRows<OpenFile> | undefined;
   /** Path of the file that was created, if any. */
   #path: string | undefined;
 
   /** @throws UsageError if `chosenPath` exists, or the source cannot be read twice */
-  constructor(source: ImportSource, chosenPath: string | undefined) {
+  constructor(
+    source: SourceFile, content: 'products' | 'stock', chosenPath: string | undefined,
+  ) {
     if (chosenPath !== undefined && source.sizeBytes === undefined) {
-      throw new UsageError('--rejected needs an import from a FILE: a pipe cannot be read twice.');
+      throw new UsageError('--rejected needs a FILE: a pipe cannot be read twice.');
     }
     if (chosenPath !== undefined && existsSync(chosenPath)) {
       throw new UsageError(`--rejected: ${chosenPath} already exists. It is not overwritten.`);
     }
     this.#source = source;
+    this.#content = content;
     this.#chosenPath = chosenPath;
   }
 
   /** Adds a rejected row; rows come in the order of the file. */
-  async add({ line, reason }: RejectedRow): Promise<void> {
+  async add(line: number, reason: string): Promise<void> {
     if (this.#source.sizeBytes === undefined) return;
     this.#rows ??= new RejectedRows({
-      source: { format: this.#source.format, open: () => openText(this.#source) },
+      source: {
+        format: this.#source.format, content: this.#content, open: () => openText(this.#source),
+      },
       create: () => this.#create(),
     });
     await this.#rows.add(line, reason);

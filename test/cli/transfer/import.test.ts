@@ -227,8 +227,6 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [[], /Give FILE\|-/],
   [['a.csv', 'b.csv'], /Give FILE\|-/],
   [[SAMPLE, '--format', 'xml'], /--format must be csv or ndjson, not "xml"/],
-  [['products'], /--format csv or --format ndjson/],
-  [['products.xlsx'], /--format csv or --format ndjson/],
   [[SAMPLE, '--url', 'shop.example'], /--url takes an address/],
   [[SAMPLE, '--url', 'https://me:secret@shop.example'], /--url takes an address/],
   [[SAMPLE, '--rejected', SAMPLE], /already exists\. It is not overwritten/],
@@ -243,6 +241,20 @@ for (const [args, says] of misunderstood) {
     assert.deepEqual([status, out, notes.includes('secret')], [2, '', false]);
   });
 }
+
+test('recognizes a file by its content, unless it is binary', async (t) => {
+  const shop = await openShop(t);
+  const workbook = join(shop.folder, 'products.xlsx');
+  writeFileSync(workbook, 'PK\x03\x04\0\0');
+  const { status, notes } = await shop.run('import', workbook);
+  assert.equal(status, 2);
+  assert.match(notes, /^Give the format of .*products\.xlsx: --format csv or --format ndjson/);
+  const path = join(shop.folder, 'products');
+  writeFileSync(path, '\ufeff {"name":"A","category":"B","sku":"C","price":1,"stock":1}\n');
+  assert.match((await shop.run('import', path)).out, /: 1 created/);
+  writeFileSync(path, gzipSync(`${HEADER}\nA,B,D,1,1\n`));
+  assert.match((await shop.run('import', path)).out, /: 1 created/);
+});
 
 for (const args of [[KEY], ['FILE', '--key', KEY], [`--key=${KEY}`]]) {
   test(`rejects "${args.join(' ').replace(KEY, 'spk_...')}" without repeating it`, async () => {

@@ -154,7 +154,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     const args = ['import', '-', '--format', 'csv'];
     const piped = await runWithInput(args, shop.environment, rows);
     assert.equal(piped.status, 1);
-    assert.match(piped.notes, /1 row rejected\. To get them in a file [^\n]*--rejected FILE/);
+    assert.match(piped.notes, /1 row rejected\. [^\n]*, import a file instead of a pipe\./);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, rows);
     const refused = await shop.run('import', path, '--rejected', join(path, 'failed.csv'));

@@ -78,7 +78,7 @@ export class ImportJob {
     this.importer = importer;
     this.upload = upload;
     this.rejected = new RejectedRows({
-      source: { format, open: () => file.read() },
+      source: { format, content: 'products', open: () => file.read() },
       create: () => TemporaryFile.create(context.uploadFolder),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });

@@ -1,0 +1,175 @@
+/**
+ * Sends a file to a running server, and reads the report while sending: NDJSON with a line per
+ * rejected row, then a summary or the problem that stopped it. If the connection breaks, sends the
+ * file again under the same Idempotency-Key: no batch is applied twice, and each is reported again.
+ */
+import type { Report } from '../../client/index.ts';
+import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
+import { formatRowErrors } from '../../transfer/rejected-rows.ts';
+import { CommandFailure, type Input } from '../command.ts';
+import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
+import { formatCounted } from '../format.ts';
+import { printable } from '../printable.ts';
+import { Progress, withInterrupt } from '../progress.ts';
+import { asMembers, TemporaryFailure, withRetries } from '../remote/api-error.ts';
+import type { RejectedRowsFile } from './rejected-rows-file.ts';
+import { readSource, type SourceFile } from './source-file.ts';
+
+export interface FileRun<Line> {
+  readonly source: SourceFile;
+  readonly rejected: RejectedRowsFile;
+  /** Counts that the summary must have, in addition to `failed` and `position`. */
+  readonly counts: readonly string[];
+  /** Whether it shows its progress on stderr. */
+  readonly hasProgress: boolean;
+  /** Sends the bytes once. */
+  send(
+    body: AsyncIterable<Uint8Array>,
+    format: { readonly type: MediaType; readonly isGzip: boolean },
+  ): Promise<Report<Line, unknown>>;
+  /** Undefined for a line about a row that was not rejected. */
+  readRejected(line: Line): RejectedRow | undefined;
+}
+
+interface RejectedRow {
+  /** The line of the file that the row begins on, from 1. */
+  readonly line: number;
+  /** Safe to print; empty if unknown. */
+  readonly sku: string;
+  /** Why it was rejected, in one line that is safe to print. */
+  readonly reason: string;
+  /** The validation errors, safe to print. */
+  readonly errors: readonly RowError[];
+}
+
+export interface FileOutcome {
+  /** The counts by name. */
+  readonly counts: FileCounts;
+  /** Columns that were ignored. */
+  readonly ignoredColumns: readonly string[];
+  /** The first rejected rows. */
+  readonly shown: readonly RejectedRow[];
+  readonly causes: RejectionCauses;
+  /** All rejected rows, if there is a file of them. */
+  readonly rejectedFile: string | undefined;
+}
+
+type FileCounts = Readonly<Record<string, number>> & {
+  readonly failed: number;
+  readonly position: number;
+};
+
+type MediaType = 'text/csv' | 'application/x-ndjson';
+
+const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+
+/**
+ * Sends the file, and again after temporary failures if it can be read again. `resume` says how to
+ * continue what was interrupted; undefined for a dry run.
+ * @throws CommandFailure
+ */
+export async function transferFile<Line>(
+  run: FileRun<Line>, resume: string | undefined, note: Input['note'],
+): Promise<FileOutcome> {
+  const { source, rejected } = run;
+  const isRepeatable = source.sizeBytes !== undefined; // a pipe is not
+  const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
+  const interrupt = (): string => {
+    rejected.remove();
+    return `Interrupted. ${resume ?? 'Nothing was changed.'}`;
+  };
+  try {
+    return await withInterrupt(() => withRetries(() => sendFile(run), policy, note), interrupt);
+  } catch (error) {
+    await rejected.discard();
+    if (!(error instanceof TemporaryFailure) || resume === undefined) throw error;
+    throw new CommandFailure(`${error.message} ${resume}`, { cause: error });
+  } finally {
+    if (source.path === '-') process.stdin.destroy(); // an open pipe would keep this process alive
+  }
+}
+
+/**
+ * Sends the file once. Discards the rejected rows of earlier attempts.
+ * @throws CommandFailure if the file cannot be read; the client's errors
+ */
+async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
+  const { source, rejected } = run;
+  await rejected.discard();
+  const progress = run.hasProgress ? new Progress(process.stderr) : undefined;
+  const shown: RejectedRow[] = [];
+  const causes = new RejectionCauses();
+  let state = { rows: 0, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0 };
+  const onSent = (rows: number, bytes: number): void => {
+    state = { ...state, rows, bytes };
+    progress?.show(state);
+  };
+  try {
+    const report = await run.send(readSource(source, onSent), {
+      type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
+    });
+    for await (const line of report) {
+      const row = run.readRejected(line);
+      if (!row) continue;
+      state = { ...state, rejected: state.rejected + 1 };
+      if (shown.length < REJECTED_ROWS_SHOWN) shown.push(row);
+      causes.add(row.errors);
+      await rejected.add(row.line, row.reason);
+    }
+    const summary = readSummary(await report.summary(), run.counts);
+    progress?.end(state);
+    return { ...summary, shown, causes, rejectedFile: await rejected.end() };
+  } finally {
+    progress?.close();
+  }
+}
+
+function readSummary(
+  value: unknown, names: readonly string[],
+): Pick<FileOutcome, 'counts' | 'ignoredColumns'> {
+  const members = asMembers(value);
+  const counts = [...names, 'failed', 'position'].map((name) => {
+    if (typeof members[name] === 'number') return [name, members[name]];
+    throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
+  });
+  const ignored = members['ignored_columns'];
+  return {
+    // The cast: each count has its entry.
+    counts: Object.fromEntries(counts) as FileCounts,
+    ignoredColumns: Array.isArray(ignored) ? ignored.map(printable) : [],
+  };
+}
+
+/** Prints the first rejected rows, and returns the failure that says where all of them are. */
+export function explainRejected(
+  { flags, operands: [source = '-'], note }: Input,
+  { counts: { failed }, shown, rejectedFile }: FileOutcome,
+  { verb, advice }: { readonly verb: string; readonly advice?: string | undefined },
+): CommandFailure {
+  for (const { line, sku, reason } of shown) {
+    note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
+  }
+  const again = flags['dry-run'] === undefined ? `Correct them there and ${verb} that file.`
+    : `Correct them in ${source}, or ${verb} it and correct the rejected rows.`;
+  const where = rejectedFile === undefined ? '' : ` The rows are in ${rejectedFile}.`;
+  const hint = advice !== undefined ? `${advice}${where}`
+    : rejectedFile !== undefined ? `They are in ${rejectedFile}. ${again}`
+    : 'To get them in a file that you can correct, '
+      + (source === '-' ? `${verb} a file instead of a pipe.` : 'run it with --rejected FILE.');
+  return new CommandFailure(`${formatCounted(failed, 'row')} rejected. ${hint}`);
+}
+
+/** A rejected row, safe to print whatever the server sent. The default reason is its errors. */
+export function readRejectedRow(
+  row: { readonly line: unknown; readonly sku: unknown; readonly errors?: unknown },
+  reason?: string,
+): RejectedRow {
+  const errors = (Array.isArray(row.errors) ? row.errors : []).map((error: unknown) => {
+    const { pointer, code, detail } = asMembers(error);
+    return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };
+  });
+  return {
+    line: Number(row.line), sku: printable(row.sku),
+    reason: printable(reason) || formatRowErrors(errors), errors,
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Files to send: their format, by `--format`, the file extension or the first bytes, how they are
+ * read, and how their rows are counted.
+ */
+import { once } from 'node:events';
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { constants, createGunzip, gunzipSync } from 'node:zlib';
+import { CommandFailure, UsageError } from '../command.ts';
+
+type TextFormat = 'csv' | 'ndjson';
+
+interface FileFormat {
+  readonly format: TextFormat;
+  /** Whether it is a gzip file. */
+  readonly isCompressed: boolean;
+}
+
+export interface SourceFile extends FileFormat {
+  /** `-` for standard input. */
+  readonly path: string;
+  /** Undefined if it can be read only once. */
+  readonly sizeBytes: number | undefined;
+}
+
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const FORMATS: Readonly<Record<string, TextFormat>> = {
+  csv: 'csv', tsv: 'csv', txt: 'csv', ndjson: 'ndjson', jsonl: 'ndjson',
+};
+const EXTENSION = /\.(?:(csv|tsv|txt|ndjson|jsonl)(?:\.gz)?|gz)$/i;
+
+/** The first bytes of a gzip file (RFC 1952, section 2.3.1). */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+/** Read to recognize a format. Decompressed, they have at most 1,032 times this size. */
+const START_BYTES = 4_096;
+
+export const FORMAT_FLAG = {
+  value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its first byte)',
+};
+
+/** The format of a file of this name. @throws UsageError */
+export function findFormat(path: string, flag: string | undefined): FileFormat {
+  return { format: parseFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
+}
+
+/** The format that the file extension stands for. */
+function findFormatByName(path: string): TextFormat | undefined {
+  return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
+}
+
+/** @throws UsageError */
+function parseFormat(flag: string | undefined): TextFormat | undefined {
+  if (flag === undefined || flag === 'csv' || flag === 'ndjson') return flag;
+  throw new UsageError(`--format must be csv or ndjson, not "${flag}".`);
+}
+
+function requireFormat(path: string): TextFormat {
+  const format = findFormatByName(path);
+  if (format) return format;
+  throw new UsageError(`Give the format of ${nameFile(path)}: --format csv or --format ndjson.`);
+}
+
+/** The name of a file in messages. */
+export function nameFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
+/** The path without the extensions of a format. */
+export function withoutExtension(path: string): string {
+  return path.replace(EXTENSION, '');
+}
+
+/** @throws UsageError; CommandFailure if there is no such file, or it cannot be read */
+export async function openSource(
+  path: string, formatFlag: string | undefined,
+): Promise<SourceFile> {
+  const flag = parseFormat(formatFlag);
+  const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path !== '-' && !file) throw new CommandFailure(`There is no file ${path}.`);
+  try {
+    // Other files, such as named pipes, can be read only once.
+    const start = path === '-' ? await peekInput() : file?.isFile() ? readStart(path) : undefined;
+    const isGzip = start?.subarray(0, GZIP.length).equals(GZIP) ?? false;
+    return {
+      path,
+      sizeBytes: file?.isFile() ? file.size : undefined,
+      isCompressed: isGzip || /\.gz$/i.test(path),
+      format: flag ?? findFormatByName(path) ?? recognize(start, isGzip) ?? requireFormat(path),
+    };
+  } catch (error) {
+    throw explainUnreadable(path, error);
+  }
+}
+
+/** NDJSON begins with a brace; undefined for an empty file, or one that is no text. */
+function recognize(start: Buffer | undefined, isGzip: boolean): TextFormat | undefined {
+  if (!start) return undefined;
+  const bytes = isGzip
+    ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }) // it is only the start of a file
+    : start;
+  const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
+  if (text === '' || text.includes('\0')) return undefined;
+  return text.startsWith('{') ? 'ndjson' : 'csv';
+}
+
+function readStart(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(START_BYTES);
+    return bytes.subarray(0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The first bytes of standard input, which stay to be read. */
+async function peekInput(): Promise<Buffer> {
+  await once(process.stdin, 'readable');
+  // The cast: without an encoding, a stream has buffers.
+  const chunk = process.stdin.read() as Buffer | null;
+  if (!chunk) return Buffer.alloc(0);
+  process.stdin.unshift(chunk);
+  return chunk.subarray(0, START_BYTES);
+}
+
+function explainUnreadable(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof UsageError) return error;
+  return new CommandFailure(`${nameFile(path)} cannot be read: ${error.message}.`);
+}
+
+/**
+ * Reads the bytes without decompressing them, and reports the rows and bytes read so far.
+ * @throws CommandFailure
+ */
+export async function* readSource(
+  source: SourceFile, onRead: (rows: number, bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  const counter = new RowCounter(source.format);
+  const count = source.isCompressed ? makeInflater(counter) : (chunk: Buffer) => counter.add(chunk);
+  let bytes = 0;
+  try {
+    const chunks: AsyncIterable<Buffer> = openBytes(source);
+    for await (const chunk of chunks) {
+      await count(chunk);
+      bytes += chunk.length;
+      onRead(counter.rows, bytes);
+      yield chunk;
+    }
+  } catch (error) {
+    throw explainUnreadable(source.path, error);
+  }
+}
+
+/** Reads the decompressed text of a file. */
+export function openText(source: SourceFile): AsyncIterable<Buffer> {
+  const bytes = openBytes(source);
+  // Errors of the file are forwarded to the decoder, and thrown to its reader.
+  return source.isCompressed ? pipeline(bytes, createGunzip(), () => {}) : bytes;
+}
+
+function openBytes({ path }: SourceFile): NodeJS.ReadableStream & AsyncIterable<Buffer> {
+  return path === '-' ? process.stdin : createReadStream(path);
+}
+
+/** Decompresses chunks only to count their rows; resolves when a chunk is counted. */
+function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
+  const inflate = createGunzip();
+  inflate.on('data', (chunk: Buffer) => counter.add(chunk));
+  return (chunk) => new Promise((resolve, reject) => {
+    inflate.once('error', reject);
+    inflate.write(chunk, () => {
+      inflate.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Counts rows by line feeds. In CSV, the header and line feeds inside quotes do not count (a
+ * doubled quote closes and reopens).
+ */
+export class RowCounter {
+  readonly #isCsv: boolean;
+  #isQuoted = false;
+  #lines = 0;
+
+  constructor(format: TextFormat) {
+    this.#isCsv = format === 'csv';
+  }
+
+  get rows(): number {
+    return this.#isCsv ? Math.max(0, this.#lines - 1) : this.#lines;
+  }
+
+  add(chunk: Uint8Array): void {
+    for (const byte of chunk) {
+      if (byte === QUOTE && this.#isCsv) this.#isQuoted = !this.#isQuoted;
+      else if (byte === LINE_FEED && !this.#isQuoted) this.#lines += 1;
+    }
+  }
+}

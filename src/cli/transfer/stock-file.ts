@@ -1,0 +1,76 @@
+/**
+ * Files of stock changes: how they are sent, and what a report on one says. The options of a run
+ * are plain data, so that an interrupted run can be continued with the same ones.
+ */
+import type { SellerClient, StockLine } from '../../client/index.ts';
+import { isFailure } from '../../domain/catalogue/stock-change.ts';
+import { type Flags, type Input, UsageError } from '../command.ts';
+import { formatCounts } from '../format.ts';
+import { explainStockResult } from '../remote/stock.ts';
+import { readNumber } from '../settings.ts';
+import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
+import type { RejectedRowsFile } from './rejected-rows-file.ts';
+import type { SourceFile } from './source-file.ts';
+
+/** Parameters of `POST /api/v1/stock`. */
+interface StockOptions {
+  readonly source?: string;
+  readonly reason?: string;
+  readonly map?: string;
+  readonly complete?: boolean;
+  readonly zero_limit?: number;
+  readonly force?: boolean;
+  readonly dry_run?: boolean;
+}
+
+const COUNTS = ['applied', 'unchanged'];
+const ZERO_LIMIT_PERCENT = 100;
+
+export const STOCK_FLAGS: Flags = {
+  source: { value: 'NAME', help: 'the system that the numbers come from, for the stock ledger' },
+  reason: { value: 'TEXT', help: 'why, for the stock ledger, where a row has no reason' },
+  map: { value: 'stock:Count,...', help: 'columns of members that are not recognized by name' },
+  complete: { help: 'a stocktake: products that the file does not name are set to 0' },
+  'zero-limit': {
+    value: 'N', help: 'the most products that --complete may set to 0, in percent (default: 50)',
+  },
+  force: { help: 'with --complete: no such limit' },
+};
+
+/** @throws UsageError */
+export function readStockOptions(flags: Input['flags']): StockOptions {
+  const { source, reason, map, complete, force, 'zero-limit': zeroLimit } = flags;
+  if (complete === undefined && (zeroLimit ?? force) !== undefined) {
+    throw new UsageError('--zero-limit and --force are for stocktakes: add --complete.');
+  }
+  return {
+    ...(source !== undefined && { source }),
+    ...(reason !== undefined && { reason }),
+    ...(map !== undefined && { map }),
+    ...(complete !== undefined && { complete: true }),
+    ...(zeroLimit !== undefined && {
+      zero_limit: readNumber(flags, 'zero-limit', 0, ZERO_LIMIT_PERCENT),
+    }),
+    ...(force !== undefined && { force: true }),
+    ...(flags['dry-run'] !== undefined && { dry_run: true }),
+  };
+}
+
+/** A run whose retries, also those of a later process, share the Idempotency-Key. */
+export function createStockRun(
+  client: SellerClient, source: SourceFile, rejected: RejectedRowsFile,
+  options: StockOptions & { readonly idempotencyKey: string },
+): Omit<FileRun<StockLine>, 'hasProgress'> {
+  return {
+    source, rejected,
+    counts: options.complete ? [...COUNTS, 'zeroed'] : COUNTS,
+    send: (body, format) => client.stock.sync(body, { ...options, ...format, report: 'failed' }),
+    readRejected: (line) => (isFailure(line.status)
+      ? readRejectedRow(line, explainStockResult(line)) : undefined),
+  };
+}
+
+/** What was done, in one sentence or two. */
+export function formatStockOutcome(what: string, { counts }: FileOutcome): string {
+  return `${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`;
+}

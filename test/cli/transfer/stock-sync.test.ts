@@ -1,0 +1,171 @@
+/** `stock sync`: files and pipes of stock changes, what it prints, and its exit status. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
+import { run } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { openShop, runWithInput, type Shop } from '../shop.ts';
+import { startFakeServer } from './fake-server.ts';
+
+const KEY = generateApiKey();
+
+async function openStockedShop(t: Parameters<typeof openShop>[0]): Promise<Shop> {
+  const shop = await openShop(t);
+  const path = join(shop.folder, 'catalogue.csv');
+  writeFileSync(path, 'name,category,sku,price,stock\nMug,K,MUG-1,5,10\nCup,K,CUP-1,5,20\n');
+  assert.equal((await shop.run('import', path)).status, 0);
+  return shop;
+}
+
+async function readStock(shop: Shop): Promise<Record<string, number>> {
+  const { out } = await shop.run('products', 'list', '--fields', 'sku,stock', '--json');
+  return Object.fromEntries(out.trim().split('\n').map((line) => {
+    const { sku, stock } = JSON.parse(line);
+    return [sku, stock];
+  }));
+}
+
+function lines(...changes: readonly object[]): string {
+  return changes.map((change) => `${JSON.stringify(change)}\n`).join('');
+}
+
+describe('stock sync', { concurrency: 2 }, () => {
+  test('applies a file, and says what changed', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'stock.ndjson');
+    writeFileSync(path, lines({ sku: 'MUG-1', adjust: -3 }, { sku: 'CUP-1', set: 20 }));
+    const { status, out, notes } = await shop.run(
+      'stock', 'sync', path, '--source', 'till 2', '--reason', 'sold',
+    );
+    assert.equal(status, 0, notes);
+    assert.match(out, /stock\.ndjson: 1 applied, 1 unchanged, 0 rejected\. .* at position 3\.\n$/);
+    assert.match(notes, /^100 %, 2 rows, 0 rejected, [\d,]+ rows\/s\n$/);
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 7, 'CUP-1': 20 });
+    const feed = await send(shop.serving.port, {
+      path: '/api/v1/stock/movements?source=till+2&reason=sold', headers: { 'x-api-key': shop.key },
+    });
+    assert.deepEqual([feed.json().movements.length, feed.json().movements[0].delta], [1, -3]);
+  });
+
+  test('writes rejected rows to a file that can be corrected and sent as it is', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'stock.ndjson');
+    writeFileSync(path, lines(
+      { sku: 'MUG-1', adjust: -3 }, { sku: 'TYPO', adjust: -1 }, { sku: 'CUP-1', adjust: -21 },
+      { sku: 'CUP-1', set: 1, expect: 4 }, { sku: 'CUP-1', set: -1 },
+    ));
+    const { status, out, notes } = await shop.run('stock', 'sync', path, '--json');
+    assert.equal(status, 1);
+    const failed = join(shop.folder, 'stock.failed.ndjson');
+    assert.deepEqual(JSON.parse(out), {
+      summary: { applied: 1, unchanged: 0, failed: 4, position: 3, ignored_columns: [] },
+      rejected_file: failed,
+    });
+    assert.match(notes, / {2}Line 2, SKU TYPO: There is no product with the SKU TYPO\.\n/);
+    assert.match(notes, / {2}Line 3, SKU CUP-1: The stock of CUP-1 is only 20\.\n/);
+    assert.match(notes, / {2}Line 4, SKU CUP-1: The stock of CUP-1 is 20, not as expected\.\n/);
+    assert.match(notes, / {2}Line 5, SKU CUP-1: set: [^\n]+\n/);
+    assert.match(notes, /4 rows rejected\. They are in .*\. Correct them there and sync/);
+    const [first = ''] = readFileSync(failed, 'utf8').split('\n');
+    writeFileSync(failed, first.replace('TYPO', 'CUP-1'));
+    const again = await shop.run('stock', 'sync', failed);
+    assert.equal(again.status, 0, again.notes);
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 7, 'CUP-1': 19 });
+  });
+
+  test('changes nothing in a dry run', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'stock.ndjson');
+    writeFileSync(path, lines({ sku: 'MUG-1', adjust: -3 }, { sku: 'TYPO', set: 1 }));
+    const { status, out, notes } = await shop.run('stock', 'sync', path, '--dry-run');
+    assert.equal(status, 1);
+    assert.match(out, /^Dry run, nothing was changed: 1 applied, 0 unchanged, 1 rejected/);
+    assert.match(notes, /Correct them in .*stock\.ndjson, or sync it and correct/);
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 10, 'CUP-1': 20 });
+  });
+
+  test('recognizes format and compression of standard input by its content', async (t) => {
+    const shop = await openStockedShop(t);
+    const input = gzipSync(lines({ sku: 'MUG-1', set: 4 }, { sku: 'X', set: 4 }));
+    const { status, out, notes } = await runWithInput(
+      ['stock', 'sync', '-'], shop.environment, input,
+    );
+    assert.equal(status, 1);
+    assert.match(out, /^standard input: 1 applied, 0 unchanged, 1 rejected/);
+    assert.match(notes, /1 row rejected\. [^\n]*, sync a file instead of a pipe\.\n$/);
+    const empty = await runWithInput(['stock', 'sync', '-'], shop.environment, '');
+    assert.equal(empty.status, 2);
+    assert.match(empty.notes, /^Give the format of standard input/);
+  });
+
+  test('sends CSV as it is, with the flags as parameters', async (t) => {
+    const seen: unknown[] = [];
+    const url = await startFakeServer(t, async (request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://x');
+      const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+      const body = gunzipSync(await buffer(request)).toString();
+      seen.push(Object.fromEntries(searchParams), type, encoding, body);
+      const summary = { applied: 1, unchanged: 0, failed: 0, zeroed: 7, position: 9 };
+      response.end(`${JSON.stringify({ summary })}\n`);
+    });
+    const path = join(makeFolder(t), 'count.dat'); // neither name nor suffix says what it is
+    writeFileSync(path, gzipSync('sku;Bestand\nMUG-1;4\n'));
+    const { status, out, notes } = await run([
+      'stock', 'sync', path, '--source', 'erp', '--reason', 'count', '--map', 'stock:Bestand',
+      '--complete', '--zero-limit', '20', '--force', '--dry-run',
+    ], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
+    assert.equal(status, 0, notes);
+    assert.match(out, /: 1 applied, 0 unchanged, 7 set to 0, 0 rejected\./);
+    assert.deepEqual(seen, [{
+      source: 'erp', reason: 'count', map: 'stock:Bestand', complete: 'true', zero_limit: '20',
+      force: 'true', dry_run: 'true', report: 'failed',
+    }, 'text/csv', 'gzip', 'sku;Bestand\nMUG-1;4\n']);
+  });
+
+  test('says how to continue a run that stopped, and then applies nothing twice', async (t) => {
+    const shop = await openStockedShop(t);
+    const changes = lines({ sku: 'MUG-1', adjust: -3 });
+    const args = ['stock', 'sync', '-', '--idempotency-key', 'till-7'];
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const { status, out } = await runWithInput(args, shop.environment, changes);
+      assert.equal(status, 0);
+      assert.match(out, /: 1 applied/);
+    }
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 7, 'CUP-1': 20 });
+    const url = await startFakeServer(t, async (request, response) => {
+      await buffer(request);
+      response.destroy();
+    });
+    const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+    const broken = await runWithInput(['stock', 'sync', '-'], environment, changes);
+    assert.equal(broken.status, 2);
+    assert.match(broken.notes, /within 48 hours with --idempotency-key [\da-f-]{36}\n$/);
+  });
+
+  const stock = lines({ sku: 'MUG-1', set: 1 });
+  const failures: readonly [name: string, args: readonly string[], says: RegExp][] = [
+    ['no server', ['stock.ndjson', '--url', 'http://127.0.0.1:2'], /^No server at/],
+    ['no file', ['none.csv'], /^There is no file .*none\.csv\.\n$/],
+    ['a folder', ['.', '--format', 'csv'], /cannot be read/],
+    ['a wrong flag', ['stock.ndjson', '--source', 'x'.repeat(65)], /^[^\n]*--source: /],
+    ['a limit without a stocktake', ['stock.ndjson', '--zero-limit', '5'], /add --complete/],
+    ['a limit out of range', ['stock.ndjson', '--complete', '--zero-limit', '101'], /0 to 100/],
+  ];
+  test('exits with status 2 and one line if nothing could be done', async (t) => {
+    const shop = await openStockedShop(t);
+    writeFileSync(join(shop.folder, 'stock.ndjson'), stock);
+    for (const [name, [path = '', ...args], says] of failures) {
+      const { status, out, notes } = await shop.run(
+        'stock', 'sync', join(shop.folder, path), ...args,
+      );
+      assert.deepEqual([status, out, notes.split('\n').length], [2, '', 2], `${name}: ${notes}`);
+      assert.match(notes, says, name);
+    }
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 10, 'CUP-1': 20 });
+  });
+});
