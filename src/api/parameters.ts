@@ -3,6 +3,7 @@
  * and describes it in the OpenAPI document. Other parameters are rejected.
  */
 import type { Caller } from '../domain/access/caller.ts';
+import { fileName } from '../domain/catalogue/import.ts';
 import { findSku } from '../domain/catalogue/product.ts';
 import { type Sku, skuReference } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
@@ -107,6 +108,11 @@ export const dryRun: Parameter<boolean> & { readonly default: boolean } = {
   },
   default: false,
   description: 'Return the outcome without changing anything.', example: true,
+};
+
+export const fileNameParameter = {
+  ...fileName, example: 'stock-2026-11-20.csv',
+  description: 'The name of the file, for the record of the import.',
 };
 
 export const position = integer(0, Number.MAX_SAFE_INTEGER);

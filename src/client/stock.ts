@@ -41,6 +41,8 @@ export interface StockStreamOptions extends StockOrigin, StocktakeOptions {
   readonly report?: 'all' | 'failed' | undefined;
   /** CSV: the column of each member: `{ set: 'On hand' }`, or as text, `set:On hand`. */
   readonly map?: Readonly<Record<string, string>> | string | undefined;
+  /** The name of the file, for the record of the import. */
+  readonly file_name?: string | undefined;
 }
 
 export interface LevelOptions extends ListOptions {
@@ -113,12 +115,13 @@ export class Stock {
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
     const { open, isRepeatable } = await openSource(changes);
-    const { source, reason, dry_run, report, complete, zero_limit, force, map } = options;
+    const { source, reason, dry_run, report, complete, zero_limit, force, map, file_name } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: STOCK,
       query: {
-        source, reason, dry_run, report, complete, zero_limit, force, map: formatPairs(map),
+        source, reason, dry_run, report, complete, zero_limit, force, file_name,
+        map: formatPairs(map),
       },
       headers: {
         'content-type': options.type ?? NDJSON_TYPE,

@@ -78,6 +78,8 @@ export interface StockCounts {
   readonly failed: number;
   /** Position of the catalogue afterwards. */
   readonly position: number;
+  /** The record of the import; absent in a dry run. */
+  readonly import?: string;
 }
 
 export interface StockSyncResult extends StockCounts {
@@ -121,6 +123,8 @@ interface Origin {
   readonly key_id: string;
   /** Who made the change without a key, if a name was given. */
   readonly actor?: string;
+  /** The import that made the change; absent for single writes. */
+  readonly import?: string;
 }
 
 /** An entry of the stock ledger. */
@@ -149,6 +153,8 @@ export interface ImportRow {
 export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'skipped', number>> {
   /** Position of the catalogue afterwards. */
   readonly position: number;
+  /** The record of the import; absent in a dry run. */
+  readonly import?: string;
   readonly ignored_columns?: readonly string[];
   /** What would correct most of the rejected rows. */
   readonly advice?: string;

@@ -1,6 +1,6 @@
 /**
  * Ids: integers inside, opaque prefixed strings outside (`prd_...`, `key_...`, `sel_...`,
- * `whk_...`).
+ * `whk_...`, `imp_...`).
  * An integer is `milliseconds since 1970 * 1024 + n`, so it orders by time and stays below 2^53
  * until the year 2248. Its string has 11 characters of base32hex (RFC 4648 section 7, lower case,
  * which keeps the order). The ids of a seller's objects append the seller's 11 characters, so that
@@ -14,6 +14,7 @@ export type SellerId = Branded<'SellerId'>;
 export type KeyId = Branded<'KeyId'>;
 export type ProductId = Branded<'ProductId'>;
 export type WebhookId = Branded<'WebhookId'>;
+export type ImportId = Branded<'ImportId'>;
 
 /** A key, with its seller. */
 export interface KeyReference {
@@ -61,6 +62,10 @@ export function formatProductId(sellerId: SellerId, id: ProductId): string {
   return `prd_${encode(id)}${encode(sellerId)}`;
 }
 
+export function formatImportId(sellerId: SellerId, id: ImportId): string {
+  return `imp_${encode(id)}${encode(sellerId)}`;
+}
+
 export function formatWebhookId({ sellerId, id }: WebhookReference): string {
   return `whk_${encode(id)}${encode(sellerId)}`;
 }
@@ -81,6 +86,11 @@ export function parseKeyId(text: string): KeyReference | undefined {
 /** Undefined for anything but the id of a product of this seller. */
 export function parseProductId(sellerId: SellerId, text: string): ProductId | undefined {
   return parseOwnId<ProductId>('prd_', sellerId, text);
+}
+
+/** Undefined for anything but the id of an import of this seller. */
+export function parseImportId(sellerId: SellerId, text: string): ImportId | undefined {
+  return parseOwnId<ImportId>('imp_', sellerId, text);
 }
 
 /** Undefined for anything but the id of a webhook endpoint of this seller. */

@@ -14,6 +14,8 @@ export const REASON_LIMIT_CODE_POINTS = 200;
 export const SOURCE_LIMIT_CODE_POINTS = 64;
 /** Name of an actor without a key; it is in each of the actor's events. */
 export const ACTOR_LIMIT_CODE_POINTS = 100;
+/** Name of an imported file; the longest that most file systems allow. */
+export const FILE_NAME_LIMIT_CODE_POINTS = 255;
 /** Changes of one stock request in JSON; they are one transaction. */
 export const STOCK_CHANGES_LIMIT = 10_000;
 /** Changes of a stock request that one time slice validates; it takes a few milliseconds. */

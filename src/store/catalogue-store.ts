@@ -8,7 +8,7 @@ import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogu
 import type { NewProduct, Product } from '../domain/catalogue/product-fields.ts';
 import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../domain/catalogue/stock-sync.ts';
-import type { Actor, PageQuery, WriteContext } from './write.ts';
+import type { Actor, ImportReference, PageQuery, WriteContext } from './write.ts';
 
 /** A page and the position at which it was read. */
 export interface ProductPage {
@@ -39,7 +39,7 @@ export type ImportMode = 'upsert' | 'update' | 'create';
 export type ImportEffect =
   | 'created' | 'updated' | 'unchanged' | 'taken' | 'not_found' | 'incomplete';
 
-export interface ImportedProducts {
+export interface ImportedProducts extends ImportReference {
   /** One per row, in order. */
   readonly effects: readonly ImportEffect[];
   /** Of the catalogue afterwards. */
@@ -54,7 +54,7 @@ export interface ImportDryRun {
 }
 
 /** The outcome of a stock sync. */
-export interface SyncedStock {
+export interface SyncedStock extends ImportReference {
   /** In the order of the changes. */
   readonly results: readonly StockResult[];
   /** Number of products in stock that a stocktake did not name. */

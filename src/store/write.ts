@@ -1,5 +1,6 @@
 /** Types shared by the store ports: actors, idempotent writes, and pages of a list. */
-import type { KeyId, SellerId } from '../domain/id.ts';
+import type { ImportCounts, NewImport } from '../domain/catalogue/import.ts';
+import type { ImportId, KeyId, SellerId } from '../domain/id.ts';
 
 /** The seller, key and address of a write. */
 export interface Actor {
@@ -8,13 +9,30 @@ export interface Actor {
   /** Who acts without a key: 1..100 code points, if given. */
   readonly actorName?: string | undefined;
   /** For the audit log; undefined for the machine itself. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
-/** The actor of a mutation, and its idempotency key. */
+/** The part of an import that one mutation writes. */
+export interface ImportPart {
+  /** Undefined in the first part: it creates the record, and its outcome has the id. */
+  readonly id: ImportId | undefined;
+  readonly record: NewImport;
+  /** Rows that the mutation does not see, such as `failed` ones. */
+  readonly counts: ImportCounts;
+  readonly isLast: boolean;
+}
+
+/** The import of an outcome; undefined if the mutation was not part of one. */
+export interface ImportReference {
+  readonly importId?: ImportId | undefined;
+}
+
+/** The actor of a mutation, its idempotency key, and the import that it is part of. */
 export interface WriteContext extends Actor {
   /** Undefined if the client sent no Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined;
+  /** For mutations that return an `ImportReference`. */
+  readonly import?: ImportPart | undefined;
 }
 
 /**

@@ -286,7 +286,7 @@ export class CatalogueModel {
   ): void {
     this.history.push({
       sellerId: this.sellerId, position: this.position + 1, type, productId: id, sku, keyId, actor,
-      at,
+      importId: undefined, at,
       movement: { before, after: stock, reason, source, sequence }, product,
     });
   }

@@ -7,7 +7,7 @@ import {
 } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import type { Schema } from '../../domain/validation.ts';
-import { positionSchema, productIdSchema } from '../stock/stock-schemas.ts';
+import { importIdSchema, positionSchema, productIdSchema } from '../stock/stock-schemas.ts';
 import { enumOf, nullable, objectOf, refer, time, unionOf } from './schema.ts';
 
 const types: Readonly<Record<ChangeType, string>> = {
@@ -37,7 +37,10 @@ export function describeChange(
     ...actorName.schema,
     description: 'Who made the change without an API key. Absent if no name was given.',
   };
-  return objectOf({ ...required, actor }, Object.keys(required));
+  const imported = {
+    ...importIdSchema, description: 'The import that made the change. Absent for single writes.',
+  };
+  return objectOf({ ...required, actor, import: imported }, Object.keys(required));
 }
 
 export const movementSchemas = {

@@ -10,6 +10,8 @@ export const newProduct = Object.fromEntries(SENT_FIELDS.map(({ name, example })
 export const product = Object.fromEntries(PRODUCT_FIELDS.map(({ name, example }) =>
   [name, example])) as Readonly<Record<ProductFieldName, string | number>>;
 
+export const importId = 'imp_1k7s94cmc001k7s94bi600';
+
 export const stockMovement = {
   before: 40, after: 38, delta: -2, reason: 'sold', source: 'erp', sequence: null,
 };

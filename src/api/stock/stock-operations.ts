@@ -8,8 +8,8 @@ import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, refer } from '../description/schema.ts';
 import { invalid, type ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
-import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
-import { product } from '../description/examples.ts';
+import { choice, dryRun, fileNameParameter, instant, position, withDefault } from '../parameters.ts';
+import { importId, product } from '../description/examples.ts';
 
 /** All but `dry_run` are for NDJSON: in JSON, source and reason are members of the body. */
 export const stockSyncParameters = {
@@ -24,6 +24,10 @@ export const stockSyncParameters = {
   },
   reason: {
     ...stockReason, description: 'NDJSON only: the reason for the changes.', example: 'count',
+  },
+  file_name: {
+    ...fileNameParameter,
+    description: 'NDJSON only: the name of the file, for the record of the import.',
   },
 } as const;
 
@@ -58,7 +62,7 @@ export const stockTag: Tag = {
 const { sku, id, stock: previous } = product;
 const change = { sku, adjust: -2, reason: 'sold' };
 const result = { sku, id, status: 'ok', previous, stock: 38, position: 13 };
-const summary = { applied: 1, unchanged: 0, failed: 0, position: 13 };
+const summary = { applied: 1, unchanged: 0, failed: 0, position: 13, import: importId };
 
 export const syncStockOperation: Operation = {
   id: 'syncStock',
@@ -88,7 +92,7 @@ export const syncStockOperation: Operation = {
               sku: 'CUP-1', id: null, status: 'not_found', previous: null, stock: null,
               position: null,
             }],
-            applied: 1, failed: 1, position: 13,
+            applied: 1, failed: 1, position: 13, import: importId,
           },
         },
       },

@@ -13,6 +13,12 @@ export const positionSchema = { type: 'integer', minimum: 1 };
 const sku = skuReference.schema;
 export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
 
+/** The id of an import record. */
+export const importIdSchema = {
+  type: 'string', pattern: '^imp_[0-9a-v]{22}$',
+  description: 'The record of this import. Absent in a dry run.',
+};
+
 const statuses: Readonly<Record<StockStatus, string>> = {
   ok: 'the stock was changed',
   unchanged: 'the stock already had this value',
@@ -47,6 +53,7 @@ export const syncResponse = {
   ...counts,
   zeroed: { ...count, description: 'Products that a stocktake set to 0.' },
   position: { ...count, description: 'Position of the catalogue after the request.' },
+  import: importIdSchema,
 };
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
@@ -81,8 +88,8 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       + 'stopped early.',
   },
   StockSummary: objectOf({
-    ...counts, unchanged: count, position: syncResponse.position,
-  }),
+    ...counts, unchanged: count, position: syncResponse.position, import: importIdSchema,
+  }, ['applied', 'failed', 'unchanged', 'position']),
   StockLevel: objectOf({
     id: productIdSchema, sku, stock,
     position: {

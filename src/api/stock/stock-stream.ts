@@ -4,7 +4,9 @@
  */
 import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
+import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
+import { ImportParts } from '../../transfer/import-parts.ts';
 import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
@@ -22,7 +24,8 @@ interface StockLine {
   readonly sent: SentChange;
 }
 
-type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
+type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay' | 'importId'>;
+type StreamOptions = ReturnType<typeof parseParameters<typeof stockSyncParameters>>;
 type StockTarget = BatchTarget<StockLine, Evaluation>;
 
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
@@ -45,17 +48,21 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
 }
 
 function createWriteTarget(
-  store: CatalogueStore, { idempotency, ...actor }: WriteContext, { source, reason }: StockOrigin,
+  store: CatalogueStore, { idempotency, address, ...actor }: WriteContext,
+  { source, reason, file_name: fileName }: StreamOptions,
 ): StockTarget {
+  const parts = new ImportParts({ kind: 'stock', source, fileName, address });
   return {
     write(rows, part) {
       const changes = readChanges(rows);
-      // With a key, batches without a change and the end of the stream leave records too, so that
-      // a different stream under the same key is detected.
-      if (changes.length === 0 && !idempotency) return undefined;
       const context = { ...actor, idempotency: idempotency && { ...idempotency, part } };
       const sync = { changes, source, reason, isAtomic: false, completion: undefined };
-      return store.syncStock(context, sync, false);
+      // Batches without a change are written, too: the record counts their rows, and with a key,
+      // a different stream under the same key is detected.
+      return parts.write(
+        { failed: rows.length - changes.length }, rows.length === 0,
+        (imported) => store.syncStock({ ...context, import: imported }, sync, false),
+      );
     },
     close: async () => {},
   };
@@ -83,9 +90,11 @@ function createReport(
 ): BatchReport<StockLine, Evaluation> {
   const tally = new StockTally(caller.sellerId);
   let { position } = caller;
+  let importId: ImportId | undefined;
   return {
     add({ rows, written }) {
       position = written?.position ?? position;
+      importId ??= written?.importId;
       const results = (written?.results ?? []).values();
       let lines = '';
       for (const { line, sent } of rows) {
@@ -97,7 +106,10 @@ function createReport(
     },
     summarise() {
       const { applied, unchanged, failed } = tally;
-      return { applied, unchanged, failed, position };
+      return {
+        applied, unchanged, failed, position,
+        import: importId && formatImportId(caller.sellerId, importId),
+      };
     },
   };
 }

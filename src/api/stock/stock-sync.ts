@@ -8,10 +8,12 @@ import {
 } from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import type { SentChange } from '../../domain/catalogue/stock-change.ts';
-import { parseStockSync, STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
+import {
+  parseStockSync, STOCK_SYNC_VALIDATORS, type StockSync,
+} from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
-import type { SellerId } from '../../domain/id.ts';
+import { formatImportId, type SellerId } from '../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
@@ -25,6 +27,7 @@ import { StockTally } from './stock-result.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 import { streamStock } from './stock-stream.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
+import type { WriteContext } from '../../store/write.ts';
 
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
 export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
@@ -58,15 +61,16 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   const { sent, sync } = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
   const write = toWriteContext(call);
   const synced = await store.syncStock(
-    isDryRun ? { ...write, idempotency: undefined } : write, sync, isDryRun,
+    isDryRun ? { ...write, idempotency: undefined } : withImport(write, sent, sync), sync, isDryRun,
   );
   const tally = new StockTally(call.caller.sellerId);
   const results = await formatResults(tally, sent, synced);
   const { completion } = sync;
-  const { zeroed, position } = synced;
+  const { zeroed, position, importId } = synced;
   const format = (applied: number, zeroedNow: number): string =>
     `"results":[${results}],"applied":${applied},"failed":${tally.failed}`
-    + `${completion ? `,"zeroed":${zeroedNow}` : ''},"position":${position}`;
+    + `${completion ? `,"zeroed":${zeroedNow}` : ''},"position":${position}`
+    + (importId ? `,"import":"${formatImportId(call.caller.sellerId, importId)}"` : '');
   if (synced.rejection) {
     const what = synced.rejection === 'failures'
       ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
@@ -84,6 +88,16 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
     },
     body: `{${format(tally.applied, zeroed)}}`,
   };
+}
+
+/** The whole sync is one part. */
+function withImport(
+  write: WriteContext, sent: readonly SentChange[], { changes, completion, source }: StockSync,
+): WriteContext {
+  const kind = completion ? 'stocktake' : 'stock';
+  const record = { kind, source, address: write.address } as const;
+  const counts = { failed: sent.length - changes.length };
+  return { ...write, import: { id: undefined, record, counts, isLast: true } };
 }
 
 /** @throws AppError `invalid_query`, also for a parameter of NDJSON requests */

@@ -2,7 +2,10 @@
  * The history of a catalogue: one change event per position. The change feed, its live stream,
  * webhooks and the stock ledger consist of these events.
  */
-import { formatKeyId, formatProductId, type KeyId, type ProductId, type SellerId } from '../id.ts';
+import {
+  formatImportId, formatKeyId, formatProductId, type ImportId, type KeyId, type ProductId,
+  type SellerId,
+} from '../id.ts';
 import type { Sku } from './product-fields.ts';
 import { formatTime } from '../time.ts';
 
@@ -34,6 +37,8 @@ export interface Change {
   readonly keyId: KeyId;
   /** Who made it without a key, if a name was given. */
   readonly actor: string | undefined;
+  /** The import that made the change, if one did. */
+  readonly importId: ImportId | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly movement: StockMovement;
@@ -55,11 +60,13 @@ export function formatMovement(change: Change): string {
     + `,${formatMembers(movement)}}`;
 }
 
-/** The product, the time and the maker of a change. */
-function formatOrigin({ sellerId, productId, sku, at, keyId, actor }: Change): string {
+/** The product, the time and the maker of a change, and its import. */
+function formatOrigin(change: Change): string {
+  const { sellerId, productId, sku, at, keyId, actor, importId } = change;
   return `"product_id":"${formatProductId(sellerId, productId)}","sku":${JSON.stringify(sku)}`
     + `,"at":"${formatTime(at)}","key_id":"${formatKeyId({ sellerId, keyId })}"`
-    + (actor === undefined ? '' : `,"actor":${JSON.stringify(actor)}`);
+    + (actor === undefined ? '' : `,"actor":${JSON.stringify(actor)}`)
+    + (importId === undefined ? '' : `,"import":"${formatImportId(sellerId, importId)}"`);
 }
 
 function formatMembers({ before, after, reason, source, sequence }: StockMovement): string {

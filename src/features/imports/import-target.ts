@@ -5,6 +5,7 @@ import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
+import { ImportParts } from '../../transfer/import-parts.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
 /** A row and its outcome. */
@@ -21,19 +22,24 @@ export function startCounts() {
 
 type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
-/** Writes to the catalogue; with an idempotency key, writes each batch only once. */
+/**
+ * Writes to the catalogue, with a record of the import; with an idempotency key, writes each batch
+ * only once.
+ */
 export function createWriteTarget(
-  store: CatalogueStore, { sellerId, keyId, actorName }: Actor, mode: ImportMode,
-  key: string | undefined,
+  store: CatalogueStore, { sellerId, keyId, actorName, address }: Actor, mode: ImportMode,
+  { fileName, key }: { readonly fileName: string | undefined; readonly key?: string | undefined },
 ): ImportTarget {
+  const parts = new ImportParts({ kind: 'products', mode, fileName, address });
   return {
     write(rows, part) {
       const products = readProducts(rows);
-      // With a key, batches without a product and the end of the file leave records too, so that
-      // a different file under the same key is detected.
-      if (products.length === 0 && key === undefined) return undefined;
       const idempotency = key === undefined ? undefined : { key, part };
-      return store.importProducts({ sellerId, keyId, actorName, idempotency }, products, mode);
+      const actor = { sellerId, keyId, actorName, idempotency };
+      // Batches without a product are written, too: the record counts their rows, and with a key,
+      // a different file under the same key is detected.
+      return parts.write(countUnwritten(rows), rows.length === 0, (imported) =>
+        store.importProducts({ ...actor, import: imported }, products, mode));
     },
     close: async () => {},
   };
@@ -51,6 +57,12 @@ export function createDryRunTarget(
     },
     close: () => dryRun.close(),
   };
+}
+
+function countUnwritten(rows: readonly ImportRow[]) {
+  const skipped = rows.filter(({ content }) => !content).length;
+  const failed = rows.filter(({ content }) => content?.issues).length;
+  return { failed, skipped };
 }
 
 function readProducts(rows: readonly ImportRow[]): ProductRow[] {

@@ -1,5 +1,6 @@
 /** Imports a file of products. The response has a line for each rejected row, or for every row. */
 import type { Caller } from '../../domain/access/caller.ts';
+import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
@@ -31,8 +32,10 @@ export async function importProducts(request: ApiRequest, services: Services): P
     slices: reader.read(chunks),
     target: options.dry_run
       ? createDryRunTarget(store, caller, options.mode)
-      : createWriteTarget(store, caller, options.mode, idempotencyKey),
-    batchReport: startReport(reader, caller.position, options.report === 'all'),
+      : createWriteTarget(store, caller, options.mode, {
+        fileName: options.file_name, key: idempotencyKey,
+      }),
+    batchReport: startReport(reader, caller, options.report === 'all'),
   }));
 }
 
@@ -72,14 +75,16 @@ const WORDS: AdviceWords = {
 
 /** Counts the outcomes of rows, and formats their lines and the summary. */
 function startReport(
-  reader: RowReader, startPosition: number, reportsAll: boolean,
+  reader: RowReader, { sellerId, position: startPosition }: Caller, reportsAll: boolean,
 ): BatchReport<ImportRow, ImportedProducts> {
   const counts = startCounts();
   const causes = new RejectionCauses();
   let position = startPosition;
+  let importId: ImportId | undefined;
   return {
     add(batch) {
       position = batch.written?.position ?? position;
+      importId ??= batch.written?.importId;
       let lines = '';
       for (const { line, sku, status, errors } of readOutcomes(batch)) {
         counts[status] += 1;
@@ -91,6 +96,7 @@ function startReport(
     },
     summarise: () => ({
       ...counts, position,
+      import: importId && formatImportId(sellerId, importId),
       ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
       advice: causes.advise(WORDS, reader),
     }),

@@ -4,16 +4,16 @@ import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import type { Operation, Tag } from '../../api/description/operation.ts';
-import { choice, dryRun, text, withDefault } from '../../api/parameters.ts';
+import { choice, dryRun, fileNameParameter, text, withDefault } from '../../api/parameters.ts';
 import { linesOf, tableOf } from '../../api/description/schema.ts';
-import { newProduct } from '../../api/description/examples.ts';
+import { importId, newProduct } from '../../api/description/examples.ts';
 
 const failedRow = {
   line: 4, sku: 'T-3', status: 'failed',
   errors: [missingMember('stock', 'blank')],
 };
 const summary = {
-  created: 2, updated: 1, unchanged: 0, failed: 1, skipped: 0, position: 12,
+  created: 2, updated: 1, unchanged: 0, failed: 1, skipped: 0, position: 12, import: importId,
   advice: '1 rejected row is a new product without a value for stock. Send the file again with '
     + 'default=stock:0.',
 };
@@ -36,6 +36,7 @@ export const importParameters = {
       + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. A `
       + 'column name may contain commas.',
   },
+  file_name: fileNameParameter,
   default: {
     ...text, example: 'stock:0,category:Misc',
     description: 'Values of new products for blank cells and missing columns of a CSV file: '

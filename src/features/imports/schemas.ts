@@ -3,6 +3,7 @@ import type { ImportEffect } from '../../store/catalogue-store.ts';
 import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { problem, product } from '../../api/description/schemas.ts';
+import { importIdSchema } from '../../api/stock/stock-schemas.ts';
 
 type RowStatus = Exclude<ImportEffect, 'taken' | 'not_found' | 'incomplete'> | 'failed';
 
@@ -39,6 +40,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     created: count, updated: count, unchanged: count, failed: count,
     skipped: { ...count, description: 'Rows without a product, such as image rows.' },
     position: { ...count, description: 'Position of the catalogue after the import.' },
+    import: importIdSchema,
     ignored_columns: { type: 'array', items: { type: 'string' } },
     advice: {
       type: 'string',

@@ -5,6 +5,10 @@
 import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import { CLOCK_STEP_LIMIT_MS } from '../limits.ts';
+import type { Actor, ImportReference } from '../write.ts';
+
+/** The actor of change events, and the import that they are part of. */
+export type ChangeActor = Actor & ImportReference;
 
 /** A change event to write, linked to the previous one of its product. */
 export interface NewChange extends Change {

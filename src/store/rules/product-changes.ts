@@ -9,8 +9,7 @@ import {
 import { completeProduct, isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import { AppError } from '../../domain/error.ts';
 import type { ImportMode } from '../catalogue-store.ts';
-import type { Actor } from '../write.ts';
-import type { NewChange } from './history.ts';
+import type { ChangeActor, NewChange } from './history.ts';
 
 export function updateProduct(
   before: Product, to: NewProduct, position: number, updatedAt: number,
@@ -27,7 +26,7 @@ export function isStockMovement(before: NewProduct, to: NewProduct): boolean {
 
 /** The change event between two states of a product. */
 export function describeChange(
-  type: ChangeType, { keyId, actorName: actor }: Actor,
+  type: ChangeType, { keyId, actorName: actor, importId }: ChangeActor,
   { before, after, snapshot }: {
     readonly before: Product | undefined; readonly after: Product;
     /** The product's JSON (`formatProduct`), if the event contains it. */
@@ -36,7 +35,7 @@ export function describeChange(
 ): NewChange {
   const { sellerId, position, id, sku, updatedAt, stock } = after;
   return {
-    sellerId, position, type, productId: id, sku, keyId, actor, at: updatedAt,
+    sellerId, position, type, productId: id, sku, keyId, actor, importId, at: updatedAt,
     product: snapshot,
     movement: {
       before: before?.stock ?? 0, after: stock,

@@ -7,12 +7,11 @@ import {
 } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin, StockSync } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
-import type { Actor } from '../write.ts';
-import type { NewChange } from './history.ts';
+import type { ChangeActor, NewChange } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
 
 interface BatchContext {
-  readonly actor: Actor;
+  readonly actor: ChangeActor;
   readonly origin: StockOrigin;
   /** Of the catalogue before the batch. */
   readonly position: number;
@@ -50,15 +49,16 @@ export class StockBatch {
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
-    const { actor: { sellerId, keyId, actorName: actor }, origin, position, at } = this.#context;
+    const { actor: { sellerId, keyId, actorName: actor, importId }, origin, position, at } =
+      this.#context;
     const { id: productId, sku, stock: before, position: previousPosition } = level;
     level.stock = stock;
     level.position = position + this.changes.length + 1;
     level.at = at;
     level.isMoved = true;
     this.changes.push({
-      sellerId, keyId, actor, productId, sku, type: 'stock', position: level.position,
-      at: level.at, product: undefined, previousPosition,
+      sellerId, keyId, actor, importId, productId, sku, type: 'stock',
+      position: level.position, at: level.at, product: undefined, previousPosition,
       movement: {
         before, after: stock, reason: reason ?? origin.reason, source: origin.source, sequence,
       },

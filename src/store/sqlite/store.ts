@@ -6,9 +6,10 @@
 import { join } from 'node:path';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
 import type { Store } from '../store.ts';
-import type { Actor, WriteContext } from '../write.ts';
+import type { WriteContext } from '../write.ts';
 import { secretMethods } from './accounts/account-store.ts';
 import { deriveAuditKey } from './accounts/audit-segments.ts';
+import type { WriteActor } from './catalogue/import-records.ts';
 import { openImportDryRun, openStockDryRun } from './catalogue/dry-run.ts';
 import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
@@ -155,8 +156,8 @@ function historyMethods(reader: Reader): HistoryMethods {
 }
 
 /** Everything here is copied to the writer thread, so an actor is reduced to what is needed. */
-function actorOf({ sellerId, keyId, actorName }: Actor): Actor {
-  return { sellerId, keyId, actorName };
+function actorOf({ sellerId, keyId, actorName, import: part }: WriteContext): WriteActor {
+  return { sellerId, keyId, actorName, import: part };
 }
 
 function scopeOf(

@@ -192,7 +192,9 @@ export class ImportJob {
   /** Returns whether it reached the end of the file. */
   async #write(signal: AbortSignal): Promise<boolean> {
     const { mode } = this.#state.settings;
-    const target = createWriteTarget(this.#context.store, this.importer, mode, undefined);
+    const target = createWriteTarget(this.#context.store, this.importer, mode, {
+      fileName: this.upload.name,
+    });
     try {
       for await (const outcomes of this.#read(target)) {
         for (const { line, errors } of outcomes) {

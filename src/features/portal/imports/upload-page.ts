@@ -48,13 +48,13 @@ export async function uploadFile(
 async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
-  const { incoming, account: { sellerId, currency } } = request;
+  const { incoming, address, account: { sellerId, currency } } = request;
   let token = '';
   for await (const part of openForm(incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
+    const importer = { sellerId, currency, keyId: PORTAL_KEY_ID, address };
     const content = guardUpload(part.content, () => assertSignedIn(request));
     return await getImportJobs(portal).receive(importer, readName(part), content);
   }

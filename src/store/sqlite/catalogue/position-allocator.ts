@@ -14,8 +14,9 @@ import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 
 const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
-  stock_after, product, sku, prior, reason, source, sequence, actor`;
-const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  stock_after, product, sku, prior, reason, source, sequence, actor,
+  import_id`;
+const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 /** Changes per statement: halves the time per row; larger groups gain nothing. */
 const GROUP_ROWS = 16;
 
@@ -167,5 +168,6 @@ function encodeChange(change: NewChange): SQLInputValue[] {
     change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
     before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
     reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
+    change.importId ?? null,
   ];
 }

@@ -19,13 +19,16 @@ import type {
 import {
   describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
 } from '../../rules/product-changes.ts';
+import { countEffects } from '../../rules/import-counts.ts';
+import type { ChangeActor } from '../../rules/history.ts';
 import type { Actor } from '../../write.ts';
+import { prepareImportRecords, type WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
 
 /** Names and order of the members are hashed (rules/idempotency.ts). */
 interface Members {
-  readonly actor: Actor;
+  readonly actor: WriteActor;
   readonly product: NewProduct;
   readonly target: ProductTarget;
   readonly patch: ProductPatch;
@@ -38,6 +41,7 @@ type Input<Names extends keyof Members> = Pick<Members, Names>;
 
 export function productMutations(db: DatabaseSync, positions: PositionAllocator) {
   const { find, create, update, remove } = prepareChanges(db, positions);
+  const openRecord = prepareImportRecords(db, positions);
 
   function getProduct({ sellerId }: Actor, target: ProductTarget): Product {
     const product = find(sellerId, target);
@@ -73,8 +77,10 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
       return { isReplay: false };
     },
     importProducts(
-      { actor, products, mode }: Input<'actor' | 'products' | 'mode'>, at: number,
+      input: Input<'actor' | 'products' | 'mode'>, at: number,
     ): ImportedProducts {
+      const { products, mode } = input;
+      const { actor, close } = openRecord(input.actor, at);
       const effects = products.map((row): ImportEffect => {
         const before = find(actor.sellerId, { sku: row.sku });
         // Decided here, not by an earlier read, which could miss a concurrent change.
@@ -82,7 +88,8 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
         if (typeof product === 'string') return product;
         return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
       });
-      return { effects, position: positions.of(actor.sellerId), isReplay: false };
+      const importId = close(countEffects(effects));
+      return { effects, position: positions.of(actor.sellerId), isReplay: false, importId };
     },
   };
 }
@@ -97,7 +104,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
   return {
     find,
     /** @throws AppError `sku_taken` */
-    create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
+    create(actor: ChangeActor, product: NewProduct, now: number): WrittenProduct {
       const { sellerId } = actor;
       const { position, at, currency } = positions.next(sellerId, now);
       const id = positions.takeProductId(sellerId, at);
@@ -110,7 +117,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       return { effect: 'created', id, position, json, isReplay: false };
     },
     /** Allocates no position if nothing changes. @throws AppError `sku_taken` */
-    update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
+    update(actor: ChangeActor, before: Product, to: NewProduct, now: number): WrittenProduct {
       const { id, sellerId } = before;
       if (isSameProduct(before, to)) {
         const json = formatProduct(before);
@@ -131,7 +138,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       return { effect: 'updated', id, position, json, isReplay: false };
     },
     /** The event contains the product's last state, with a stock of 0. */
-    remove(actor: Actor, before: Product, now: number): void {
+    remove(actor: ChangeActor, before: Product, now: number): void {
       const { sellerId, id } = before;
       const { position, at: updatedAt } = positions.next(sellerId, now);
       deleteRow.run(sellerId, id);

@@ -8,13 +8,15 @@ import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../../catalogue-store.ts';
 import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
 import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
-import type { Actor } from '../../write.ts';
+import type { ChangeActor } from '../../rules/history.ts';
+import { countResults } from '../../rules/import-counts.ts';
+import { prepareImportRecords, type WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { prepareProductsMissingFromStocktake, prepareReadLevels } from './stock-levels.ts';
 
 /** Names and order of the members are hashed (rules/idempotency.ts). */
 interface SyncInput {
-  readonly actor: Actor;
+  readonly actor: WriteActor;
   readonly sync: StockSync;
   readonly isDryRun: boolean;
 }
@@ -22,6 +24,7 @@ interface SyncInput {
 export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   const readLevels = prepareReadLevels(db);
   const cache = new StockLevelCache();
+  const openRecord = prepareImportRecords(db, positions);
   const stocktake = prepareProductsMissingFromStocktake(db);
   const writer = prepareStockWriter(db, positions);
   positions.defer({
@@ -32,7 +35,9 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
     },
   });
 
-  function zeroMissing({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
+  function zeroMissing(
+    actor: ChangeActor, sync: StockSync, named: StockBatch['named'], at: number,
+  ): void {
     const { sellerId } = actor;
     writer.flush();
     for (const missing of stocktake.list(sellerId, named)) {
@@ -46,7 +51,8 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
 
   return {
     syncStock(input: SyncInput, now: number): SyncedStock {
-      const { actor, sync, isDryRun } = input;
+      const { sync, isDryRun } = input;
+      const { actor, close } = openRecord(input.actor, now);
       const { sellerId } = actor;
       const { at } = positions.next(sellerId, now);
       const before = positions.of(sellerId);
@@ -62,12 +68,13 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const rejection = findRejection(sync, { results, named: batch.named, missing });
       if (!rejection && !isDryRun) {
         writer.write(sellerId, batch, sync.source);
-        if (missing > 0) zeroMissing(input, batch.named, at);
+        if (missing > 0) zeroMissing(actor, sync, batch.named, at);
         else if (!cache.keep(sellerId, table, positions.of(sellerId))) writer.flush();
       }
       const tried = isDryRun && !rejection ? batch.changes.length + missing : 0;
       const position = positions.of(sellerId) + tried;
-      return { results, zeroed: missing, rejection, position, isReplay: false };
+      const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
+      return { results, zeroed: missing, rejection, position, isReplay: false, importId };
     },
   };
 }

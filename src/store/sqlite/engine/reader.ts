@@ -14,6 +14,7 @@ import { openReader } from './connection.ts';
 import { explainReading, resultCodeOf } from './disk-failure.ts';
 import { historyQueries } from '../history/history-queries.ts';
 import { idempotencyQueries } from '../catalogue/idempotency.ts';
+import { importQueries } from '../catalogue/import-records.ts';
 import { invitationQueries } from '../accounts/invitations.ts';
 import { usageQueries } from '../accounts/key-usage.ts';
 import { keyQueries } from '../catalogue/keys.ts';
@@ -141,6 +142,6 @@ function prepareQueries(db: DatabaseSync) {
     ...historyQueries(db), ...ledgerQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
-    ...idempotencyQueries(db), readLevels: prepareReadLevels(db),
+    ...idempotencyQueries(db), ...importQueries(db), readLevels: prepareReadLevels(db),
   };
 }

@@ -4,7 +4,7 @@
  * until then. So the catalogue can be derived now and at every kept position.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { SellerId } from '../../../domain/id.ts';
+import { nextId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { readInteger, readOptional } from '../engine/row.ts';
 
@@ -29,6 +29,11 @@ export function pruningMutations(db: DatabaseSync) {
     DELETE FROM change_minute
     WHERE seller_id = :sellerId AND minute < :minute AND position < :upTo`);
   const removeDays = db.prepare('DELETE FROM stock_day WHERE seller_id = ? AND day < ?');
+  // The newest record stays, since its id is the lower limit of the next one.
+  const removeImports = db.prepare(`
+    DELETE FROM import
+    WHERE seller_id = :sellerId AND id < :id AND coalesce(last_position, 0) <= :upTo
+      AND id < (SELECT max(i.id) FROM import AS i WHERE i.seller_id = :sellerId)`);
   const note = db.prepare(`
     UPDATE seller SET pruned_to = max(pruned_to, ?) WHERE id = ?`);
   return {
@@ -37,6 +42,7 @@ export function pruningMutations(db: DatabaseSync) {
       removeDeletions.run({ sellerId, after, upTo });
       removeMinutes.run({ sellerId, upTo, minute: Math.floor(before / MINUTE_MS) });
       removeDays.run(sellerId, Math.floor(before / DAY_MS));
+      removeImports.run({ sellerId, upTo, id: nextId(0, before) });
       note.run(upTo, sellerId);
     },
   };

@@ -6,15 +6,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HISTORY_SCAN_LIMIT } from '../limits.ts';
 import type { Change, ChangeType } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { KeyId, ProductId, SellerId } from '../../../domain/id.ts';
+import type { ImportId, KeyId, ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { assertReached, type Reach } from '../../rules/history.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
-import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
-  stock_after, product, reason, source, sequence, actor`;
+  stock_after, product, reason, source, sequence, actor, import_id`;
 
 export function historyQueries(db: DatabaseSync) {
   const findReach = prepareFindReach(db);
@@ -135,5 +135,6 @@ export function mapChange(sellerId: SellerId, row: Row): Change {
     },
     product: readOptional(row, 'product', readText),
     actor: readOptional(row, 'actor', readText),
+    importId: readOptional(row, 'import_id', readId<ImportId>),
   };
 }

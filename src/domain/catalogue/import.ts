@@ -1,0 +1,88 @@
+/**
+ * Import records: one for each import of products, stock sync, stocktake and revert. A record says
+ * who changed the catalogue from where, and between which positions its changes are.
+ */
+import {
+  formatImportId, formatKeyId, type ImportId, type KeyId, type SellerId,
+} from '../id.ts';
+import { FILE_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { formatTime } from '../time.ts';
+import { lineValidator } from '../validation.ts';
+
+/** `stocktake`: a stock sync that sets the products that it does not name to 0. */
+export const IMPORT_KINDS = ['products', 'stock', 'stocktake', 'revert'] as const;
+export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+/** The name of an imported file, as the client gives it. */
+export const fileName = lineValidator(FILE_NAME_LIMIT_CODE_POINTS);
+
+/** The changes that a revert reverts: of one import, or of all that meet the conditions. */
+export interface RevertedChanges {
+  readonly importId?: ImportId | undefined;
+  /** Exclusive. */
+  readonly after: number;
+  /** Inclusive. */
+  readonly upTo: number;
+  readonly keyId?: KeyId | undefined;
+  readonly source?: string | undefined;
+}
+
+/** What is known when an import starts. */
+export interface NewImport {
+  readonly kind: ImportKind;
+  readonly fileName?: string | undefined;
+  /** Of an import of products: `upsert`, `create`, ... */
+  readonly mode?: string | undefined;
+  /** The system that stock numbers come from. */
+  readonly source?: string | undefined;
+  /** The client's network address. */
+  readonly address?: string | undefined;
+  /** Only for the kind `revert`. */
+  readonly reverts?: RevertedChanges | undefined;
+}
+
+/** How many rows had each outcome, such as `created` and `failed`. */
+export type ImportCounts = Readonly<Record<string, number>>;
+
+export interface ImportRecord extends NewImport {
+  readonly sellerId: SellerId;
+  readonly id: ImportId;
+  readonly keyId: KeyId;
+  /** Who imported without a key, if a name was given. */
+  readonly actor: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Undefined while it runs, and if it never reached its end. */
+  readonly finishedAt: number | undefined;
+  readonly counts: ImportCounts;
+  /** Of its first and last change; undefined if it changed nothing. */
+  readonly firstPosition: number | undefined;
+  readonly lastPosition: number | undefined;
+}
+
+/** The JSON text of a record. */
+export function formatImport(record: ImportRecord): string {
+  const { sellerId, keyId, actor, reverts, startedAt, finishedAt } = record;
+  return JSON.stringify({
+    id: formatImportId(sellerId, record.id),
+    kind: record.kind,
+    started_at: formatTime(startedAt),
+    finished_at: finishedAt === undefined ? null : formatTime(finishedAt),
+    key_id: formatKeyId({ sellerId, keyId }),
+    actor,
+    address: record.address ?? null,
+    file_name: record.fileName ?? null,
+    mode: record.mode ?? null,
+    source: record.source ?? null,
+    counts: record.counts,
+    first_position: record.firstPosition ?? null,
+    last_position: record.lastPosition ?? null,
+    reverts: reverts && {
+      import: reverts.importId && formatImportId(sellerId, reverts.importId),
+      after: reverts.after,
+      up_to: reverts.upTo,
+      key_id: reverts.keyId && formatKeyId({ sellerId, keyId: reverts.keyId }),
+      source: reverts.source,
+    },
+  });
+}
