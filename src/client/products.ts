@@ -51,6 +51,8 @@ export interface ImportOptions extends RequestOptions {
   readonly map?: Readonly<Record<string, string>> | string | undefined;
   /** Values for blank cells of new products: `{ stock: 0 }`, or as text, `stock:0`. */
   readonly default?: Readonly<Record<string, string | number>> | string | undefined;
+  /** The name of the file, for the record of the import. */
+  readonly file_name?: string | undefined;
 }
 
 /** A file that the server sends, at one position of the catalogue. */
@@ -184,11 +186,13 @@ export class Products {
   ): Promise<Report<ImportRow, ImportSummary>> {
     const { open, hasObjects, isRepeatable } = await openSource(source);
     const type = options.type ?? (hasObjects ? 'application/x-ndjson' : 'text/csv');
-    const { mode, dry_run, report, map, default: defaults } = options;
+    const { mode, dry_run, report, map, default: defaults, file_name } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: `${PRODUCTS}/import`, body: open, isRepeatable,
-      query: { mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults) },
+      query: {
+        mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), file_name,
+      },
       headers: {
         'content-type': type,
         accept: 'application/x-ndjson',

@@ -7,7 +7,7 @@ import type { Answer } from './http.ts';
 
 /** Generated values, which differ in each response: times, ids, secrets, positions. */
 const GENERATED = new RegExp([
-  String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`, String.raw`\b(?:prd|whk|key|msg)_[0-9a-v]+`,
+  String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`, String.raw`\b(?:prd|whk|key|msg|imp)_[0-9a-v]+`,
   String.raw`\bspk_\w{36}`, String.raw`\bwhsec_[\w+/=]+`,
   String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`,
   String.raw`\b[A-Z2-7]{4}(?: ?[A-Z2-7]{4}){7}\b`, String.raw`(?<=name="secret" value=")[\w-]+`,

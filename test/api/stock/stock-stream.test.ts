@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Answer } from '../../support/http.ts';
+import { withoutImport } from '../../support/import-id.ts';
 import { readLines } from '../../features/imports/import.ts';
 import { assertProblem, faultsOf } from '../problem.ts';
 import {
@@ -87,7 +88,7 @@ test('answers what has come while the rest is still being sent', LIMITED, async 
   const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line));
   assert.deepEqual(lines.slice(0, -1).map(({ line }) => line),
     Array.from({ length: 1_002 }, (_, n) => n + 1));
-  assert.deepEqual(lines.at(-1).summary, {
+  assert.deepEqual(withoutImport(lines.at(-1).summary), {
     applied: 1_002, unchanged: 0, failed: 0, position: 1_003,
   });
 });
@@ -141,7 +142,7 @@ test('tries lines of several units, each on what those before would have done', 
   assert.equal(await readPosition(server, seller), 2);
   assert.deepEqual(await readStocks(seller), { A: 2_500, B: 1 });
   const made = await sendLines(seller, lines, { query: 'source=erp' });
-  assert.equal(made.text, dry.text);
+  assert.deepEqual(readLines(made), readLines(dry));
   assert.equal(await readPosition(server, seller), 2_504);
 });
 

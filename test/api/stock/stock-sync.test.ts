@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
+import { withoutImport } from '../../support/import-id.ts';
 import {
   openShop, readLedger, readPosition, readStocks, sendStock, statusesOf, sync,
 } from './stock.ts';
@@ -14,7 +15,7 @@ test('sets and adjusts stock, by SKU and by id, and answers in the order sent', 
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/json');
   assert.equal(answer.headers['cache-control'], 'no-store');
-  assert.deepEqual(answer.json(), {
+  assert.deepEqual(withoutImport(answer.json()), {
     results: [
       { sku: 'C', id: ids['C'], status: 'ok', previous: 7, stock: 1, position: 4 },
       { sku: 'A', id: ids['A'], status: 'ok', previous: 7, stock: 5, position: 5 },
@@ -222,7 +223,7 @@ test('answers a dry run as the call that follows it, and changes nothing', async
   assert.equal(await readPosition(server, seller), 3);
   assert.deepEqual(await readStocks(seller), { A: 7, B: 7, C: 7 });
   const made = await sendStock(seller, body, { query: 'dry_run=false' });
-  assert.equal(made.text, dry.text);
+  assert.deepEqual(withoutImport(made.json()), dry.json());
   assert.equal(await readPosition(server, seller), dry.json().position);
 });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
+import { parseLastLine } from '../../support/import-id.ts';
 import {
   makeProduct, startServer, type TestSeller, type TestServer,
 } from '../../support/server.ts';
@@ -27,7 +28,7 @@ test('responds while the file is still being received', async (t) => {
   response.on('data', (more: Buffer) => { rest += String(more); });
   outgoing.end('Last,K,L-1,1,1\n');
   await once(response, 'end');
-  assert.deepEqual(JSON.parse(rest.trim()).summary, counts({
+  assert.deepEqual(parseLastLine(rest.trim()).summary, counts({
     created: 5_001, failed: 1, position: 5_001,
   }));
 });

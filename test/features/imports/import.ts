@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Answer } from '../../support/http.ts';
+import { parseLastLine } from '../../support/import-id.ts';
 import type { TestSeller } from '../../support/server.ts';
 
 export const IMPORT = '/api/v1/products/import';
@@ -22,14 +23,17 @@ export function sendFile(
   return seller.send({ method: 'POST', path, headers: { 'content-type': type, ...headers }, body });
 }
 
-/** The lines of an answer, the last one apart. */
+/** The lines of an answer, the last one apart and without the import id. */
 export function readLines(answer: Answer) {
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers['content-type'], 'application/x-ndjson');
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.ok(answer.text.endsWith('\n'));
-  const lines = answer.text.trimEnd().split('\n').map((line) => JSON.parse(line));
-  return { rows: lines.slice(0, -1), last: lines.at(-1) };
+  const lines = answer.text.trimEnd().split('\n');
+  return {
+    rows: lines.slice(0, -1).map((line) => JSON.parse(line)),
+    last: parseLastLine(lines.at(-1) ?? ''),
+  };
 }
 
 /** Imports a file that is in order, and returns its summary and the other lines. */

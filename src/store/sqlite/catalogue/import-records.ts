@@ -26,7 +26,10 @@ interface OpenRecord {
   close(counts: ImportCounts): ImportId | undefined;
 }
 
-/** Returns a function that opens the record of a mutation's import, creating it in part 0. */
+/**
+ * Returns a function that opens the record of a mutation's import, creating it in the first part.
+ * An import of a single part that changes nothing has no record.
+ */
 export function prepareImportRecords(db: DatabaseSync, positions: PositionAllocator) {
   const findLast = db.prepare('SELECT max(id) AS id FROM import WHERE seller_id = ?');
   const insert = db.prepare(`
@@ -59,6 +62,7 @@ export function prepareImportRecords(db: DatabaseSync, positions: PositionAlloca
         const [first, last] = position < next ? [null, null] : [next, position];
         const finishedAt = part.isLast ? at : null;
         if (part.id === undefined) {
+          if (part.isLast && last === null) return undefined; // it changed nothing
           insert.run(
             sellerId, importId, record.kind, keyId, actorName ?? null, record.address || null,
             record.fileName ?? null, record.mode ?? null, record.source ?? null,

@@ -30,6 +30,7 @@ test('has for each position one row, with the product as it was answered', async
       seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: actor.keyId,
       at: clock.now, stock_before: 0, stock_after: index * 5, product: json, sku: product.sku,
       prior: null, reason: null, source: null, sequence: null, actor: null,
+      import_id: null,
     });
   }
   await store.close();
