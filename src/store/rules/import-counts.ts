@@ -13,7 +13,8 @@ export function addCounts(some: ImportCounts, more: ImportCounts): ImportCounts 
 export function countEffects(effects: readonly ImportEffect[]): ImportCounts {
   const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 };
   for (const effect of effects) {
-    counts[effect === 'taken' || effect === 'incomplete' ? 'failed' : effect] += 1;
+    if (effect === 'created' || effect === 'updated' || effect === 'unchanged') counts[effect] += 1;
+    else counts.failed += 1;
   }
   return counts;
 }
