@@ -3,7 +3,7 @@ import type { ImportKind, ImportRecord } from '../domain/catalogue/import.ts';
 import type { ImportId, SellerId } from '../domain/id.ts';
 
 /** Newest first. */
-export interface ImportQuery {
+interface ImportQuery {
   /** Exclusive; undefined for the newest. */
   readonly before: ImportId | undefined;
   readonly limit: number;
