@@ -115,7 +115,9 @@ export class Stock {
     changes: Source<StockChange>, options: StockStreamOptions,
   ): Promise<Report<StockLine, StockSummary>> {
     const { open, isRepeatable } = await openSource(changes);
-    const { source, reason, dry_run, report, complete, zero_limit, force, map, file_name } = options;
+    const {
+      source, reason, dry_run, report, complete, zero_limit, force, map, file_name,
+    } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: STOCK,

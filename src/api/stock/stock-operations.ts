@@ -8,7 +8,9 @@ import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, refer } from '../description/schema.ts';
 import { invalid, type ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
-import { choice, dryRun, fileNameParameter, instant, position, withDefault } from '../parameters.ts';
+import {
+  choice, dryRun, fileNameParameter, instant, position, withDefault,
+} from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
 
 /** All but `dry_run` are for NDJSON: in JSON, source and reason are members of the body. */

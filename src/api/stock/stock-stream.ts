@@ -6,7 +6,7 @@ import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
-import { ImportParts } from '../../transfer/import-parts.ts';
+import { ImportParts } from '../import-parts.ts';
 import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';

@@ -93,7 +93,8 @@ test('leaves the last version whole before the migration that fails, and goes on
     inTheWay('CREATE TABLE stock_day (n INTEGER)'); // which the sixth makes
     await assert.rejects(openStore(t, { folder }), /stock_day already exists/);
     assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: 5 }]);
-    const changes = dump(today).get('change')?.map(({ actor: _, import_id: __, ...change }) => change);
+    const changes = dump(today).get('change')
+      ?.map(({ actor: _, import_id: __, ...change }) => change);
     assert.deepEqual(dump(folder).get('change'), changes);
     inTheWay('DROP TABLE stock_day');
     await (await openStore(t, { folder })).close();
