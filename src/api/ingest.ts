@@ -2,8 +2,11 @@
  * Ingests bodies of any length in batches, and streams the response: lines for the rows, then a
  * summary or a problem.
  */
+import type { ImportCounts, NewImport } from '../domain/catalogue/import.ts';
+import type { ImportId } from '../domain/id.ts';
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
+import type { ImportPart, ImportReference } from '../store/write.ts';
 import { type RowStream, type WrittenBatch, writeBatches } from '../transfer/batches.ts';
 import { REPORT_SILENCE_LIMIT_MS } from './limits.ts';
 import { NDJSON_TYPE } from './media-types.ts';
@@ -13,6 +16,33 @@ import { replayHeader } from './write.ts';
 
 /** White space before JSON means nothing, but it keeps clients and proxies from giving up. */
 const SPACE = ' ';
+
+/** The parts of an import, which its mutations write one after the other. */
+export class ImportParts {
+  readonly #record: NewImport;
+  #id: ImportId | undefined;
+
+  constructor(record: NewImport) {
+    this.#record = record;
+  }
+
+  /** The import; undefined until its first part is written. */
+  get id(): ImportId | undefined {
+    return this.#id;
+  }
+
+  /**
+   * Writes the next part. `counts`: rows that the store does not see, such as rejected ones. Start
+   * a part only after the previous one has been written: the first one creates the record.
+   */
+  async write<Written extends ImportReference>(
+    counts: ImportCounts, isLast: boolean, write: (part: ImportPart) => Promise<Written>,
+  ): Promise<Written> {
+    const written = await write({ id: this.#id, record: this.#record, counts, isLast });
+    this.#id ??= written.importId;
+    return written;
+  }
+}
 
 /** Collects the results. */
 export interface BatchReport<Row, Written> {

@@ -6,7 +6,6 @@ import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
-import { ImportParts } from '../import-parts.ts';
 import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
@@ -15,7 +14,7 @@ import type { BatchTarget } from '../../transfer/batches.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import { StockTally } from './stock-result.ts';
-import { ingestStream, type BatchReport } from '../ingest.ts';
+import { type BatchReport, ImportParts, ingestStream } from '../ingest.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 
 interface StockLine {

@@ -5,7 +5,7 @@ import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
-import { ImportParts } from '../../api/import-parts.ts';
+import { ImportParts } from '../../api/ingest.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
 /** A row and its outcome. */
