@@ -6,12 +6,12 @@
  * `variable` and `grouped` rows for products with variants. Magento 2 has `configurable` and
  * `grouped` rows, and rows that translate the row above.
  */
-import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
-import { AppError } from '../domain/error.ts';
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
-import { invalidQuery } from '../http/request/query.ts';
+import {
+  assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName, parsePairs,
+} from './header.ts';
 
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
@@ -89,7 +89,9 @@ export interface Columns extends Structure<number | undefined> {
  * @throws AppError `invalid_query`
  */
 export function parseColumnMap(text: string): ColumnMap {
-  return parsePairs(text, MEMBERS, 'map', 'Name one column', 'name:Title,sku:Code');
+  return parsePairs(text, MEMBERS, {
+    parameter: 'map', what: 'Name one column', example: 'name:Title,sku:Code',
+  });
 }
 
 /**
@@ -97,24 +99,9 @@ export function parseColumnMap(text: string): ColumnMap {
  * @throws AppError `invalid_query`
  */
 export function parseDefaults(text: string): Defaults {
-  return parsePairs(text, DEFAULTABLE, 'default', 'Give one text', 'stock:0,category:Misc');
-}
-
-function parsePairs(
-  text: string, members: readonly Member[], parameter: string, what: string, example: string,
-): ReadonlyMap<Member, string> {
-  const pairs = new Map<Member, string>();
-  for (const pair of text.split(/,(?=[a-z]+:)/)) {
-    const colon = pair.indexOf(':');
-    const member = members.find((name) => name === pair.slice(0, colon));
-    const value = pair.slice(colon + 1).trim();
-    if (!member || value === '' || pairs.has(member)) {
-      const detail = `${what} for a member of ${members.join(', ')}: ${example}.`;
-      throw invalidQuery([{ parameter, code: 'format', detail }]);
-    }
-    pairs.set(member, value);
-  }
-  return pairs;
+  return parsePairs(text, DEFAULTABLE, {
+    parameter: 'default', what: 'Give one text', example: 'stock:0,category:Misc',
+  });
 }
 
 /**
@@ -129,10 +116,7 @@ export function findColumns(
   const { used, missing, isUsable } = columns;
   assertUnique(header, used);
   if (isUsable) return columns;
-  const detail = `Name the columns: ${missing.map((member) => `${member}:COLUMN`).join(',')}.`;
-  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
-  const issues = [{ parameter: 'map', code: 'required', detail }] as const;
-  throw new AppError('invalid_data', what, { issues });
+  throw missingColumns(header, missing.join(', '), missing);
 }
 
 /**
@@ -153,11 +137,7 @@ export function matchColumns(
     const column = map.get(member);
     const field = SENT_FIELDS.find(({ name }) => name === member);
     const own = field && shop ? field.shopColumns[shop] ?? [] : [member];
-    if (column === undefined) return own.flatMap(find);
-    const indexes = find(normalizeName(column));
-    if (indexes.length > 0) return indexes;
-    const detail = `The file has no column ${JSON.stringify(column)}. ${describe(header)}`;
-    throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+    return column === undefined ? own.flatMap(find) : findNamedColumns(header, column);
   };
   // The casts: each member and each column of the structure has its entry.
   const indexes = Object.fromEntries(MEMBERS.map((member) => [member, findMember(member)])) as
@@ -168,44 +148,16 @@ export function matchColumns(
   })) as Structure<number | undefined>;
   const used = new Set([...Object.values(indexes).flat(), ...Object.values(structure)]
     .filter((index) => index !== undefined));
-  const ignored = header.filter((_, index) => {
-    const name = names[index] ?? '';
-    return name !== '' && !used.has(index) && (shop || !EXPORT_ONLY_COLUMNS.has(name));
-  });
+  const ignored = listIgnored(header, (index) =>
+    !used.has(index) && (shop !== undefined || !EXPORT_ONLY_COLUMNS.has(names[index] ?? '')));
   const found = SENT_FIELDS.filter(({ name }) => indexes[name].length > 0 || defaults.has(name));
   const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
     .map(({ name }) => name);
   return {
     ...structure, count: header.length, indexes, used, isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
-    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT), missing,
+    ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
     isUsable: isPartial ? !missing.includes('sku') && found.length > 1 : missing.length === 0,
   };
-}
-
-/** Rejects two columns with one name. Names of ignored columns may differ only in case. */
-function assertUnique(header: readonly string[], used: ReadonlySet<number>): void {
-  const usedNames = new Set(header.filter((_, index) => used.has(index)).map(normalizeName));
-  const indexes = new Map<string, number>();
-  for (const [index, name] of header.entries()) {
-    const key = usedNames.has(normalizeName(name)) ? normalizeName(name) : name.trim();
-    const first = indexes.get(key);
-    indexes.set(key, index);
-    if (first === undefined || key === '') continue;
-    const [one, other] = [header[first] ?? '', name].map((text) => text.trim().slice(0, 100));
-    const columns = `${first + 1} and ${index + 1}`;
-    const what = one === other ? `The file has the column "${one}" twice (columns ${columns})`
-      : `The file has the columns "${one}" and "${other}" (${columns}), which count as the same`;
-    throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
-  }
-}
-
-function describe(header: readonly string[]): string {
-  const shown = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT).map((name) => name.slice(0, 100));
-  return `Its columns: ${shown.join(', ')}${shown.length < header.length ? ', ...' : ''}.`;
-}
-
-function normalizeName(name: string): string {
-  return name.trim().toLowerCase();
 }

@@ -1,0 +1,103 @@
+/** The header of a CSV file: matches its column names to the members that a table of names lists. */
+import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
+import { AppError } from '../domain/error.ts';
+import { invalidQuery } from '../http/request/query.ts';
+
+/** Shown characters of a column name. */
+const NAME_LIMIT_CHARACTERS = 100;
+
+/** How an error explains a parameter of `member:text` pairs. */
+interface PairsExplanation {
+  readonly parameter: string;
+  /** Such as `Name one column`. */
+  readonly what: string;
+  readonly example: string;
+}
+
+/**
+ * Parses `name:Title,sku:Code`. A comma ends a text only before a lower-case word and a colon, so
+ * texts may contain commas.
+ * @throws AppError `invalid_query`
+ */
+export function parsePairs<Member extends string>(
+  text: string, members: readonly Member[], { parameter, what, example }: PairsExplanation,
+): ReadonlyMap<Member, string> {
+  const pairs = new Map<Member, string>();
+  for (const pair of text.split(/,(?=[a-z]+:)/)) {
+    const colon = pair.indexOf(':');
+    const member = members.find((name) => name === pair.slice(0, colon));
+    const value = pair.slice(colon + 1).trim();
+    if (!member || value === '' || pairs.has(member)) {
+      const detail = `${what} for a member of ${members.join(', ')}: ${example}.`;
+      throw invalidQuery([{ parameter, code: 'format', detail }]);
+    }
+    pairs.set(member, value);
+  }
+  return pairs;
+}
+
+/**
+ * The indexes of the columns that `map` names, in any case.
+ * @throws AppError `invalid_query` if there is none
+ */
+export function findNamedColumns(header: readonly string[], name: string): number[] {
+  const wanted = normalizeName(name);
+  const indexes = header.flatMap((other, index) => normalizeName(other) === wanted ? [index] : []);
+  if (indexes.length > 0) return indexes;
+  const detail = `The file has no column ${JSON.stringify(name)}. ${describeHeader(header)}`;
+  throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+}
+
+/** Rejects two columns with one name. Names of ignored columns may differ only in case. */
+export function assertUnique(header: readonly string[], used: ReadonlySet<number>): void {
+  const usedNames = new Set(header.filter((_, index) => used.has(index)).map(normalizeName));
+  const indexes = new Map<string, number>();
+  for (const [index, name] of header.entries()) {
+    const key = usedNames.has(normalizeName(name)) ? normalizeName(name) : name.trim();
+    const first = indexes.get(key);
+    indexes.set(key, index);
+    if (first === undefined || key === '') continue;
+    const [one, other] = [header[first] ?? '', name].map(shortenName);
+    const columns = `${first + 1} and ${index + 1}`;
+    const what = one === other ? `The file has the column "${one}" twice (columns ${columns})`
+      : `The file has the columns "${one}" and "${other}" (${columns}), which count as the same`;
+    throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
+  }
+}
+
+/**
+ * The error of a file without columns for these members.
+ * @param missing for the message, such as `sku`
+ * @param needed members that `map` should name
+ */
+export function missingColumns(
+  header: readonly string[], missing: string, needed: readonly string[],
+): AppError {
+  const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
+  const what = `The file has no column for ${missing}. ${describeHeader(header)}`;
+  const issues = [{ parameter: 'map', code: 'required', detail }] as const;
+  return new AppError('invalid_data', what, { issues });
+}
+
+/** The first names of these columns, for messages. */
+export function listIgnored(
+  header: readonly string[], isIgnored: (index: number) => boolean,
+): readonly string[] {
+  return header.filter((name, index) => name.trim() !== '' && isIgnored(index))
+    .slice(0, IMPORT_IGNORED_COLUMNS_LIMIT);
+}
+
+export function normalizeName(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** A column name for a message. */
+export function shortenName(name: string): string {
+  return name.trim().slice(0, NAME_LIMIT_CHARACTERS);
+}
+
+function describeHeader(header: readonly string[]): string {
+  const shown = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT)
+    .map((name) => name.slice(0, NAME_LIMIT_CHARACTERS));
+  return `Its columns: ${shown.join(', ')}${shown.length < header.length ? ', ...' : ''}.`;
+}
