@@ -79,3 +79,38 @@ export function parseDecimal(
   const error = Math.abs(value) <= Number.MAX_SAFE_INTEGER && validateNumberText(number);
   return error ? { error } : { value };
 }
+
+const DIGITS = /^\d{1,15}$/;
+/** A single mark before three digits, such as in 12,000: twelve or twelve thousand. */
+const AMBIGUOUS = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/;
+/** Any longer number is out of every range. */
+const QUANTITY_LIMIT_CHARACTERS = 40;
+/** The whole part, which may have thousands separators, and decimals after another mark. */
+const QUANTITIES: readonly RegExp[] = [
+  /^([+-]?\d+)(?:[.,](\d+))?$/,
+  /^([+-]?[1-9]\d{0,2}(?:\.\d{3})+)(?:,(\d+))?$/,
+  /^([+-]?[1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d+))?$/,
+  /^([+-]?[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’]\d{3})+)(?:[.,](\d+))?$/,
+];
+
+/**
+ * Parses a whole quantity as tills and ERPs write it: `12`, `-3`, `+3`, `12,0`, `1.234,00`,
+ * `1 234`. A fraction is rejected, and so is a single mark before exactly three digits, in every
+ * file: a wrong guess would change a stock by a factor of 1,000.
+ */
+export function parseQuantity(cell: string): ParseResult<number> {
+  if (DIGITS.test(cell)) return { value: Number(cell) };
+  const text = unescapeFormula(cell.trim()).trim();
+  if (text === '') return invalid('blank', 'Must not be blank.');
+  if (AMBIGUOUS.test(text)) {
+    const hint = 'write a whole number, such as 1234';
+    return invalid('format', `Could mean thousands or decimals: ${hint}.`);
+  }
+  for (const quantity of text.length <= QUANTITY_LIMIT_CHARACTERS ? QUANTITIES : []) {
+    const [, whole, decimals = ''] = quantity.exec(text) ?? [];
+    if (whole === undefined) continue;
+    if (/[1-9]/.test(decimals)) return invalid('precision', 'Must be a whole number.');
+    return { value: Number(whole.replace(/[^\d+-]/g, '')) };
+  }
+  return invalid('format', 'Write a whole number, such as 1234: no units or exponents.');
+}

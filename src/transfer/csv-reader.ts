@@ -9,7 +9,7 @@ import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
 } from './limits.ts';
 import { AppError } from '../domain/error.ts';
-import { tooManyBlankLines } from './import-row.ts';
+import { sliceRows, tooManyBlankLines } from './import-row.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 export interface CsvRecord {
@@ -27,9 +27,39 @@ const DELIMITER_LINE = /^sep=[,;\t]$/i;
 const LINE_BREAK = /\r\n|\r|\n/g;
 /** The first byte of gzip; the second is not UTF-8. */
 const GZIP_START = '\u001f';
+const UTF_16 = 'The header has NUL characters: the file may be UTF-16. Save it as "CSV UTF-8".';
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+
+/**
+ * Yields the rows of a table in slices: what the function that `open` returns for the header makes
+ * of each record. It leaves out records for which that is undefined.
+ * @throws AppError `invalid_data` if the file as a whole is invalid
+ */
+export async function* readCsvTable<Row>(
+  reader: CsvReader, chunks: AsyncIterable<Uint8Array>,
+  open: (header: CsvRecord) => (record: CsvRecord) => Row | undefined,
+): AsyncGenerator<readonly Row[], void, void> {
+  let parse: ReturnType<typeof open> | undefined;
+  function* parseAll(records: Iterable<CsvRecord>): Generator<Row, void, void> {
+    for (const record of records) {
+      const row = parse?.(record);
+      if (row !== undefined) yield row;
+    }
+  }
+  for await (const records of reader.read(chunks)) {
+    const rows = records.values();
+    if (!parse) {
+      const { value: header } = rows.next();
+      if (!header) continue;
+      if (header.text.includes('\0')) throw invalidFile(UTF_16);
+      parse = open(header);
+    }
+    yield* sliceRows(parseAll(rows));
+  }
+  if (!parse) throw invalidFile('The file is empty. Send a line of column names first.');
+}
 
 /** Reads the records of one file. */
 export class CsvReader {
@@ -107,8 +137,7 @@ export class CsvReader {
     if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
       const line = this.#lineAt(text, start, openQuote);
       const what = `The quote that opens a cell on line ${line} is never closed`;
-      const hint = 'Correct the file and import it again: imported rows stay unchanged';
-      throw invalidFile(`${what}. ${hint}.`);
+      throw invalidFile(`${what}. Correct the file and send it again.`);
     }
     if (this.#isTooLong(this.#text)) throw this.#tooLong();
   }

@@ -12,9 +12,9 @@ import {
   type Defaults, findColumns, type Member,
 } from './columns.ts';
 import { type DecimalMarks, parseDecimal, unescapeFormula } from './csv-cells.ts';
-import { CsvReader, type CsvRecord } from './csv-reader.ts';
+import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import {
-  findCurrencyIssue, sliceRows, type ImportRow, type LeftOut, missingMember, parseContent,
+  findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowContent, type RowReader,
 } from './import-row.ts';
 import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
@@ -51,20 +51,11 @@ export class CsvRows implements RowReader {
     return this.#columns?.ignored ?? [];
   }
 
-  async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    for await (const records of this.#reader.read(chunks)) {
-      const rows = records.values();
-      if (!this.#columns) {
-        const { value: header } = rows.next();
-        if (!header) continue;
-        this.#columns = this.#open(header);
-      }
-      const columns = this.#columns;
-      yield* sliceRows(rows.map((record) => this.#parse(record, columns)));
-    }
-    if (!this.#columns) {
-      throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
-    }
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
+    return readCsvTable(this.#reader, chunks, (header) => {
+      const columns = this.#columns = this.#open(header);
+      return (record) => this.#parse(record, columns);
+    });
   }
 
   #open(header: CsvRecord): Columns {

@@ -9,7 +9,7 @@ import {
 import { parseNewProduct } from '../../src/domain/catalogue/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import {
-  type DecimalMarks, formatCsvHeader, formatCsvProduct, parseDecimal,
+  type DecimalMarks, formatCsvHeader, formatCsvProduct, parseDecimal, parseQuantity,
 } from '../../src/transfer/csv-cells.ts';
 import { readRecords, readRows } from './read.ts';
 
@@ -125,4 +125,28 @@ test('rejects three digits after a mark that may separate thousands', () => {
   assert.equal(readNumber('1.2340', 'unclear'), 1.234);
   assert.equal(readNumber('1,234', 'either'), 1.234);
   assert.equal(readNumber('1.234', 'point'), 1.234);
+});
+
+test('reads whole quantities, with decimals of zero and unambiguous thousands', () => {
+  for (const [cell, value] of [
+    ['12', 12], [' 12 ', 12], ['007', 7], ['-3', -3], ['+3', 3], ['\'-3', -3], ['12,0', 12],
+    ['12.00', 12], ['12.0000', 12], ['0,000', 0], ['1234,000', 1234], ['1.234,00', 1234],
+    ['1,234.00', 1234], ['1.234.567', 1_234_567], ['1,234,567', 1_234_567], ['1 234', 1234],
+    ['1\u00a0234,000', 1234], ['1\u202f234', 1234], ['1\'234', 1234], ['1’234.0', 1234],
+    ['-1.234,0', -1234], ['1000000001', 1_000_000_001],
+  ] as const) assert.deepEqual(parseQuantity(cell), { value }, cell);
+});
+
+test('rejects fractions, ambiguous marks, and all but a number', () => {
+  for (const [cell, code] of [
+    ['', 'blank'], [' ', 'blank'], ['\'', 'format'], ['12,5', 'precision'], ['0.500', 'precision'],
+    ['1.234,50', 'precision'], ['12,000', 'format'], ['12.000', 'format'], ['-1.234', 'format'],
+    ['1,2,3', 'format'], ['1.234,567.8', 'format'], ['1e3', 'format'], ['0x10', 'format'],
+    ['12 pcs', 'format'], ['€12', 'format'], ['(3)', 'format'], ['3-', 'format'],
+    ['Infinity', 'format'], ['NaN', 'format'], ['--1', 'format'], ['.', 'format'],
+    ['9'.repeat(100_000), 'format'], ['1.234.'.repeat(50_000), 'format'],
+  ] as const) {
+    const parsed = parseQuantity(cell);
+    assert.equal('error' in parsed && parsed.error.code, code, cell.slice(0, 20));
+  }
 });

@@ -1,0 +1,112 @@
+/**
+ * The rows of a stock file in CSV. Cells are trimmed, and a leading apostrophe that escapes a
+ * formula is removed. A row without any text is ignored. A row with more cells than the header is
+ * rejected, and identifies no product: an unquoted delimiter may have moved its cells.
+ */
+import type { Issue } from '../domain/error.ts';
+import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
+import { parseQuantity, unescapeFormula } from './csv-cells.ts';
+import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import {
+  findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns, type StockMember,
+} from './stock-columns.ts';
+
+/** A row of a stock file of any format. */
+export interface StockRow {
+  /** The line of the file on which it begins, from 1. */
+  readonly line: number;
+  /** Length of its text. */
+  readonly characters: number;
+  readonly sent: SentChange;
+}
+
+interface StockCsvSettings {
+  readonly map: StockColumnMap;
+  /** Whether `sequence` is allowed: it numbers the updates of a source. */
+  readonly hasSource: boolean;
+}
+
+const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
+
+/** Reads the stock changes of one CSV file. */
+export class StockCsvRows {
+  readonly #reader = new CsvReader();
+  readonly #settings: StockCsvSettings;
+  #columns: StockColumns | undefined;
+
+  constructor(settings: StockCsvSettings) {
+    this.#settings = settings;
+  }
+
+  /** Known after the first rows. */
+  get ignoredColumns(): readonly string[] {
+    return this.#columns?.ignored ?? [];
+  }
+
+  /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
+    const { map, hasSource } = this.#settings;
+    return readCsvTable(this.#reader, chunks, ({ cells: header }) => {
+      const columns = this.#columns = findStockColumns(header, map);
+      const used = STOCK_MEMBERS.flatMap((member): UsedColumn[] => {
+        const index = columns.indexes[member];
+        return index === undefined ? [] : [{ member, index, isText: TEXTS.has(member) }];
+      });
+      return (record) => parseRow(record, columns, used, hasSource);
+    });
+  }
+}
+
+interface UsedColumn {
+  readonly member: StockMember;
+  readonly index: number;
+  readonly isText: boolean;
+}
+
+function parseRow(
+  { line, cells, text }: CsvRecord, { count, indexes }: StockColumns, used: readonly UsedColumn[],
+  hasSource: boolean,
+): StockRow | undefined {
+  const characters = text.length;
+  if (cells.length > count && !cells.slice(count).every(isBlank)) {
+    const what = `The row has ${cells.length} cells, the header ${count}`;
+    const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
+    return { line, characters, sent: { issues: [{ pointer: '', code: 'format', detail }] } };
+  }
+  const members: Partial<Record<StockMember, string | number>> = {};
+  const issues: Issue[] = [];
+  for (const { member, index, isText } of used) {
+    const cell = cells[index];
+    // The id names the products of rows without a SKU.
+    if (cell === undefined || isBlank(cell) || (member === 'id' && 'sku' in members)) continue;
+    if (isText) members[member] = unescapeFormula(cell.trim());
+    else {
+      const parsed = parseQuantity(cell);
+      if ('value' in parsed) members[member] = parsed.value;
+      else issues.push({ pointer: `/${member}`, ...parsed.error });
+    }
+  }
+  const hasProduct = 'sku' in members || 'id' in members;
+  const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
+  if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
+  if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
+  if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
+  const sent = parseStockChange(members, hasSource);
+  if (issues.length === 0) return { line, characters, sent };
+  // Of the other errors, all but those that follow from a missing member.
+  const others = 'issues' in sent ? sent.issues.filter(({ pointer }) => pointer !== '') : [];
+  const named = 'change' in sent ? sent.change : sent.named ?? {};
+  return { line, characters, sent: { issues: [...issues, ...others], named } };
+}
+
+function isQuantityIssue({ pointer }: Issue): boolean {
+  return pointer === '/set' || pointer === '/adjust';
+}
+
+function blank(pointer: string): Issue {
+  return { pointer, code: 'blank', detail: 'Must not be blank.' };
+}
+
+function isBlank(cell: string): boolean {
+  return cell === '' || cell.trim() === '';
+}

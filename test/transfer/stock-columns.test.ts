@@ -1,0 +1,120 @@
+/** How the columns of a stock file are found. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  findStockColumns, isStockHeader, parseStockColumnMap,
+} from '../../src/transfer/stock-columns.ts';
+import { catchRefusal } from '../domain/validation-errors.ts';
+
+/** The found columns, as `member index`. */
+function find(header: readonly string[], map = ''): string[] {
+  const { indexes } = findStockColumns(header, map === '' ? new Map() : parseStockColumnMap(map));
+  return Object.entries(indexes)
+    .flatMap(([member, index]) => index === undefined ? [] : [`${member} ${index}`]);
+}
+
+test('finds the columns of tills and ERPs in many languages', () => {
+  for (const header of [
+    ['SKU', 'Qty'], ['Item number', 'Quantity on hand'], ['Product Code', 'IN STOCK'],
+    ['Artikelnummer', 'Bestand'], ['Artikel-Nr.', 'Verfügbar'], ['Art.-Nr.', 'VERFUEGBAR'],
+    ['artikelnr', 'Lagerbestand'], ['Référence', 'Quantité'], ['REF', 'Qté en stock'],
+    ['reference', 'quantite'], ['Referencia', 'Existencias'], ['Código', 'Cantidad'],
+    ['Codice articolo', 'Giacenza'], ['codice', 'Quantita'], ['Artikelcode', 'Voorraad'],
+    ['Código do produto', 'Estoque'], ['Kod produktu', 'Stan magazynowy'],
+    ['Varenummer', 'Lagerbeholdning'], ['Tuotekoodi', 'Varastosaldo'], ['Kód zboží', 'Skladem'],
+    ['Cikkszám', 'Készlet'], ['Ürün kodu', 'Stok'], ['Артикул', 'Остаток'],
+    ['商品コード', '在庫数'], ['货号', '库存'], [' product_code ', 'on_hand'],
+  ]) {
+    assert.deepEqual(find(header), ['sku 0', 'set 1'], header.join());
+    assert.equal(isStockHeader(header), true, header.join());
+  }
+});
+
+test('finds the members of stock changes by their own names', () => {
+  const header = ['reason', 'sequence', 'expect', 'adjust', 'set', 'id', 'sku'];
+  assert.deepEqual(find(header),
+    ['sku 6', 'id 5', 'set 4', 'adjust 3', 'expect 2', 'sequence 1', 'reason 0']);
+});
+
+test('reads our own exports of stock and products', () => {
+  for (const header of [
+    ['id', 'sku', 'stock', 'position'],
+    ['id', 'sku', 'currency', 'stock', 'position', 'created_at', 'updated_at'],
+  ]) {
+    assert.deepEqual(findStockColumns(header).ignored, []);
+    assert.deepEqual(find(header).slice(0, 2), ['sku 1', 'id 0']);
+  }
+  const { ignored } = findStockColumns(['sku', 'name', 'price', 'stock', 'Colour']);
+  assert.deepEqual(ignored, ['name', 'price', 'Colour']);
+});
+
+test('prefers the column that is named like its member', () => {
+  assert.deepEqual(find(['Code', 'SKU', 'Qty']), ['sku 1', 'set 2']);
+});
+
+test('rejects two columns for one member, and says how to name one', () => {
+  for (const [header, member, example] of [
+    [['SKU', 'Quantity', 'Available'], 'set', 'map=set:Quantity'],
+    [['Code', 'Artikelnummer', 'Menge'], 'sku', 'map=sku:Code'],
+    [['sku', 'Adjustment', 'Delta'], 'adjust', 'map=adjust:Adjustment'],
+    [['sku', 'On hand', 'on-hand'], 'set', 'map=set:On hand'],
+  ] as const) {
+    const error = catchRefusal(() => findStockColumns(header));
+    assert.equal(error.code, 'invalid_data');
+    assert.match(error.publicDetail, new RegExp(`two columns for ${member}: .*${example}\\.$`));
+    assert.deepEqual(error.issues.map(({ parameter, code }) => `${parameter} ${code}`),
+      ['map required']);
+  }
+  assert.deepEqual(find(['SKU', 'Quantity', 'Available'], 'set:available'), ['sku 0', 'set 2']);
+});
+
+test('rejects a column that occurs twice, which map cannot tell apart', () => {
+  for (const [header, map] of [
+    [['sku', 'Qty', 'qty '], ''], [['SKU', 'sku', 'qty'], ''], [['sku', 'X', 'x'], 'set:X'],
+  ] as const) {
+    const error = catchRefusal(() => find(header, map));
+    assert.match(error.publicDetail, /two columns for .* Rename or remove one of them\.$/);
+    assert.deepEqual(error.issues, []);
+  }
+  assert.deepEqual(find(['sku', 'qty', 'Note', 'Note']), ['sku 0', 'set 1']);
+});
+
+test('lists the columns of a file without a product or a quantity', () => {
+  const error = catchRefusal(() => findStockColumns(['Foo', 'Bar']));
+  assert.equal(error.publicDetail, 'The file has no column for sku or id, and none for set or '
+    + 'adjust. Its columns: Foo, Bar.');
+  assert.equal(error.issues[0]?.detail, 'Name the columns: sku:COLUMN,set:COLUMN.');
+  assert.match(catchRefusal(() => findStockColumns(['SKU', 'x'])).publicDetail,
+    /^The file has no column for set or adjust\. Its columns: SKU, x\.$/);
+  assert.match(catchRefusal(() => findStockColumns(['', ''])).publicDetail, /no column for/);
+});
+
+test('reads the columns that a map names, and leaves out the other one of a pair', () => {
+  assert.deepEqual(find(['EAN', 'SKU', 'Frei'], 'sku:ean,stock:FREI'), ['sku 0', 'set 2']);
+  assert.deepEqual(find(['sku', 'Stock', 'Verkauft'], 'adjust:Verkauft'), ['sku 0', 'adjust 2']);
+  assert.deepEqual(find(['sku', 'Ext', 'Qty'], 'id:Ext'), ['id 1', 'set 2']);
+  assert.deepEqual(find(['sku', 'Menge, frei', 'Qty'], 'set:Menge, frei,reason:Qty'),
+    ['sku 0', 'set 1', 'reason 2']);
+});
+
+test('rejects a map of other members, twice the same, or of a missing column', () => {
+  for (const map of ['name:X', 'sku', 'sku:', 'set:A,stock:B', 'sku:A,sku:B', '']) {
+    const { code, issues } = catchRefusal(() => parseStockColumnMap(map));
+    assert.deepEqual([code, issues[0]?.parameter, issues[0]?.code], ['invalid_query', 'map', 'format']);
+  }
+  const error = catchRefusal(() => find(['sku', 'qty'], 'set:Menge'));
+  assert.equal(error.code, 'invalid_query');
+  assert.match(error.issues[0]?.detail ?? '', /no column "Menge"\. Its columns: sku, qty\./);
+});
+
+test('takes no file with a name, category or price for a stock file', () => {
+  for (const header of [
+    ['sku', 'name', 'stock'], ['sku', 'price', 'stock'], ['sku', 'category', 'stock'],
+    ['Handle', 'Title', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],
+    ['sku', 'position'], ['stock', 'qty'], [],
+  ]) {
+    assert.equal(isStockHeader(header), false, header.join());
+  }
+  assert.equal(isStockHeader(['id', 'sku', 'stock', 'position']), true);
+  assert.equal(isStockHeader(['SKU', 'Quantity', 'Available']), true);
+});

@@ -1,0 +1,117 @@
+/** How the rows of a stock file in CSV become stock changes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseStockColumnMap } from '../../src/transfer/stock-columns.ts';
+import { StockCsvRows } from '../../src/transfer/stock-rows.ts';
+
+interface Reading {
+  readonly map?: string;
+  readonly hasSource?: boolean;
+}
+
+async function read(file: string | Buffer, { map, hasSource = false }: Reading = {}) {
+  const rows = new StockCsvRows({
+    map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
+  });
+  const found = [];
+  const chunks = async function* () {
+    for (const byte of Buffer.from(file)) yield Buffer.of(byte);
+  };
+  for await (const slice of rows.read(chunks())) found.push(...slice);
+  return found;
+}
+
+/** The changes of a file that is in order. */
+async function changesOf(file: string | Buffer, reading?: Reading) {
+  return (await read(file, reading)).map(({ sent }) => {
+    assert.ok('change' in sent, JSON.stringify(sent));
+    return sent.change;
+  });
+}
+
+/** The errors of the rows, as `line pointer code`. */
+async function errorsOf(file: string, reading?: Reading): Promise<string[]> {
+  return (await read(file, reading)).flatMap(({ line, sent }) =>
+    'issues' in sent ? sent.issues.map(({ pointer, code }) => `${line} ${pointer} ${code}`) : []);
+}
+
+test('reads commas, semicolons and tabs, byte order marks and mixed line ends', async () => {
+  const expected = [{ sku: 'A-1', set: 12 }, { sku: 'B;2', set: 0 }];
+  for (const file of [
+    'sku,stock\r\nA-1,12\r\n"B;2",0\r\n', '\uFEFFArtikelnummer;Bestand\nA-1;12\r"B;2";0',
+    'SKU\tOn hand\rA-1\t12\n\n"B;2"\t0\r\n', 'sep=;\nsku;qty\nA-1;12,0\n"B;2";0,000',
+  ]) assert.deepEqual(await changesOf(file), expected);
+});
+
+test('reads all members, and leaves blank conditions out', async () => {
+  const file = 'sku,adjust,expect,sequence,reason\nA,-2,10,7,sold\nB,+3,,, \nC,"\'-1",,8,\'=x\n';
+  assert.deepEqual(await changesOf(file, { hasSource: true }), [
+    { sku: 'A', adjust: -2, expect: 10, sequence: 7, reason: 'sold' },
+    { sku: 'B', adjust: 3 },
+    { sku: 'C', adjust: -1, sequence: 8, reason: '=x' },
+  ]);
+});
+
+test('reads the id where there is no SKU', async () => {
+  assert.deepEqual(await changesOf('id,sku,stock\nprd_1,A,1\nprd_2, ,2\n'),
+    [{ sku: 'A', set: 1 }, { id: 'prd_2', set: 2 }]);
+});
+
+test('numbers the lines as text editors do, across cells of several lines', async () => {
+  const rows = await read('sku,qty,reason\nA,1,"two\nlines"\n\n,,\nB,2,\n');
+  assert.deepEqual(rows.map(({ line }) => line), [2, 6]);
+});
+
+test('rejects a row that lacks a product or a quantity, or has both kinds', async () => {
+  assert.deepEqual(await errorsOf('sku,set,adjust\n,5,\nA,,\nB,1,2\nC\n'),
+    ['2 /sku blank', '3 /set blank', '4  required', '5 /set blank']);
+  assert.deepEqual(await errorsOf('id,adjust\n,5\nx,\n'), ['2 /id blank', '3 /adjust blank']);
+});
+
+test('rejects cells that are no quantities in range, and names their products', async () => {
+  const cells = ['x', '1,5', '"12,000"', '-1', '1000000001', '1e3', '12 pcs', `${'9'.repeat(999)}`];
+  const file = `sku;stock\n${cells.map((cell, n) => `S-${n};${cell}\n`).join('')}`;
+  assert.deepEqual(await errorsOf(file), [
+    '2 /set format', '3 /set precision', '4 /set format', '5 /set range', '6 /set range',
+    '7 /set format', '8 /set format', '9 /set format',
+  ]);
+  for (const [index, { sent }] of (await read(file)).entries()) {
+    assert.ok('issues' in sent);
+    assert.equal(sent.named?.sku, `S-${index}`);
+  }
+});
+
+test('reports all errors of a row', async () => {
+  const file = `sku,stock,expect,reason\n${'x'.repeat(65)},a,-1,${'y'.repeat(201)}\n`;
+  assert.deepEqual(await errorsOf(file),
+    ['2 /set format', '2 /sku length', '2 /expect range', '2 /reason length']);
+});
+
+test('requires a source for sequence numbers', async () => {
+  assert.deepEqual(await errorsOf('sku,set,sequence\nA,1,2\nB,1,\n'), ['2 /sequence mismatch']);
+});
+
+test('identifies no product by a row with more cells than the header', async () => {
+  const [row, other] = await read('sku,stock\nA,12,0\nB,12,\n');
+  assert.ok(row && 'issues' in row.sent);
+  assert.equal(row.sent.named, undefined);
+  assert.match(row.sent.issues[0]?.detail ?? '', /^The row has 3 cells, the header 2\. Put quotes/);
+  assert.deepEqual(other?.sent, { change: { sku: 'B', set: 12 } });
+});
+
+test('rejects a file as a whole that cannot be read', async () => {
+  for (const [file, message] of [
+    ['', /^The file is empty/],
+    ['\n\n', /^The file is empty/],
+    ['sku,qty\n"A,1\n', /^The quote that opens a cell on line 2 is never closed/],
+    ['sku,qty\n"A"x,1\n', /^On line 2 text follows a closing quote/],
+    [Buffer.from('sku,qty\nA,1\n', 'utf16le'), /^The header has NUL .*UTF-16.*CSV UTF-8/],
+    [Buffer.from('\uFEFFsku,qty\nA,1\n', 'utf16le'), /^Line 1 has text that is not UTF-8.*UTF-16/],
+    [Buffer.from('Artikelnummer;Verfügbar\nA;1\n', 'latin1'), /^Line 1 .* not UTF-8.*Windows-1252/],
+    [Buffer.from('sku;qty;x\nA;1;ü\n', 'latin1'), /^Line 2 has text that is not UTF-8/],
+    ['sku,qty\nA,1\n'.replaceAll(',', '|'), /^The file has no column for sku or id/],
+  ] as const) {
+    await assert.rejects(read(file), { code: 'invalid_data', message });
+  }
+  assert.deepEqual(await read('sku,qty\n'), []);
+});
