@@ -17,6 +17,7 @@ import {
   findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowContent, type RowReader,
 } from './import-row.ts';
+import { isStockHeader } from './stock-columns.ts';
 import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
@@ -60,7 +61,8 @@ export class CsvRows implements RowReader {
 
   #open(header: CsvRecord): Columns {
     const { map, defaults, isPartial } = this.#settings;
-    const columns = findColumns(header.cells, map, defaults, isPartial);
+    const columns = explainStockFile(header.cells, () =>
+      findColumns(header.cells, map, defaults, isPartial));
     if (columns.hasLocalDecimals) this.#marks = 'either';
     else if (this.#reader.delimiter !== ',') this.#marks = 'unclear';
     for (const field of DEFAULTABLE_FIELDS) {
@@ -145,6 +147,19 @@ export class CsvRows implements RowReader {
       else defaults = { ...defaults, ...value.patch };
     }
     return { defaults, missing };
+  }
+}
+
+/** Says so if a file that has no products is a stock file. */
+function explainStockFile<Result>(header: readonly string[], find: () => Result): Result {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_data' && isStockHeader(header))) {
+      throw error;
+    }
+    const hint = 'It looks like a stock file: send it to POST /api/v1/stock, not as an import.';
+    throw new AppError(error.code, `${error.publicDetail} ${hint}`, { issues: error.issues });
   }
 }
 

@@ -83,7 +83,7 @@ export interface StockColumns {
 }
 
 /**
- * Parses `sku:Code,set:On hand`; `stock`, the name in imports of products, is another one for `set`.
+ * Parses `sku:Code,set:On hand`; `stock`, as imports of products name it, is the same as `set`.
  * @throws AppError `invalid_query`
  */
 export function parseStockColumnMap(text: string): StockColumnMap {

@@ -228,3 +228,12 @@ test('asks for a whole number if stock is not a number', async () => {
     assert.match(row?.content?.issues?.[0]?.detail ?? '', /rite a whole number, such as 1234/);
   }
 });
+
+test('says that a stock file is none of products', async () => {
+  const read = (text: string) =>
+    readRows(new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: true }), text);
+  await assert.rejects(read('Artikelnummer;Bestand\nA;1\n'), {
+    message: /^The file has no column for .*It looks like a stock file: send it to POST \/api\/v1/,
+  });
+  await assert.rejects(read('Artikelnummer;Name;Bestand\nA;B;1\n'), { message: /Bestand\.$/ });
+});

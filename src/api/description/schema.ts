@@ -49,6 +49,11 @@ export function describeList(
   };
 }
 
+/** Member names for a description. */
+export function listNames(members: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(members.map((member) => `\`${member}\``));
+}
+
 export const time = { type: 'string', format: 'date-time' };
 export const count = { type: 'integer', minimum: 0 };
 

@@ -1,35 +1,43 @@
 /** The OpenAPI operations of stock, and their query parameters. */
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
+import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
-import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
-import { describeList, linesOf, refer } from '../description/schema.ts';
+import { describeList, linesOf, listNames, refer, tableOf } from '../description/schema.ts';
 import { invalid, type ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import {
-  choice, dryRun, fileNameParameter, instant, position, withDefault,
+  choice, dryRun, fileNameParameter, instant, position, text, withDefault,
 } from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
 
-/** All but `dry_run` are for NDJSON: in JSON, source and reason are members of the body. */
+/** All but `dry_run` are for NDJSON and CSV: in JSON, the body has these members. */
 export const stockSyncParameters = {
   dry_run: dryRun,
   report: {
     ...withDefault(choice(['all', 'failed']), 'all'),
-    description: 'NDJSON only: which changes get a line in the response.', example: 'failed',
+    description: 'NDJSON and CSV: which changes get a line in the response.', example: 'failed',
   },
   source: {
     ...stockSource, example: 'erp',
-    description: 'NDJSON only: the system that the numbers come from.',
+    description: 'NDJSON and CSV: the system that the numbers come from.',
   },
   reason: {
-    ...stockReason, description: 'NDJSON only: the reason for the changes.', example: 'count',
+    ...stockReason, example: 'count',
+    description: 'NDJSON and CSV: the reason for the changes that have none.',
+  },
+  map: {
+    ...text, example: 'sku:EAN,set:Free stock',
+    description: 'CSV: columns to read members from, instead of the recognised ones: '
+      + `comma-separated \`member:column\`. Members are ${listNames(STOCK_MEMBERS)}; \`stock\` is `
+      + 'another name of `set`. A column name may contain commas.',
   },
   file_name: {
     ...fileNameParameter,
-    description: 'NDJSON only: the name of the file, for the record of the import.',
+    description: 'NDJSON and CSV: the name of the file, for the record of the import.',
   },
 } as const;
 
@@ -71,8 +79,8 @@ export const syncStockOperation: Operation = {
   tag: stockTag,
   summary: 'Change the stock of many products',
   description: `JSON: up to ${STOCK_CHANGES_LIMIT} changes, applied together. A failed change does `
-    + 'not stop the others, unless `atomic` is set. NDJSON: any number of changes, applied in '
-    + `batches of up to ${IMPORT_BATCH_ROWS} as they arrive. Changes of the same product are `
+    + 'not stop the others, unless `atomic` is set. NDJSON and CSV: any number of changes, applied '
+    + `in batches of up to ${IMPORT_BATCH_ROWS} as they arrive. Changes of the same product are `
     + 'applied in the order sent, and stock never goes below 0.',
   query: stockSyncParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
@@ -82,6 +90,8 @@ export const syncStockOperation: Operation = {
       example: { changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp' },
     },
     [NDJSON_TYPE]: linesOf('StockChange', change),
+    [CSV_TYPE]: tableOf({ sku, stock: 38 }, 'Separated by comma, semicolon or tab. The usual '
+      + 'column names of tills and ERPs are recognised.'),
   },
   responses: {
     200: {

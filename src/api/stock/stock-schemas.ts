@@ -89,6 +89,9 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   },
   StockSummary: objectOf({
     ...counts, unchanged: count, position: syncResponse.position, import: importIdSchema,
+    ignored_columns: {
+      type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
+    },
   }, ['applied', 'failed', 'unchanged', 'position']),
   StockLevel: objectOf({
     id: productIdSchema, sku, stock,

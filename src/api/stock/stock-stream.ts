@@ -1,8 +1,8 @@
 /**
- * Streams any number of NDJSON stock changes in constant memory. Each batch is durable before its
- * results are sent.
+ * Streams any number of stock changes from NDJSON or CSV, in constant memory. Each batch is durable
+ * before its results are sent.
  */
-import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-change.ts';
+import { parseStockChange } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
@@ -11,37 +11,55 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget } from '../../transfer/batches.ts';
+import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
+import { StockCsvRows, type StockRow } from '../../transfer/stock-rows.ts';
+import { invalidQuery } from '../../http/request/query.ts';
+import { CSV_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import { StockTally } from './stock-result.ts';
 import { type BatchReport, ImportParts, ingestStream } from '../ingest.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 
-interface StockLine {
-  readonly line: number;
-  readonly characters: number;
-  readonly sent: SentChange;
-}
-
-type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay' | 'importId'>;
 type StreamOptions = ReturnType<typeof parseParameters<typeof stockSyncParameters>>;
-type StockTarget = BatchTarget<StockLine, Evaluation>;
+type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay' | 'importId'>;
+type StockTarget = BatchTarget<StockRow, Evaluation>;
 
+/** @throws AppError `invalid_query` */
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
   const options = parseParameters(stockSyncParameters, call.query, call.caller);
   const write = toWriteContext(call);
-  const { chunks } = call.openBody();
-  const hasSource = options.source !== undefined;
+  const { mediaType, chunks } = call.openBody();
+  const reader = openReader(mediaType, options);
   return ingestStream(call.openStream, services, () => ({
-    slices: readJsonLines(chunks, (line) => parseLine(line, hasSource)),
+    slices: reader.read(chunks),
     target: options.dry_run
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, write, options),
-    batchReport: createReport(call, options.report === 'all'),
+    batchReport: createReport(call, reader, options.report === 'all'),
   }));
 }
 
-function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean): StockLine {
+type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns'>;
+
+function openReader(mediaType: string, { map, source }: StreamOptions): StockReader {
+  const hasSource = source !== undefined;
+  if (mediaType === CSV_TYPE) {
+    return new StockCsvRows({
+      map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
+    });
+  }
+  if (map !== undefined) {
+    const detail = 'Applies to CSV only, since NDJSON names its members.';
+    throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+  }
+  return {
+    ignoredColumns: [],
+    read: (chunks) => readJsonLines(chunks, (line) => parseLine(line, hasSource)),
+  };
+}
+
+function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean): StockRow {
   const sent = 'issues' in json ? json : parseStockChange(json.value, hasSource);
   return { line, characters, sent };
 }
@@ -80,13 +98,13 @@ function createDryRunTarget(
   };
 }
 
-function readChanges(rows: readonly StockLine[]) {
+function readChanges(rows: readonly StockRow[]) {
   return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
 }
 
 function createReport(
-  { caller }: ApiRequest, reportsAll: boolean,
-): BatchReport<StockLine, Evaluation> {
+  { caller }: ApiRequest, reader: StockReader, reportsAll: boolean,
+): BatchReport<StockRow, Evaluation> {
   const tally = new StockTally(caller.sellerId);
   let { position } = caller;
   let importId: ImportId | undefined;
@@ -108,6 +126,7 @@ function createReport(
       return {
         applied, unchanged, failed, position,
         import: importId && formatImportId(caller.sellerId, importId),
+        ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
       };
     },
   };

@@ -32,8 +32,9 @@ import type { WriteContext } from '../../store/write.ts';
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
 export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
   const mediaType = call.readMediaType();
-  negotiate(call.headers.accept, [mediaType]); // the response has the request's type
-  if (mediaType === NDJSON_TYPE) return streamStock(call, services);
+  const isStream = mediaType !== JSON_TYPE;
+  negotiate(call.headers.accept, [isStream ? NDJSON_TYPE : JSON_TYPE]);
+  if (isStream) return streamStock(call, services);
   if (!isLarge(call)) return syncAtOnce(call, services);
   // Before reading: the body and the parsed changes stay in memory until the writer is free.
   const release = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
@@ -100,15 +101,15 @@ function withImport(
   return { ...write, import: { id: undefined, record, counts, isLast: true } };
 }
 
-/** @throws AppError `invalid_query`, also for a parameter of NDJSON requests */
+/** @throws AppError `invalid_query`, also for a parameter of streams */
 function parseDryRun({ query, caller }: ApiRequest): boolean {
   const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
   if (others.length === 0) return parseParameters(stockSyncParameters, query, caller).dry_run;
   throw invalidQuery(others.map((parameter) => ({
     parameter, code: 'mismatch',
     detail: Object.hasOwn(STOCK_SYNC_VALIDATORS, parameter)
-      ? 'Is for NDJSON only. In JSON, send it as a member of the body.'
-      : 'Is for NDJSON only. The response to JSON lists all changes.',
+      ? 'Is for NDJSON and CSV only. In JSON, send it as a member of the body.'
+      : 'Is for NDJSON and CSV only.',
   })));
 }
 

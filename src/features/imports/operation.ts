@@ -5,7 +5,7 @@ import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import type { Operation, Tag } from '../../api/description/operation.ts';
 import { choice, dryRun, fileNameParameter, text, withDefault } from '../../api/parameters.ts';
-import { linesOf, tableOf } from '../../api/description/schema.ts';
+import { linesOf, listNames, tableOf } from '../../api/description/schema.ts';
 import { importId, newProduct } from '../../api/description/examples.ts';
 
 const failedRow = {
@@ -75,7 +75,3 @@ export const importProductsOperation: Operation = {
     },
   },
 };
-
-function listNames(members: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(members.map((member) => `\`${member}\``));
-}
