@@ -25,7 +25,7 @@ export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
 /** Retries of an import or export and their delays; enough for a server restart. */
 export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
-/** Rejected rows that an import prints; the file of rejected rows has all of them. */
+/** Rejected rows that an import prints, and duplicate ones; files and summaries have more. */
 export const REJECTED_ROWS_SHOWN = 5;
 /** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */
 export const REJECTED_ROWS_FILES_LIMIT = 100;

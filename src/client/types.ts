@@ -147,10 +147,18 @@ export interface ImportRow {
   readonly line: number;
   readonly sku: string | null;
   readonly status: 'created' | 'updated' | 'unchanged' | 'failed';
+  /** The line of the file's previous row with the same SKU: the values of this row win. */
+  readonly overrides?: number;
   readonly errors?: readonly Issue[];
 }
 
 export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'skipped', number>> {
+  /** Number of rows that override an earlier row with the same SKU. */
+  readonly duplicates?: number;
+  /** The first 20 of them. */
+  readonly duplicate_rows?: readonly (Pick<ImportRow, 'line'> & {
+    readonly sku: string; readonly overrides: number;
+  })[];
   /** Position of the catalogue afterwards. */
   readonly position: number;
   /** The record of the import; absent in a dry run. */

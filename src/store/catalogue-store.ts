@@ -5,7 +5,7 @@
 import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
-import type { NewProduct, Product } from '../domain/catalogue/product-fields.ts';
+import type { NewProduct, Product, Sku } from '../domain/catalogue/product-fields.ts';
 import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../domain/catalogue/stock-sync.ts';
 import type { Actor, ImportReference, PageQuery, WriteContext } from './write.ts';
@@ -53,6 +53,13 @@ export interface ImportDryRun {
   close(): Promise<void>;
 }
 
+/** The last line of each SKU in one file. Outside memory, since a file may have any length. */
+export interface SkuLines {
+  /** Notes a line of a SKU, and returns the one noted before it, if any and if the disk works. */
+  note(sku: Sku, line: number): number | undefined;
+  close(): void;
+}
+
 /** The outcome of a stock sync. */
 export interface SyncedStock extends ImportReference {
   /** In the order of the changes. */
@@ -98,6 +105,7 @@ export interface CatalogueStore {
     write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
   dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
+  openSkuLines(): SkuLines;
 
   /** Changes the stock of products as one batch; with `isDryRun`, only returns the outcome. */
   syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;

@@ -14,6 +14,8 @@ export interface ImportRow {
   /** Length of its text. */
   readonly characters: number;
   readonly content: RowContent;
+  /** The line of the file's previous row with the same SKU. */
+  readonly previousLine?: number | undefined;
 }
 
 /** A product, or why there is none; undefined for a row that is not a product. */

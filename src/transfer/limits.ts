@@ -15,5 +15,7 @@ export const IMPORT_SLICE_ROWS = 100;
 export const IMPORT_PARENTS_LIMIT = 10_000;
 /** Ignored columns that an import summary lists; it stays readable. */
 export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
+/** Duplicate rows that an import summary lists; the others are only counted. */
+export const IMPORT_DUPLICATES_LISTED_LIMIT = 20;
 /** Line of a report or export that a client reads; records are far shorter. */
 export const LINE_LIMIT_BYTES = 1024 * 1024;

@@ -27,6 +27,8 @@ const FIXTURE = join(import.meta.dirname, 'fixture');
 // The cast: record.ts wrote it.
 const expected = JSON.parse(readFileSync(join(FIXTURE, 'expectations.json'), 'utf8')) as
   Expectations;
+/** Members that this version adds to the reports of imports. */
+const ADDED_MEMBERS = /,"(?:overrides|duplicates)":\d+|,"duplicate_rows":\[[^\]]*\]/g;
 
 describe('a data folder of an earlier version', () => {
   const ends: (() => unknown)[] = [];
@@ -61,7 +63,9 @@ describe('a data folder of an earlier version', () => {
 
   async function assertSame(exchange: Exchange): Promise<void> {
     const answer = await send(server.port, toRequest(exchange.request));
-    assert.deepEqual(readAnswer(answer), answerTo(exchange), exchange.name);
+    const { body, ...rest } = readAnswer(answer);
+    const known = { ...rest, body: body.replaceAll(ADDED_MEMBERS, '') };
+    assert.deepEqual(known, answerTo(exchange), exchange.name);
   }
 
   for (const exchange of expected.retries) {

@@ -47,11 +47,21 @@ export interface FileOutcome {
   readonly counts: FileCounts;
   /** Columns that were ignored. */
   readonly ignoredColumns: readonly string[];
+  /** How many rows override an earlier row, and the first of them. */
+  readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
   /** The first rejected rows. */
   readonly shown: readonly RejectedRow[];
   readonly causes: RejectionCauses;
   /** All rejected rows, if there is a file of them. */
   readonly rejectedFile: string | undefined;
+}
+
+interface DuplicateRow {
+  readonly line: number;
+  /** Safe to print. */
+  readonly sku: string;
+  /** The line of the earlier row. */
+  readonly overrides: number;
 }
 
 type FileCounts = Readonly<Record<string, number>> & {
@@ -126,17 +136,23 @@ async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
 
 function readSummary(
   value: unknown, names: readonly string[],
-): Pick<FileOutcome, 'counts' | 'ignoredColumns'> {
+): Pick<FileOutcome, 'counts' | 'ignoredColumns' | 'duplicates'> {
   const members = asMembers(value);
   const counts = [...names, 'failed', 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
     throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
   });
   const ignored = members['ignored_columns'];
+  const listed = members['duplicate_rows'];
+  const rows = (Array.isArray(listed) ? listed : []).map((row: unknown): DuplicateRow => {
+    const { line, sku, overrides } = asMembers(row);
+    return { line: Number(line), sku: printable(sku), overrides: Number(overrides) };
+  });
   return {
     // The cast: each count has its entry.
     counts: Object.fromEntries(counts) as FileCounts,
     ignoredColumns: Array.isArray(ignored) ? ignored.map(printable) : [],
+    duplicates: { count: Number(members['duplicates'] ?? 0), rows },
   };
 }
 

@@ -7,7 +7,8 @@ import type { AdviceWords } from '../../transfer/import-advice.ts';
 import type { ImportMode, ImportOptions, ImportRow } from '../../client/index.ts';
 import type { Command, Input } from '../command.ts';
 import { explainRejected, type FileOutcome, readRejectedRow, transferFile } from './file-run.ts';
-import { formatCounts } from '../format.ts';
+import { formatCounted, formatCounts } from '../format.ts';
+import { REJECTED_ROWS_SHOWN } from '../limits.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
@@ -76,13 +77,22 @@ function readOptions(flags: Input['flags']): ImportOptions {
 function report(
   input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson',
 ): void {
-  const { counts, ignoredColumns, causes, rejectedFile } = outcome;
+  const { counts, ignoredColumns, duplicates, causes, rejectedFile } = outcome;
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
   const what = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
-  const document = { ...counts, ignored_columns: ignoredColumns, advice };
+  const document = {
+    ...counts, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
+    ignored_columns: ignoredColumns, advice,
+  };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));
   else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
+  if (duplicates.count > 0) {
+    note(`${formatCounted(duplicates.count, 'duplicate row')}: the last row with a SKU wins.`);
+  }
+  for (const { line, sku, overrides } of duplicates.rows.slice(0, REJECTED_ROWS_SHOWN)) {
+    note(`  Line ${line} overrides line ${overrides}, SKU ${sku}.`);
+  }
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'import', advice });
 }

@@ -9,7 +9,7 @@ import { ImportParts } from '../../api/ingest.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
 /** A row and its outcome. */
-interface RowOutcome extends ImportRow {
+export interface RowOutcome extends ImportRow {
   readonly status: keyof ReturnType<typeof startCounts>;
   /** Why the row was rejected; undefined if it was not. */
   readonly errors: readonly Issue[] | undefined;
@@ -80,17 +80,20 @@ export function readOutcomes(
     if (content.issues) return { ...row, status: 'failed', errors: content.issues };
     const effect = written?.effects[products] ?? 'taken';
     products += 1;
-    if (effect === 'taken') return { ...row, status: 'failed', errors: [TAKEN] };
+    if (effect === 'taken') {
+      return { ...row, status: 'failed', errors: [describeTaken(row.previousLine)] };
+    }
     if (effect === 'not_found') return { ...row, status: 'failed', errors: [NOT_FOUND] };
     if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
     return { ...row, status: effect, errors: undefined };
   });
 }
 
-const TAKEN: Issue = {
-  pointer: '/sku', code: 'taken',
-  detail: 'You already have a product with this SKU.',
-};
+function describeTaken(previousLine: number | undefined): Issue {
+  const where = previousLine === undefined ? '' : ` Line ${previousLine} of the file has it, too.`;
+  const detail = `You already have a product with this SKU.${where}`;
+  return { pointer: '/sku', code: 'taken', detail };
+}
 
 const NOT_FOUND: Issue = {
   pointer: '/sku', code: 'unknown',

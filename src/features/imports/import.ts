@@ -11,6 +11,7 @@ import { CsvRows } from '../../transfer/csv-rows.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
+import { DuplicateRows } from './duplicate-rows.ts';
 import {
   createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
 } from './import-target.ts';
@@ -28,15 +29,18 @@ export async function importProducts(request: ApiRequest, services: Services): P
   const idempotencyKey = readIdempotencyKey(request.headers);
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
-  return ingestStream(request.openStream, services, () => ({
-    slices: reader.read(chunks),
-    target: options.dry_run
-      ? createDryRunTarget(store, caller, options.mode)
-      : createWriteTarget(store, caller, options.mode, {
-        fileName: options.file_name, key: idempotencyKey,
-      }),
-    batchReport: startReport(reader, caller, options.report === 'all'),
-  }));
+  return ingestStream(request.openStream, services, () => {
+    const duplicates = new DuplicateRows(store);
+    return {
+      slices: duplicates.find(reader.read(chunks)),
+      target: options.dry_run
+        ? createDryRunTarget(store, caller, options.mode)
+        : createWriteTarget(store, caller, options.mode, {
+          fileName: options.file_name, key: idempotencyKey,
+        }),
+      batchReport: startReport(reader, duplicates, caller, options.report === 'all'),
+    };
+  });
 }
 
 type ImportOptions = ReturnType<typeof parseParameters<typeof importParameters>>;
@@ -75,7 +79,8 @@ const WORDS: AdviceWords = {
 
 /** Counts the outcomes of rows, and formats their lines and the summary. */
 function startReport(
-  reader: RowReader, { sellerId, position: startPosition }: Caller, reportsAll: boolean,
+  reader: RowReader, duplicates: DuplicateRows, { sellerId, position: startPosition }: Caller,
+  reportsAll: boolean,
 ): BatchReport<ImportRow, ImportedProducts> {
   const counts = startCounts();
   const causes = new RejectionCauses();
@@ -86,17 +91,22 @@ function startReport(
       position = batch.written?.position ?? position;
       importId ??= batch.written?.importId;
       let lines = '';
-      for (const { line, sku, status, errors } of readOutcomes(batch)) {
+      for (const outcome of readOutcomes(batch)) {
+        const { line, sku, status, errors } = outcome;
+        const overrides = duplicates.add(outcome);
         counts[status] += 1;
         if (errors) causes.add(errors);
         const isReported = status === 'failed' || (reportsAll && status !== 'skipped');
-        if (isReported) lines += formatLine({ line, sku, status, errors });
+        if (isReported) lines += formatLine({ line, sku, status, overrides, errors });
       }
       return lines;
     },
     summarise: () => ({
-      ...counts, position,
+      ...counts,
+      duplicates: duplicates.count > 0 ? duplicates.count : undefined,
+      position,
       import: importId && formatImportId(sellerId, importId),
+      duplicate_rows: duplicates.count > 0 ? duplicates.first : undefined,
       ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
       advice: causes.advise(WORDS, reader),
     }),

@@ -4,6 +4,7 @@ import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts'
 import type { Schema } from '../../domain/validation.ts';
 import { problem, product } from '../../api/description/schemas.ts';
 import { importIdSchema } from '../../api/stock/stock-schemas.ts';
+import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 
 type RowStatus = Exclude<ImportEffect, 'taken' | 'not_found' | 'incomplete'> | 'failed';
 
@@ -12,6 +13,16 @@ const rowStatuses: Readonly<Record<RowStatus, string>> = {
   updated: 'the product was changed',
   unchanged: 'the product already had these values',
   failed: 'the row was rejected for the reasons in `errors`',
+};
+
+const line = { type: 'integer', minimum: 1 } as const;
+
+const duplicateRow = {
+  line, sku: { type: 'string' },
+  overrides: {
+    ...line,
+    description: 'Line of the file\'s previous row with the same SKU. The values of this row win.',
+  },
 };
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
@@ -31,16 +42,25 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       + 'import stopped early.',
   },
   ImportRow: objectOf({
-    line: { type: 'integer', minimum: 1, description: 'Line of the file where the row begins.' },
+    line: { ...line, description: 'Line of the file where the row begins.' },
     sku: { type: ['string', 'null'], description: 'As sent; null if there is none.' },
     status: { type: 'string', ...enumOf(rowStatuses) },
+    overrides: duplicateRow.overrides,
     errors: problem.errors,
   }, ['line', 'sku', 'status']),
   ImportSummary: objectOf({
     created: count, updated: count, unchanged: count, failed: count,
     skipped: { ...count, description: 'Rows without a product, such as image rows.' },
+    duplicates: {
+      ...count, description: 'Rows that override an earlier row with the same SKU. Absent if none.',
+    },
     position: { ...count, description: 'Position of the catalogue after the import.' },
     import: importIdSchema,
+    duplicate_rows: {
+      type: 'array', maxItems: IMPORT_DUPLICATES_LISTED_LIMIT,
+      items: objectOf(duplicateRow, ['line', 'sku', 'overrides']),
+      description: `The first ${IMPORT_DUPLICATES_LISTED_LIMIT} of them.`,
+    },
     ignored_columns: { type: 'array', items: { type: 'string' } },
     advice: {
       type: 'string',

@@ -25,7 +25,7 @@ describe('import', { concurrency: 2 }, () => {
     const { summary, failures_file } = JSON.parse(second.out);
     assert.deepEqual(summary, {
       created: 0, updated: 0, unchanged: PRODUCTS, failed: 0, skipped: 0, position: PRODUCTS,
-      ignored_columns: [],
+      duplicates: 0, duplicate_rows: [], ignored_columns: [],
     });
     assert.equal(failures_file, null);
   });
@@ -110,6 +110,20 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal(status, 1);
     assert.match(notes, /Line 2, SKU C: You already have a product with this SKU\./);
     assert.equal(await shop.readPosition(), 1);
+  });
+
+  test('counts and names the rows that override an earlier row', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    const rows = [1, 2, 3, 4, 5, 6, 7].map((price) => `Mug,Kitchen,M-1,${price},1`);
+    writeFileSync(path, [HEADER, 'Pot,Kitchen,P-1,1,1', ...rows].join('\n'));
+    for (const flags of [['--dry-run'], []]) {
+      const { status, notes } = await shop.run('import', path, ...flags);
+      assert.equal(status, 0);
+      assert.match(notes, /\n6 duplicate rows: the last row with a SKU wins\./);
+      assert.match(notes, /\n  Line 4 overrides line 3, SKU M-1\.\n  Line 5 overrides line 4/);
+      assert.doesNotMatch(notes, /Line 9/);
+    }
   });
 
   test('changes only existing products with --mode update, and says how to create', async (t) => {

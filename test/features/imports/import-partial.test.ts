@@ -57,26 +57,28 @@ test('updates the members of an NDJSON line, and keeps the rest', async (t) => {
 test('changes only what a file names with mode=update, and creates nothing', async (t) => {
   const server = await startServer(t);
   for (const [body, type] of [
-    ['sku,price,stock,name\nM-1,5,,\nN-1,1,1,New\nM-1,, 9 ,\n', 'text/csv'],
+    ['sku,price,stock,name\nM-1,5,,\nN-1,1,1,New\nP-1,, 9 ,\n', 'text/csv'],
     ['{"sku":"M-1","price":5}\n{"sku":"N-1","price":1,"stock":1,"name":"N","category":"K"}\n'
-      + '{"sku":"M-1","stock":9}\n', NDJSON],
+      + '{"sku":"P-1","stock":9}\n', NDJSON],
   ] as const) {
     const seller = await server.makeSeller();
     await seller.create(MUG);
+    await seller.create({ ...MUG, sku: 'P-1' });
     const query = 'mode=update&report=all';
     const tried = await importFile(seller, { body, type, query: `${query}&dry_run=true` });
     const made = await importFile(seller, { body, type, query });
     assert.deepEqual(made.rows.map(({ sku, status }) => [sku, status]),
-      [['M-1', 'updated'], ['N-1', 'failed'], ['M-1', 'updated']]);
+      [['M-1', 'updated'], ['N-1', 'failed'], ['P-1', 'updated']]);
     const [{ pointer, code, detail }] = made.rows[1].errors;
     assert.deepEqual([pointer, code], ['/sku', 'unknown']);
     assert.match(detail, /no product with this SKU\. .*mode=upsert/);
     assert.deepEqual(made.summary, counts({
-      updated: 2, failed: 1, position: 3, advice: '1 rejected row has a SKU that no product has. '
+      updated: 2, failed: 1, position: 4, advice: '1 rejected row has a SKU that no product has. '
         + 'To create these products, send the file again with mode=upsert.',
     }));
-    assert.deepEqual([tried.rows, tried.summary], [made.rows, { ...made.summary, position: 1 }]);
-    assert.deepEqual(await list(seller), [{ ...MUG, price: 5, stock: 9 }]);
+    assert.deepEqual([tried.rows, tried.summary], [made.rows, { ...made.summary, position: 2 }]);
+    assert.deepEqual(await list(seller),
+      [{ ...MUG, price: 5 }, { ...MUG, sku: 'P-1', stock: 9 }]);
   }
 });
 

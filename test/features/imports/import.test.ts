@@ -100,9 +100,11 @@ test('lets the last of several rows with one SKU win', async (t) => {
   const body = `${CSV_HEADER}First,K,X,1,1\nSecond,K,X,1,1\n${makeRows(2_500)}Third,K,X,1,1\n`
     + 'Third,K,X,1,1\n';
   const { summary } = await importFile(seller, { body });
-  assert.deepEqual(summary, counts({
-    created: 2_501, updated: 2, unchanged: 1, position: 2_503,
-  }));
+  assert.deepEqual(summary, {
+    ...counts({ created: 2_501, updated: 2, unchanged: 1, duplicates: 3, position: 2_503 }),
+    duplicate_rows: [[3, 2], [2_504, 3], [2_505, 2_504]]
+      .map(([line, overrides]) => ({ line, sku: 'X', overrides })),
+  });
   const [product] = (await seller.send({ path: PRODUCTS })).json().products;
   assert.deepEqual([product.sku, product.name], ['X', 'Third']);
 });
@@ -115,9 +117,14 @@ test('changes nothing in a dry run', async (t) => {
     + 'Again,K,SKU-3,1,1\nFaulty,K,F,x,1\n';
   const before = (await seller.send({ path: PRODUCTS })).text;
   const tried = await importFile(seller, { body, query: 'dry_run=true&report=all' });
-  assert.deepEqual(tried.summary, counts({
-    created: 1_500, updated: 2, unchanged: 1, failed: 1, position: 1,
-  }));
+  assert.deepEqual(tried.summary, {
+    ...counts({ created: 1_500, updated: 2, unchanged: 1, failed: 1, duplicates: 2, position: 1 }),
+    duplicate_rows: [
+      { line: 1_503, sku: 'M-1', overrides: 2 }, { line: 1_504, sku: 'SKU-3', overrides: 5 },
+    ],
+  });
+  assert.deepEqual(tried.rows.at(-2),
+    { line: 1_504, sku: 'SKU-3', status: 'updated', overrides: 5 });
   assert.equal((await seller.send({ path: PRODUCTS })).text, before);
   const made = await importFile(seller, { body, query: 'dry_run=false&report=all' });
   assert.deepEqual(made.rows, tried.rows);

@@ -85,7 +85,7 @@ export class ImportJob {
     this.#context = context;
     this.#state = {
       phase: 'ready', settings: { mode: 'upsert', map: new Map(), defaults: new Map() },
-      revision: 0, progress: startProgress(), updatedAt: context.clock(),
+      revision: 0, progress: startProgress(context.store), updatedAt: context.clock(),
     };
   }
 
@@ -158,7 +158,7 @@ export class ImportJob {
   #start(change: Partial<ImportState>): AbortSignal {
     this.#abort.abort();
     this.#abort = new AbortController();
-    this.#update({ ...change, progress: startProgress() });
+    this.#update({ ...change, progress: startProgress(this.#context.store) });
     return this.#abort.signal;
   }
 

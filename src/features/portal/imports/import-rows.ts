@@ -13,6 +13,7 @@ import { type BatchTarget, writeBatches } from '../../../transfer/batches.ts';
 import { RejectionCauses } from '../../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../../transfer/import-row.ts';
 import { formatRowErrors } from '../../../transfer/rejected-rows.ts';
+import { DuplicateRows } from '../../imports/duplicate-rows.ts';
 import { readOutcomes, startCounts } from '../../imports/import-target.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../limits.ts';
 
@@ -24,14 +25,16 @@ export interface RowProgress {
   /** Includes rows without a product. */
   rows: number;
   readonly counts: ReturnType<typeof startCounts>;
+  readonly duplicates: DuplicateRows;
   readonly causes: RejectionCauses;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
 }
 
-export function startProgress(): RowProgress {
+export function startProgress(store: Store): RowProgress {
   return {
-    readBytes: 0, rows: 0, counts: startCounts(), causes: new RejectionCauses(), ignoredColumns: [],
+    readBytes: 0, rows: 0, counts: startCounts(), duplicates: new DuplicateRows(store),
+    causes: new RejectionCauses(), ignoredColumns: [],
   };
 }
 
@@ -43,12 +46,14 @@ export async function* readRows(
   reader: RowReader, chunks: AsyncIterable<Buffer>,
   target: BatchTarget<ImportRow, ImportedProducts>, progress: RowProgress,
 ): AsyncGenerator<RowOutcomes, void, void> {
-  const slices = reader.read(countBytes(chunks, progress));
+  const slices = progress.duplicates.find(reader.read(countBytes(chunks, progress)));
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
     progress.ignoredColumns = reader.ignoredColumns;
-    for (const { status, errors } of outcomes) {
+    for (const outcome of outcomes) {
+      const { status, errors } = outcome;
       progress.counts[status] += 1;
+      progress.duplicates.add(outcome);
       if (errors) progress.causes.add(errors);
     }
     progress.rows += outcomes.length;

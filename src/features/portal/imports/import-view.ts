@@ -43,7 +43,7 @@ export function renderProgress({ format, link }: PageRequest, job: ImportJob): H
       ${percent} %</label></p>
     <p><progress id="progress-bar" max="100" value="${percent}">${percent} %</progress></p>
     <p class="read">${read} of ${size}, ${countRows(format, progress.rows)} so far.</p>
-    ${renderCounts(format, progress.counts, phase === 'checking')}
+    ${renderCounts(format, progress, phase === 'checking')}
     <p><a class="button" href="${link(`/import/${job.id}`)}">Refresh</a></p>
   </section>`;
 }
@@ -65,7 +65,7 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
       <p>${describeExtent(request, job, preview)} Nothing has been changed yet.</p>
       ${columns && columns.missing.length > 0 && html`<p>The file has no column for
         ${columns.missing.join(', ')}. Existing products keep their values.</p>`}
-      ${renderCounts(format, progress.counts, true)}
+      ${renderCounts(format, progress, true)}
       ${renderAdvice(job)}
       ${renderCommit(request, job, preview)}`)}
     ${differences.length > 0 && renderDifferences(format, differences)}
@@ -75,7 +75,8 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
     caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: rejected.map(({ line, sku, reason }) =>
       [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
-  })}`}`;
+  })}`}
+    ${renderDuplicates(format, progress)}`;
 }
 
 /** The outcome of the import, and its file of rejected rows. */
@@ -91,7 +92,8 @@ export function renderResult({ format, link }: PageRequest, job: ImportJob): Htm
       : html`The import failed after ${rows}: ${problem} Imported rows are kept. Fix the problem,
         then upload the file again to continue.`;
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
-    <div class="card">${renderCounts(format, progress.counts, false)}${renderAdvice(job)}</div>
+    <div class="card">${renderCounts(format, progress, false)}${renderAdvice(job)}</div>
+    ${renderDuplicates(format, progress)}
     ${failed > 0 && renderRejected(link(`/import/${job.id}/refused`), format, job)}`;
 }
 
@@ -148,7 +150,9 @@ function renderDifferences(format: Format, differences: DryRun['differences']): 
   })}`;
 }
 
-function renderCounts(format: Format, counts: RowProgress['counts'], isDryRun: boolean): Html {
+function renderCounts(
+  format: Format, { counts, duplicates }: RowProgress, isDryRun: boolean,
+): Html {
   return facts([
     [isDryRun ? 'Will be created' : 'Created', format.number(counts.created)],
     [isDryRun ? 'Will be updated' : 'Updated', format.number(counts.updated)],
@@ -156,7 +160,20 @@ function renderCounts(format: Format, counts: RowProgress['counts'], isDryRun: b
     [isDryRun ? 'Will be rejected' : 'Rejected', format.number(counts.failed)],
     ...counts.skipped > 0 ? [['Rows without a product', format.number(counts.skipped)] as const]
       : [],
+    ...duplicates.count > 0 ? [['Duplicate rows', format.number(duplicates.count)] as const] : [],
   ]);
+}
+
+/** The first rows that override an earlier row. */
+function renderDuplicates(format: Format, { duplicates: { first } }: RowProgress): Content {
+  return first.length > 0 && html`<h2>Duplicate rows</h2>
+    <p>These rows have the SKU of an earlier row. The last row with a SKU wins.</p>
+    ${table({
+    caption: 'First rows that override an earlier row',
+    columns: [numeric('Line'), 'SKU', numeric('Overrides line')],
+    rows: first.map(({ line, sku, overrides }) =>
+      [format.number(line), limit(sku), format.number(overrides)]),
+  })}`;
 }
 
 function renderAdvice(job: ImportJob): Content {

@@ -91,6 +91,16 @@ test('imports NDJSON, whose rejected rows have no error column', async (t) => {
   assert.equal(refused.text, '{"sku":"B"}\n');
 });
 
+test('names the rows that override an earlier row, before and after the import', async (t) => {
+  const { user } = await open(t);
+  const rows = 'Mug,Kitchen,M-1,5,1\nPot,Kitchen,P-1,5,1\nMug,Kitchen,M-1,6,1\n';
+  const preview = await upload(user, `${HEADER}${rows}`);
+  const named = /Duplicate rows 1 .*Line SKU Overrides line 4 M-1 2/;
+  assert.match(preview.text, named);
+  assert.match((await act(user, 'commit')).text, named);
+  assert.doesNotMatch((await upload(user, `${HEADER}A,K,A,1,1\n`)).text, /Duplicate/);
+});
+
 test('updates only the columns in the file, and then has no fields for defaults', async (t) => {
   const { user, send } = await open(t);
   await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
