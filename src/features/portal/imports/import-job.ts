@@ -1,62 +1,28 @@
 /**
- * One portal import: a dry run of the uploaded file, repeated whenever the seller changes the
- * settings, then the import itself. Both run in the background, one after the other. Written rows
- * are kept, however the import ends.
+ * One background job: a dry run, repeated whenever the seller changes the settings, then the same
+ * for real. Both run in the background, one after the other. What was written is kept, however the
+ * job ends.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { describeProblem } from '../../../http/response/problem.ts';
-import type { ImportMode } from '../../../store/catalogue-store.ts';
 import type { Actor } from '../../../store/write.ts';
-import {
-  type ColumnMap, type Columns, type Defaults, matchColumns,
-} from '../../../transfer/columns.ts';
-import { CsvRows } from '../../../transfer/csv-rows.ts';
-import { NdjsonRows } from '../../../transfer/ndjson.ts';
-import { formatRowErrors, RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { createDryRunTarget, createWriteTarget } from '../../imports/import-target.ts';
-import { REJECTED_ROWS_LIMIT_BYTES } from '../limits.ts';
 import type { Portal } from '../route.ts';
-import {
-  type DryRun, previewRows, readRows, type RowProgress, startProgress,
-} from './import-rows.ts';
-import { TemporaryFile } from './temporary-file.ts';
-import type { FileHead } from './uploaded-file.ts';
+import type { ProductImport } from './product-import.ts';
 
-/** The importing seller, and the currency of prices. */
-export interface Importer extends Actor {
-  readonly currency: Currency;
-}
-
-/** Services that all import jobs share; portal and API imports share the limiter `imports`. */
+/** Services that all jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
   Pick<Portal, 'store' | 'imports' | 'uploadFolder' | 'report' | 'clock'>;
 
-interface UploadedFile {
-  /** File name to display. */
-  readonly name: string;
-  readonly file: TemporaryFile;
-  readonly head: FileHead;
-}
-
-/** Import settings; columns and defaults apply to CSV only. */
-export interface ImportSettings {
-  readonly mode: ImportMode;
-  readonly map: ColumnMap;
-  readonly defaults: Defaults;
-}
+/** What a job does, with certain settings. Other settings are another task. */
+export type ImportTask = ProductImport;
 
 interface ImportState {
   /** `checking` and `importing` are running, `ready` waits for the seller, the rest are final. */
   readonly phase: 'checking' | 'ready' | 'importing' | 'done' | 'cancelled' | 'failed';
-  readonly settings: ImportSettings;
+  readonly task: ImportTask;
   /** Incremented when the settings change, so the seller imports only what the preview showed. */
   readonly revision: number;
-  /** Progress of the current or latest run. */
-  readonly progress: Readonly<RowProgress>;
-  /** The dry run with these settings; undefined until it ends. */
-  readonly preview?: DryRun | undefined;
   /** Why the latest run failed. */
   readonly problem?: string | undefined;
   /** When the phase changed, in milliseconds since 1970. */
@@ -65,28 +31,16 @@ interface ImportState {
 
 export class ImportJob {
   readonly id = randomUUID();
-  readonly importer: Importer;
-  readonly upload: UploadedFile;
-  readonly rejected: RejectedRows<TemporaryFile>;
+  readonly actor: Actor;
   readonly #context: ImportContext;
   #state: ImportState;
   #abort = new AbortController();
-  #task = Promise.resolve();
+  #running = Promise.resolve();
 
-  constructor(importer: Importer, upload: UploadedFile, context: ImportContext) {
-    const { file, head: { format } } = upload;
-    this.importer = importer;
-    this.upload = upload;
-    this.rejected = new RejectedRows({
-      source: { format, content: 'products', open: () => file.read() },
-      create: () => TemporaryFile.create(context.uploadFolder),
-      limitBytes: REJECTED_ROWS_LIMIT_BYTES,
-    });
+  constructor(actor: Actor, task: ImportTask, context: ImportContext) {
+    this.actor = actor;
     this.#context = context;
-    this.#state = {
-      phase: 'ready', settings: { mode: 'upsert', map: new Map(), defaults: new Map() },
-      revision: 0, progress: startProgress(context.store), updatedAt: context.clock(),
-    };
+    this.#state = { phase: 'ready', task, revision: 0, updatedAt: context.clock() };
   }
 
   get state(): ImportState {
@@ -97,28 +51,21 @@ export class ImportJob {
     return this.#state.phase === 'checking' || this.#state.phase === 'importing';
   }
 
-  /** Disk space of the uploaded file; 0 once the import has ended. */
+  /** Disk space that the job needs; 0 once it has ended. */
   get diskBytes(): number {
-    return this.isRunning || this.#state.phase === 'ready' ? this.upload.file.sizeBytes : 0;
+    const { phase, task } = this.#state;
+    return this.isRunning || phase === 'ready' ? task.diskBytes : 0;
   }
 
-  /** How the columns are matched; undefined unless the file is CSV. */
-  get columns(): Columns | undefined {
-    const { format, header } = this.upload.head;
-    const { mode, map, defaults } = this.#state.settings;
-    return format === 'csv' ? matchColumns(header, map, defaults, mode !== 'create') : undefined;
-  }
-
-  /** Restarts the dry run with other settings. Does nothing once the import has started. */
-  dryRun(settings: ImportSettings): void {
+  /** Starts the dry run of a task, which replaces the last one. Does nothing after `commit`. */
+  dryRun(task: ImportTask): void {
     const { phase, revision } = this.#state;
     if (phase !== 'checking' && phase !== 'ready') return;
     const signal = this.#start({
-      phase: 'checking', settings, revision: revision + 1, preview: undefined, problem: undefined,
+      phase: 'checking', task, revision: revision + 1, problem: undefined,
     });
-    this.#task = this.#task.then(async () => {
-      const isReadable = !signal.aborted && this.columns?.isUsable !== false;
-      const result = isReadable ? await this.#evaluate(signal) : {};
+    this.#running = this.#running.then(async () => {
+      const result = !signal.aborted && task.isUsable ? await this.#evaluate(task, signal) : {};
       if (!signal.aborted) this.#update({ phase: 'ready', ...result });
     });
   }
@@ -129,11 +76,11 @@ export class ImportJob {
    * @throws AppError `unavailable` if too many imports are running
    */
   commit(revision: number | undefined): boolean {
-    const { phase, preview, revision: current } = this.#state;
-    if (phase !== 'ready' || !preview || revision !== current) return false;
-    const release = this.#context.imports.acquire(this.importer.sellerId);
+    const { phase, task, revision: current } = this.#state;
+    if (phase !== 'ready' || !task.preview || revision !== current) return false;
+    const release = this.#context.imports.acquire(this.actor.sellerId);
     const signal = this.#start({ phase: 'importing' });
-    this.#task = this.#import(signal).finally(release).then((end) => this.#update(end));
+    this.#running = this.#write(task, signal).finally(release).then((end) => this.#update(end));
     return true;
   }
 
@@ -144,21 +91,20 @@ export class ImportJob {
 
   /** Resolves when nothing is running or the timeout has passed. */
   async waitUntilIdle(timeoutMs: number): Promise<void> {
-    await Promise.race([this.#task, wait(timeoutMs, undefined, { ref: false })]);
+    await Promise.race([this.#running, wait(timeoutMs, undefined, { ref: false })]);
   }
 
-  /** Stops the current run and deletes the files. */
+  /** Stops the current run and deletes its files. */
   async close(): Promise<void> {
     this.cancel();
-    await this.#task;
-    await this.upload.file.close();
-    await this.rejected.close();
+    await this.#running;
+    await this.#state.task.close();
   }
 
   #start(change: Partial<ImportState>): AbortSignal {
     this.#abort.abort();
     this.#abort = new AbortController();
-    this.#update({ ...change, progress: startProgress(this.#context.store) });
+    this.#update(change);
     return this.#abort.signal;
   }
 
@@ -166,14 +112,12 @@ export class ImportJob {
     this.#state = { ...this.#state, ...change, updatedAt: this.#context.clock() };
   }
 
-  async #evaluate(signal: AbortSignal): Promise<Partial<ImportState>> {
-    const { store, imports } = this.#context;
-    const { importer: { sellerId }, state: { settings } } = this;
+  async #evaluate(task: ImportTask, signal: AbortSignal): Promise<Partial<ImportState>> {
     let release: (() => void) | undefined;
     try {
-      release = imports.acquire(sellerId);
-      const target = createDryRunTarget(store, { sellerId, position: 0 }, settings.mode);
-      return { preview: await previewRows(this.#read(target), store, sellerId, signal) };
+      release = this.#context.imports.acquire(this.actor.sellerId);
+      await task.dryRun(signal);
+      return {};
     } catch (error) {
       return { problem: this.#explain(error) };
     } finally {
@@ -181,40 +125,12 @@ export class ImportJob {
     }
   }
 
-  async #import(signal: AbortSignal): Promise<Partial<ImportState>> {
+  async #write(task: ImportTask, signal: AbortSignal): Promise<Partial<ImportState>> {
     try {
-      return { phase: await this.#write(signal) ? 'done' : 'cancelled' };
+      return { phase: await task.write(signal) ? 'done' : 'cancelled' };
     } catch (error) {
       return { phase: 'failed', problem: this.#explain(error) };
     }
-  }
-
-  /** Returns whether it reached the end of the file. */
-  async #write(signal: AbortSignal): Promise<boolean> {
-    const { mode } = this.#state.settings;
-    const target = createWriteTarget(this.#context.store, this.importer, mode, {
-      fileName: this.upload.name,
-    });
-    try {
-      for await (const outcomes of this.#read(target)) {
-        for (const { line, errors } of outcomes) {
-          if (errors) await this.rejected.add(line, formatRowErrors(errors));
-        }
-        if (signal.aborted) return false;
-      }
-      return true;
-    } finally {
-      await this.rejected.end();
-      await this.upload.file.close();
-    }
-  }
-
-  #read(target: Parameters<typeof readRows>[2]): ReturnType<typeof readRows> {
-    const { importer: { currency }, upload: { file, head } } = this;
-    const { settings, progress } = this.#state;
-    const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
-      : new CsvRows(currency, { ...settings, isPartial: settings.mode !== 'create' });
-    return readRows(reader, file.read(), target, progress);
   }
 
   #explain(error: unknown): string {

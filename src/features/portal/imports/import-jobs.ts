@@ -5,14 +5,16 @@
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
+import type { Actor } from '../../../store/write.ts';
 import {
   CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT, IMPORT_LIFE_MS,
   IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
   UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { type ImportContext, type Importer, ImportJob } from './import-job.ts';
+import { type ImportContext, ImportJob, type ImportTask } from './import-job.ts';
+import { DEFAULT_SETTINGS, type Importer, ProductImport } from './product-import.ts';
 import { TemporaryFile } from './temporary-file.ts';
-import { readFileHead } from './uploaded-file.ts';
+import { readFileHead, UploadedFile } from './uploaded-file.ts';
 
 export class ImportJobs {
   readonly #context: ImportContext;
@@ -46,7 +48,9 @@ export class ImportJobs {
       try {
         await fill(file, content);
         const head = await readFileHead(() => file.read());
-        return this.#add(new ImportJob(importer, { name, file, head }, this.#context));
+        const { uploadFolder, store } = this.#context;
+        const upload = new UploadedFile(name, file, head, uploadFolder);
+        return this.start(importer, new ProductImport(importer, upload, DEFAULT_SETTINGS, store));
       } catch (error) {
         await file.close();
         throw error;
@@ -56,11 +60,21 @@ export class ImportJobs {
     }
   }
 
+  /** Starts the dry run of a task. @throws AppError `unavailable` if the server shuts down */
+  start(actor: Actor, task: ImportTask): ImportJob {
+    if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
+    const job = new ImportJob(actor, task, this.#context);
+    while (this.#deleteExcess(job));
+    this.#jobs.set(job.id, job);
+    job.dryRun(task);
+    return job;
+  }
+
   /** @throws AppError `not_found` */
   get(sellerId: SellerId, id: string): ImportJob {
     this.#sweep();
     const job = this.#jobs.get(id);
-    if (job?.importer.sellerId === sellerId) return job;
+    if (job?.actor.sellerId === sellerId) return job;
     const what = 'This import no longer exists. Its imported products are kept.';
     throw new AppError('not_found', `${what} To continue, upload the file again.`);
   }
@@ -69,7 +83,7 @@ export class ImportJobs {
   list(sellerId: SellerId): readonly ImportJob[] {
     this.#sweep();
     return [...this.#jobs.values()].reverse()
-      .filter(({ importer }) => importer.sellerId === sellerId);
+      .filter(({ actor }) => actor.sellerId === sellerId);
   }
 
   /** Stops a job and deletes it. @throws AppError `not_found` */
@@ -84,18 +98,11 @@ export class ImportJobs {
     await Promise.all([...this.#jobs.values()].map((job) => this.#delete(job)));
   }
 
-  #add(job: ImportJob): ImportJob {
-    if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
-    while (this.#deleteExcess(job));
-    this.#jobs.set(job.id, job);
-    job.dryRun(job.state.settings);
-    return job;
-  }
 
   /** Deletes the least recently used job if adding this one would exceed a limit. */
-  #deleteExcess({ importer, diskBytes }: ImportJob): boolean {
+  #deleteExcess({ actor, diskBytes }: ImportJob): boolean {
     const all = [...this.#jobs.values()];
-    const own = this.list(importer.sellerId);
+    const own = this.list(actor.sellerId);
     const totalBytes = all.reduce((sum, job) => sum + job.diskBytes, diskBytes);
     // More jobs are kept than may run, so an idle one exists unless only file sizes exceed a limit.
     const [excess = []] = [

@@ -8,10 +8,11 @@ import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import type { ImportJob, ImportSettings } from './import-job.ts';
+import type { ImportJob, ImportTask } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
-import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './import-settings.ts';
-import { PHASES, renderPreview, renderProgress, renderResult } from './import-view.ts';
+import { readSettings, SETTINGS_FIELDS } from './import-settings.ts';
+import { viewProducts } from './import-view.ts';
+import { PHASES, renderProgress } from './job-view.ts';
 
 /** The portal's import jobs. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
@@ -32,7 +33,7 @@ export async function changeImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const job = getJob(request, portal);
-  job.dryRun(readSettings(form, job));
+  job.dryRun(readTask(form, job));
   return redirectToJob(request, job);
 }
 
@@ -40,9 +41,14 @@ export const importDraft: DraftRoute = {
   fields: SETTINGS_FIELDS,
   async show(request, portal, form) {
     const job = getJob(request, portal);
-    return renderImport(request, portal, job, undefined, 200, readSettings(form, job));
+    return renderImport(request, portal, job, undefined, 200, readTask(form, job));
   },
 };
+
+/** The job's task with the settings of the form. */
+function readTask(form: Form, { state: { task } }: ImportJob): ImportTask {
+  return task.withSettings(readSettings(form, task));
+}
 
 /** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
 export async function commitImport(
@@ -78,7 +84,9 @@ export async function discardImport(
 
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { isRunning, rejected: { file }, upload: { name, head } } = getJob(request, portal);
+  const { isRunning, state: { task } } = getJob(request, portal);
+  const { head, name, rejected } = task.upload;
+  const file = rejected?.file;
   if (isRunning || !file) throw new AppError('not_found', 'This import has no rejected rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
@@ -102,38 +110,40 @@ function getJob({ account, parameters }: PageRequest, portal: Portal): ImportJob
   return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
+/** @param shown The task whose settings the form shows. */
 function renderImport(
   request: PageRequest, portal: Portal, job: ImportJob,
-  problem?: string, status = 200, settings = job.state.settings,
+  problem?: string, status = 200, shown = job.state.task,
 ): Reply {
+  const { phase, task } = job.state;
   return renderPage(request, portal, {
-    title: `${PHASES[job.state.phase][0]} ${job.upload.name}`,
+    title: `${PHASES[phase][0]} ${task.upload.name}`,
     status,
     content: html`${errorSummary({ errors: NO_ERRORS, detail: problem })}
-      ${renderPhase(request, job, settings)}`,
+      ${renderPhase(request, job, shown)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(request: PageRequest, job: ImportJob, settings: ImportSettings): Content {
-  const { phase } = job.state;
+function renderPhase(request: PageRequest, job: ImportJob, shown: ImportTask): Content {
+  const { phase, task } = job.state;
+  const view = viewProducts(request, job, task);
   const button = (action: string, label: string): Content => postForm(
     request, request.link(`/import/${job.id}/${action}`),
     html`<button class="plain">${label}</button>`, '',
   );
   if (job.isRunning) {
-    return html`${renderProgress(request, job)}
+    return html`${renderProgress(request, job, view)}
       <p class="quiet">You can leave this page; the import continues. If the server restarts,
         imported products are kept, but this page is lost.</p>
       <div class="actions">${phase === 'checking' ? button('discard', 'Discard file')
     : button('cancel', 'Cancel import')}</div>`;
   }
   if (phase === 'ready') {
-    return html`${renderPreview(request, job)}${renderSettings(request, job, settings)}
-      ${renderColumns(job)}
+    return html`${view.preview(shown, NO_ERRORS)}
       <div class="actions">${button('discard', 'Discard file')}</div>`;
   }
-  return html`${renderResult(request, job)}
+  return html`${view.result()}
     <div class="actions">
       <a class="button main" href="${request.link('/products')}">View products</a>
       <a class="button" href="${request.link('/import')}">Import another file</a>

@@ -71,15 +71,20 @@ async function* countBytes(
   }
 }
 
+/** A row that would be rejected. */
+export interface RejectedLine {
+  readonly line: number;
+  readonly sku: string | undefined;
+  readonly reason: string;
+}
+
 /** The result of a dry run: the first rows of each kind. */
 export interface DryRun {
   /** Products that would be updated. */
   readonly differences: readonly {
     readonly line: number; readonly before: NewProduct; readonly after: NewProduct;
   }[];
-  readonly rejected: readonly {
-    readonly line: number; readonly sku: string | undefined; readonly reason: string;
-  }[];
+  readonly rejected: readonly RejectedLine[];
   /** Whether all rows were evaluated. */
   readonly isComplete: boolean;
 }

@@ -8,9 +8,10 @@ import { card, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
-import type { ImportJob, ImportSettings } from './import-job.ts';
+import type { ImportJob } from './import-job.ts';
+import type { ProductImport, ProductSettings } from './product-import.ts';
 
-type Columns = NonNullable<ImportJob['columns']>;
+type Columns = NonNullable<ProductImport['columns']>;
 
 const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
 
@@ -30,7 +31,7 @@ export const SETTINGS_FIELDS: readonly string[] = [
 ];
 
 /** Reads the settings form; ignores values that the form does not offer. */
-export function readSettings(form: Form, { upload: { head } }: ImportJob): ImportSettings {
+export function readSettings(form: Form, { upload: { head } }: ProductImport): ProductSettings {
   const map = new Map<Member, string>();
   for (const member of MEMBERS) {
     const name = head.header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
@@ -50,9 +51,10 @@ const columnLabel = (member: Member): string => `Column for ${memberLabel(member
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
 /** Advice on rejected rows, using the form's labels; undefined if no remedy fits most rows. */
-export function advise({ state, upload: { head } }: ImportJob): string | undefined {
-  const { phase, progress } = state;
-  const sentence = (remedy: string): string => phase === 'ready'
+export function advise(
+  { progress, upload: { head } }: ProductImport, isDryRun: boolean,
+): string | undefined {
+  const sentence = (remedy: string): string => isDryRun
     ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
     : `Upload the file again: ${remedy}.`;
   return progress.causes.advise({
@@ -67,9 +69,9 @@ export function advise({ state, upload: { head } }: ImportJob): string | undefin
 }
 
 export function renderSettings(
-  request: PageRequest, job: ImportJob, settings: ImportSettings,
+  request: PageRequest, { id }: ImportJob, task: ProductImport, settings: ProductSettings,
 ): Html {
-  const { columns, upload: { head } } = job;
+  const { columns, upload: { head } } = task;
   const content = html`
     ${renderFields([{
     name: 'mode', label: 'What to import', control: 'select', initial: settings.mode,
@@ -77,12 +79,12 @@ export function renderSettings(
   }])}
     ${columns && renderColumnFields(columns, head.header, settings)}
     <button class="plain">Update preview</button>`;
-  const path = request.link(`/import/${job.id}`);
+  const path = request.link(`/import/${id}`);
   return card('reading', 'Import settings', postForm(request, path, content));
 }
 
 /** The file's columns: how each is read, and its first values. */
-export function renderColumns({ columns, upload: { head } }: ImportJob): Content {
+export function renderColumns({ columns, upload: { head } }: ProductImport): Content {
   if (!columns) return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, index) => [
@@ -108,7 +110,7 @@ function describeUse({ indexes, used }: Columns, index: number): string {
 }
 
 function renderColumnFields(
-  columns: Columns, header: readonly string[], { mode, map, defaults }: ImportSettings,
+  columns: Columns, header: readonly string[], { mode, map, defaults }: ProductSettings,
 ): Html {
   const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
   const known = header.flatMap((name, index) => {
@@ -132,7 +134,7 @@ function renderColumnFields(
 
 /** The label of the option that chooses no column for a member. */
 function describeFound(
-  { indexes }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
+  { indexes }: Columns, header: readonly string[], member: Member, map: ProductSettings['map'],
 ): string {
   if (map.has(member)) return 'Detect by name';
   const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));

@@ -17,7 +17,7 @@ import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob } from './import-page.ts';
-import { formatSize, PHASES } from './import-view.ts';
+import { formatSize, PHASES } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
 /** Error codes that are shown at the file field. */
@@ -103,15 +103,16 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
 }
 
 function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {
+  const jobs = getImportJobs(portal).list(account.sellerId);
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
-    rows: getImportJobs(portal).list(account.sellerId).map(({ id, upload, state }) => [
-      html`<a href="${link(`/import/${id}`)}">${upload.name}</a>`,
-      PHASES[state.phase][1],
-      format.number(state.progress.rows),
-      format.number(state.progress.counts.failed),
-      format.timeElement(state.updatedAt),
+    rows: jobs.map(({ id, state: { phase, task, updatedAt } }) => [
+      html`<a href="${link(`/import/${id}`)}">${task.upload.name}</a>`,
+      PHASES[phase][1],
+      format.number(task.progress.rows),
+      format.number(task.progress.counts.failed),
+      format.timeElement(updatedAt),
     ]),
     empty: html`<p>No imports in the last 24 hours. Upload a file above to preview its
       changes.</p>`,

@@ -8,11 +8,58 @@ import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
 import { Reauthorization } from '../../../http/response/guarded-stream.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
+import { RejectedRows } from '../../../transfer/rejected-rows.ts';
 import {
-  EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
+  EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
+  UPLOAD_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
+import { TemporaryFile } from './temporary-file.ts';
 
-export interface FileHead {
+/** A file, and its rejected rows once it is imported. */
+export class UploadedFile {
+  /** File name to display. */
+  readonly name: string;
+  readonly file: TemporaryFile;
+  readonly head: FileHead;
+  readonly #folder: string;
+  #rejected: RejectedRows<TemporaryFile> | undefined;
+
+  /** @param folder Where the file of rejected rows is created. */
+  constructor(name: string, file: TemporaryFile, head: FileHead, folder: string) {
+    this.name = name;
+    this.file = file;
+    this.head = head;
+    this.#folder = folder;
+  }
+
+  /** Undefined until the import starts. */
+  get rejected(): RejectedRows<TemporaryFile> | undefined {
+    return this.#rejected;
+  }
+
+  /** Starts to collect the rejected rows. */
+  collectRejected(content: 'products' | 'stock'): RejectedRows<TemporaryFile> {
+    return this.#rejected = new RejectedRows({
+      source: { format: this.head.format, content, open: () => this.file.read() },
+      create: () => TemporaryFile.create(this.#folder),
+      limitBytes: REJECTED_ROWS_LIMIT_BYTES,
+    });
+  }
+
+  /** Completes the rejected rows, and releases the disk space of the file itself. */
+  async end(): Promise<void> {
+    await this.#rejected?.end();
+    await this.file.close();
+  }
+
+  /** Deletes everything. */
+  async close(): Promise<void> {
+    await this.file.close();
+    await this.#rejected?.close();
+  }
+}
+
+interface FileHead {
   readonly format: 'csv' | 'ndjson';
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];

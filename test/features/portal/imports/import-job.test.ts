@@ -14,7 +14,7 @@ import { TemporaryFile } from '../../../../src/features/portal/imports/temporary
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../../src/features/portal/limits.ts';
 import { countTo, makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
 import {
-  type Bench, commit, HEADER, makeRows, openBench, readRejected, retry, upload,
+  type Bench, commit, HEADER, makeRows, openBench, readRejected, retry, taskOf, upload,
 } from './setup.ts';
 
 const NOTHING = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
@@ -43,17 +43,18 @@ describe('the dry run of a file', () => {
     const job = await upload(bench, FILE);
     assert.equal(job.state.phase, 'ready');
     assert.equal(job.state.problem, undefined);
-    assert.deepEqual(job.state.progress.counts, {
+    assert.deepEqual(taskOf(job).progress.counts, {
       created: 1, updated: 2, unchanged: 1, failed: 1, skipped: 1,
     });
-    assert.equal(job.state.progress.rows, 6);
-    assert.equal(job.state.progress.readBytes, job.upload.file.sizeBytes);
-    assert.equal(job.state.preview?.isComplete, true);
-    const [difference, ...others] = job.state.preview.differences;
+    assert.equal(taskOf(job).progress.rows, 6);
+    assert.equal(taskOf(job).progress.readBytes, taskOf(job).upload.file.sizeBytes);
+    const { preview } = taskOf(job);
+    assert.equal(preview?.isComplete, true);
+    const [difference, ...others] = preview.differences;
     assert.deepEqual(others, []); // the second row of MUG-2 changes what the first one made of it
     assert.equal(difference?.line, 3);
     assert.deepEqual([difference.before.priceMinor, difference.after.priceMinor], [1200, 950]);
-    const { rejected } = job.state.preview;
+    const { rejected } = preview;
     assert.deepEqual(rejected.map(({ line, sku }) => [line, sku]), [[5, 'BAD-1']]);
     assert.match(rejected[0]?.reason ?? '', /^price: Write a plain number/);
     assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 3);
@@ -62,9 +63,10 @@ describe('the dry run of a file', () => {
   test('rejects existing products in create mode', async (t) => {
     const bench = await openShop(t);
     const job = await retry(await upload(bench, FILE), { mode: 'create' });
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 1, failed: 4, skipped: 1 });
-    assert.deepEqual(job.state.preview?.differences, []);
-    const [taken] = job.state.preview?.rejected ?? [];
+    const counts = { ...NOTHING, created: 1, failed: 4, skipped: 1 };
+    assert.deepEqual(taskOf(job).progress.counts, counts);
+    assert.deepEqual(taskOf(job).preview?.differences, []);
+    const [taken] = taskOf(job).preview?.rejected ?? [];
     assert.equal(taken?.reason, 'You already have a product with this SKU.');
   });
 
@@ -72,9 +74,9 @@ describe('the dry run of a file', () => {
     const bench = await openShop(t);
     const job = await upload(bench,
       '{"name":"Mug 1","category":"Kitchen","sku":"MUG-1","price":1,"stock":1}\n{"sku":"A"}\n[]\n');
-    assert.equal(job.columns, undefined);
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, updated: 1, failed: 2 });
-    assert.deepEqual(job.state.preview?.rejected.map(({ sku }) => sku), ['A', undefined]);
+    assert.equal(taskOf(job).columns, undefined);
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, updated: 1, failed: 2 });
+    assert.deepEqual(taskOf(job).preview?.rejected.map(({ sku }) => sku), ['A', undefined]);
   });
 
   test('keeps the first rows of each kind', async (t) => {
@@ -83,19 +85,20 @@ describe('the dry run of a file', () => {
     await commit(await upload(bench, HEADER + makeRows(count)));
     const long = `Bad,K,${'S'.repeat(1_000)},x,1\n`.repeat(count);
     const job = await upload(bench, HEADER + makeRows(count, 1, '3') + long);
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, updated: count, failed: count });
-    assert.equal(job.state.preview?.differences.length, PREVIEW_ROWS_SHOWN);
-    assert.equal(job.state.preview.rejected.length, PREVIEW_ROWS_SHOWN);
-    assert.equal(job.state.preview.rejected[0]?.sku?.length, SKU_LIMIT_CODE_POINTS);
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, updated: count, failed: count });
+    const { preview } = taskOf(job);
+    assert.equal(preview?.differences.length, PREVIEW_ROWS_SHOWN);
+    assert.equal(preview.rejected.length, PREVIEW_ROWS_SHOWN);
+    assert.equal(preview.rejected[0]?.sku?.length, SKU_LIMIT_CODE_POINTS);
   });
 
   test('stops at its row limit, and says so', async (t) => {
     const bench = await openBench(t);
     const blank = ',,,,\n'.repeat(PREVIEW_ROWS_LIMIT + 2 * IMPORT_BATCH_ROWS);
     const job = await upload(bench, `${HEADER}${blank}${makeRows(100_000)}`);
-    assert.equal(job.state.preview?.isComplete, false);
-    assert.equal(job.state.progress.rows, PREVIEW_ROWS_LIMIT);
-    assert.ok(job.state.progress.readBytes < job.upload.file.sizeBytes);
+    assert.equal(taskOf(job).preview?.isComplete, false);
+    assert.equal(taskOf(job).progress.rows, PREVIEW_ROWS_LIMIT);
+    assert.ok(taskOf(job).progress.readBytes < taskOf(job).upload.file.sizeBytes);
     assert.ok(job.commit(job.state.revision), 'cannot be imported');
     job.cancel();
   });
@@ -106,7 +109,7 @@ describe('the dry run of a file', () => {
       const job = await upload(bench, `${HEADER}${makeRows(1_500)}"Open,K,O-1,1,1\n`);
       assert.equal(job.state.phase, 'ready');
       assert.match(job.state.problem ?? '', /line 1502 is never closed/);
-      assert.equal(job.state.preview, undefined);
+      assert.equal(taskOf(job).preview, undefined);
       assert.equal(await commit(job), false);
       assert.deepEqual(await readAll(bench.store, bench.importer.sellerId), []);
     });
@@ -121,8 +124,9 @@ describe('the columns of a file', () => {
   test('are named if they are missing, and no row is evaluated', async (t) => {
     const job = await upload(await openBench(t), FILE);
     assert.equal(job.state.phase, 'ready');
-    assert.deepEqual(job.columns?.missing, ['name', 'category', 'sku', 'price', 'stock']);
-    const { preview, problem, progress } = job.state;
+    assert.deepEqual(taskOf(job).columns?.missing, ['name', 'category', 'sku', 'price', 'stock']);
+    const { state: { problem } } = job;
+    const { preview, progress } = taskOf(job);
     assert.deepEqual([preview, problem, progress.rows], [undefined, undefined, 0]);
     assert.equal(await commit(job), false);
   });
@@ -131,13 +135,13 @@ describe('the columns of a file', () => {
     const bench = await openBench(t);
     const job = await upload(bench, FILE);
     await retry(job, { map: MAP });
-    assert.deepEqual(job.columns?.missing, ['stock']);
+    assert.deepEqual(taskOf(job).columns?.missing, ['stock']);
     const defaults = new Map([['stock', '3'], ['category', 'Misc']] as const);
     await retry(job, { map: new Map([...MAP, ['stock', 'Menge']]), defaults });
-    assert.deepEqual(job.columns?.indexes, {
+    assert.deepEqual(taskOf(job).columns?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
     });
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 2 });
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 2 });
     assert.ok(await commit(job));
     const cup = await findProduct(bench, 'M-2');
     assert.deepEqual([cup?.category, cup?.stock], ['Misc', 3]);
@@ -150,15 +154,15 @@ describe('an import', () => {
     const job = await upload(bench, HEADER + makeRows(2_500) + 'Mug 1,Kitchen,MUG-1,1,1\n');
     assert.ok(await commit(job));
     assert.equal(job.state.phase, 'done');
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 2_500, updated: 1 });
-    assert.equal(job.state.progress.readBytes, job.upload.file.sizeBytes);
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 2_500, updated: 1 });
+    assert.equal(taskOf(job).progress.readBytes, taskOf(job).upload.file.sizeBytes);
     assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 2_503);
     const { changes } = await bench.store.listChanges(bench.importer.sellerId, {
       after: 3, limit: 1,
     });
     assert.equal(changes[0]?.keyId, PORTAL_KEY_ID);
-    assert.equal(job.rejected.file, undefined);
-    assert.ok(job.rejected.isComplete);
+    assert.equal(taskOf(job).upload.rejected?.file, undefined);
+    assert.ok(taskOf(job).upload.rejected?.isComplete);
   });
 
   test('starts once, and not after its settings have changed', async (t) => {
@@ -170,7 +174,7 @@ describe('an import', () => {
     assert.equal(await commit(job), true);
     assert.equal(await commit(job), false);
     await retry(job, { mode: 'upsert' });
-    assert.deepEqual([job.state.phase, job.state.settings.mode], ['done', 'create']);
+    assert.deepEqual([job.state.phase, taskOf(job).settings.mode], ['done', 'create']);
   });
 
   test('keeps rejected rows in a file that can be corrected and imported', async (t) => {
@@ -178,7 +182,7 @@ describe('an import', () => {
     const rows = countTo(3_000).map((n) => `"Mug; ${n}";K;S-${n};${n % 2 ? 'x' : 1};1\n`);
     const job = await upload(bench, `\uFEFFname;category;sku;price;stock\n${rows.join('')}`);
     await commit(job);
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 1_500, failed: 1_500 });
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 1_500, failed: 1_500 });
     const text = await readRejected(job);
     const [header, first, ...rest] = text.split('\r\n');
     assert.equal(header, '\uFEFFname;category;sku;price;stock;"error"');
@@ -186,7 +190,7 @@ describe('an import', () => {
     assert.equal(rest.length, 1_500);
     const corrected = await upload(bench, text.replaceAll(';x;', ';2;'));
     await commit(corrected);
-    assert.deepEqual(corrected.state.progress.counts, { ...NOTHING, created: 1_500 });
+    assert.deepEqual(taskOf(corrected).progress.counts, { ...NOTHING, created: 1_500 });
   });
 
   test('continues without the file of rejected rows if the disk is full',
@@ -197,8 +201,9 @@ describe('an import', () => {
         new TemporaryFile(await open('/dev/full', 'r+')));
       await commit(job);
       assert.equal(job.state.phase, 'done');
-      assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 5, failed: 5 });
-      assert.deepEqual([job.rejected.isComplete, job.rejected.file], [false, undefined]);
+      assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 5, failed: 5 });
+      const { rejected } = taskOf(job).upload;
+      assert.deepEqual([rejected?.isComplete, rejected?.file], [false, undefined]);
     });
 
   test('keeps what it wrote when it is cancelled, and counts it', async (t) => {
@@ -208,7 +213,7 @@ describe('an import', () => {
     written.resolve();
     await job.waitUntilIdle(60_000);
     assert.equal(job.state.phase, 'cancelled');
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
     assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, IMPORT_BATCH_ROWS);
   });
 
@@ -236,7 +241,7 @@ describe('an import', () => {
     await commit(job);
     assert.equal(job.state.phase, 'failed');
     assert.match(job.state.problem ?? '', /^The disk is full\. \(urn:uuid:.*\)$/);
-    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
+    assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
     assert.equal(bench.reports.length, 1);
   });
 });
@@ -254,7 +259,7 @@ test('rejects imports beyond the limit, until another one ends', async (t) => {
   assert.ok(await commit(job));
   await retry(other, {});
   assert.equal(other.state.problem, undefined);
-  assert.deepEqual(other.state.progress.counts, { ...NOTHING, unchanged: 1 });
+  assert.deepEqual(taskOf(other).progress.counts, { ...NOTHING, unchanged: 1 });
   const acquire = () => bench.limiter.acquire(bench.importer.sellerId);
   countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).forEach(acquire);
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
-import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
+import { commit, HEADER, makeRows, openBench, taskOf, upload } from './setup.ts';
 
 const FILE = HEADER + makeRows(1);
 const GONE = { code: 'not_found', message: /no longer exists.*upload the file again/ };
@@ -32,14 +32,14 @@ test('deletes a discarded job', async (t) => {
   const job = await upload(bench, FILE);
   await bench.jobs.discard(bench.importer.sellerId, job.id);
   assert.throws(() => bench.jobs.get(bench.importer.sellerId, job.id), GONE);
-  await assert.rejects(Array.fromAsync(job.upload.file.read()));
+  await assert.rejects(Array.fromAsync(taskOf(job).upload.file.read()));
 });
 
 test('deletes the file of a job that has ended', async (t) => {
   const bench = await openBench(t);
   const job = await upload(bench, FILE);
   await commit(job);
-  await assert.rejects(Array.fromAsync(job.upload.file.read()));
+  await assert.rejects(Array.fromAsync(taskOf(job).upload.file.read()));
   assert.deepEqual(readdirSync(bench.folder), []);
 });
 
@@ -109,7 +109,7 @@ describe('jobs are deleted', () => {
     assert.deepEqual(bench.jobs.list(bench.importer.sellerId),
       [last, ...others.reverse(), first]);
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(second.upload.file.read()); // until it is closed
+      for (;;) await Array.fromAsync(taskOf(second).upload.file.read()); // until it is closed
     });
   });
 
@@ -136,8 +136,8 @@ describe('jobs are deleted', () => {
         made.push(await upload({ jobs: bench.jobs, importer: await bench.makeImporter() },
           FILE));
       }
-      const isThere = made.map(({ id, importer }) =>
-        bench.jobs.list(importer.sellerId).some((job) => job.id === id));
+      const isThere = made.map(({ id, actor }) =>
+        bench.jobs.list(actor.sellerId).some((job) => job.id === id));
       assert.deepEqual(isThere, [false, true, true]);
     });
 
@@ -150,7 +150,7 @@ describe('jobs are deleted', () => {
     bench.clock.now += 1;
     t.mock.timers.tick(IMPORT_SWEEP_INTERVAL_MS);
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(job.upload.file.read()); // until it is closed
+      for (;;) await Array.fromAsync(taskOf(job).upload.file.read()); // until it is closed
     });
     assert.throws(() => bench.jobs.get(bench.importer.sellerId, job.id), GONE);
   });
@@ -161,7 +161,7 @@ describe('jobs are deleted', () => {
     assert.ok(job.commit(job.state.revision));
     await bench.jobs.close();
     assert.equal(job.state.phase, 'cancelled');
-    assert.ok(job.state.progress.counts.created < 50_000);
+    assert.ok(taskOf(job).progress.counts.created < 50_000);
     await assert.rejects(upload(bench, FILE), { code: 'unavailable', message: /shutting down/ });
     assert.deepEqual(bench.reports, []);
   });

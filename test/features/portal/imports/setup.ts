@@ -8,7 +8,10 @@ import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
-import type { Importer, ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import type {
+  Importer, ProductImport, ProductSettings,
+} from '../../../../src/features/portal/imports/product-import.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeActor } from '../../../store/contract/fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
@@ -66,11 +69,16 @@ export async function upload(
   return job;
 }
 
+export function taskOf({ state: { task } }: ImportJob): ProductImport {
+  return task;
+}
+
 /** Repeats the dry run with other settings. */
 export async function retry(
-  job: ImportJob, settings: Partial<ImportJob['state']['settings']>,
+  job: ImportJob, settings: Partial<ProductSettings>,
 ): Promise<ImportJob> {
-  job.dryRun({ ...job.state.settings, ...settings });
+  const task = taskOf(job);
+  job.dryRun(task.withSettings({ ...task.settings, ...settings }));
   await job.waitUntilIdle(PATIENCE_MS);
   return job;
 }
@@ -88,7 +96,8 @@ export async function* chunksOf(text: string | Buffer) {
 }
 
 export async function readRejected(job: ImportJob): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(job.rejected.file?.read() ?? [])).toString();
+  const { rejected } = taskOf(job).upload;
+  return Buffer.concat(await Array.fromAsync(rejected?.file?.read() ?? [])).toString();
 }
 
 /** Rows of `count` numbered products. */

@@ -1,0 +1,134 @@
+/**
+ * What the pages of all jobs have in common: progress, the button that starts the job, rejected
+ * rows. Texts from files are shortened, which bounds the size of the pages.
+ */
+import { postForm } from '../forms/fields.ts';
+import { type FieldErrors, hiddenField } from '../forms/form.ts';
+import { type Facts, facts, numeric, table } from '../html/elements.ts';
+import type { Format } from '../html/format.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
+import type { PageRequest } from '../route.ts';
+import type { ImportJob, ImportTask } from './import-job.ts';
+import type { RejectedLine } from './import-rows.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+/** How the page of a job shows one kind of task. */
+export interface TaskView {
+  /** 0 to 100. */
+  readonly percent: number;
+  /** How far the run is. */
+  readonly extent: string;
+  counts(isDryRun: boolean): Facts;
+  /** @param shown The task whose settings the form shows. */
+  preview(shown: ImportTask, errors: FieldErrors): Content;
+  result(): Content;
+}
+
+/** The text before the file name in the title, and the status in the list. */
+export const PHASES: Readonly<
+  Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
+> = {
+  checking: ['Preview of', html`<span class="tag">Checking</span>`],
+  ready: ['Preview of', html`<span class="tag low">Ready to import</span>`],
+  importing: ['Importing', html`<span class="tag">Importing</span>`],
+  done: ['Imported:', html`<span class="tag good">Imported</span>`],
+  cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
+  failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
+};
+
+const KIB = 1024;
+
+/** A size in KiB or MiB, with one decimal below 10. */
+export function formatSize(format: Format, bytes: number): string {
+  const [value, unit] = bytes < KIB * KIB ? [bytes / KIB, 'KiB'] : [bytes / KIB / KIB, 'MiB'];
+  return `${format.number(value < 10 ? Math.ceil(value * 10) / 10 : Math.round(value))} ${unit}`;
+}
+
+/** Progress of the current run; `import.js` refreshes it. */
+export function renderProgress(
+  { link }: PageRequest, { id, state: { phase } }: ImportJob, { percent, extent, counts }: TaskView,
+): Html {
+  return html`<section class="card" id="progress" data-phase="${phase}">
+    <p><label for="progress-bar">${phase === 'checking' ? 'Checking the file' : 'Importing'}:
+      ${percent} %</label></p>
+    <p><progress id="progress-bar" max="100" value="${percent}">${percent} %</progress></p>
+    <p class="read">${extent}</p>
+    ${facts(counts(phase === 'checking'))}
+    <p><a class="button" href="${link(`/import/${id}`)}">Refresh</a></p>
+  </section>`;
+}
+
+/** The button that starts what the preview shows. */
+export function renderCommit(
+  request: PageRequest, { id, state: { revision } }: ImportJob, label: string,
+): Html {
+  return postForm(request, request.link(`/import/${id}/commit`), html`
+    ${hiddenField('revision', revision)}
+    <button>${label}</button>`);
+}
+
+/** The first rows that would be rejected. */
+export function renderRejectedLines(format: Format, rejected: readonly RejectedLine[]): Content {
+  return rejected.length > 0 && html`<h2>First rejected rows</h2>
+    <p>After the import, you can download all rejected rows to correct and re-import them.</p>
+    ${table({
+    caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
+    rows: rejected.map(({ line, sku, reason }) =>
+      [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
+  })}`;
+}
+
+/** The file of rejected rows. */
+export function renderRejectedFile(
+  { format, link }: PageRequest, { id }: ImportJob, { head, rejected }: UploadedFile,
+): Html {
+  if (!rejected?.file) {
+    return html`<p>The rejected rows could not be saved because the server's disk is full.</p>`;
+  }
+  return html`<section class="card"><h2>Rejected rows</h2>
+    <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows in your file's format${
+  head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
+      upload the corrected file. The download is available for one day.</p>
+    <p><a class="button main" href="${link(`/import/${id}/refused`)}" download>Download rejected
+      rows (${formatSize(format, rejected.file.sizeBytes)})</a></p>
+  </section>`;
+}
+
+/** How much of a file was read. */
+interface FileRun {
+  readonly progress: { readonly readBytes: number; readonly rows: number };
+  readonly upload: UploadedFile;
+}
+
+function percentRead({ progress, upload: { file } }: FileRun): number {
+  return Math.floor(100 * progress.readBytes / file.sizeBytes);
+}
+
+/** How far the run of a file is. */
+export function viewExtent(
+  format: Format, run: FileRun,
+): Pick<TaskView, 'percent' | 'extent'> {
+  const { progress: { readBytes, rows }, upload: { file } } = run;
+  const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
+  const extent = `${read} of ${size}, ${countRows(format, rows)} so far.`;
+  return { percent: percentRead(run), extent };
+}
+
+/** What a dry run read. */
+export function describeChecked(format: Format, run: FileRun, isComplete: boolean): string {
+  const rows = countRows(format, run.progress.rows);
+  const size = formatSize(format, run.upload.file.sizeBytes);
+  if (isComplete) return `Checked the whole file: ${rows}, ${size}.`;
+  return `Checked the first ${rows}, ${percentRead(run)} % of ${size}. The rest is checked during `
+    + 'the import and may contain rows that will be rejected.';
+}
+
+export function countRows(format: Format, rows: number): string {
+  return rows === 1 ? '1 row' : `${format.number(rows)} rows`;
+}
+
+/** Shortens a text of a file. */
+export function limit(text = '–'): string {
+  return shorten(text, PREVIEW_TEXT_BYTES);
+}
