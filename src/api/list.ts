@@ -95,7 +95,7 @@ interface Collection<Item> {
   readonly pages: AsyncGenerator<readonly Item[], void, void>;
 }
 
-interface Export<Item> {
+export interface Export<Item> {
   readonly openStream: OpenStream;
   /** Either CSV or NDJSON. */
   readonly mediaType: string;

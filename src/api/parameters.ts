@@ -134,3 +134,21 @@ export const instant: Parser<number> = {
     return invalid('format', 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.');
   },
 };
+
+/** A catalogue position, or a time in milliseconds since 1970. */
+export type Moment = { readonly position: number } | { readonly at: number };
+
+export const moment: Parser<Moment> = {
+  schema: { anyOf: [position.schema, instant.schema] },
+  parse(value) {
+    const isPosition = /^\d+$/.test(value);
+    const parsed = (isPosition ? position : instant).parse(value);
+    if ('value' in parsed) {
+      return { value: isPosition ? { position: parsed.value } : { at: parsed.value } };
+    }
+    if (isPosition) return parsed;
+    return invalid(
+      'format', 'Must be a position, or an RFC 3339 time such as 2026-01-31T12:00:00Z.',
+    );
+  },
+};

@@ -1,7 +1,9 @@
-/** The history port: the change feed, the stock ledger, and past stock levels. */
+/** The history port: the change feed, the stock ledger, and the catalogue as it was. */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../domain/id.ts';
-import type { Sku } from '../domain/catalogue/product-fields.ts';
+import type { ProductTarget } from '../domain/catalogue/product.ts';
+import type { Product, Sku } from '../domain/catalogue/product-fields.ts';
+import type { ProductPage } from './catalogue-store.ts';
 import type { PageQuery } from './write.ts';
 
 /** Up to `limit` changes after a position. */
@@ -111,6 +113,21 @@ export interface HistoryStore {
   listStockAt(
     sellerId: SellerId, position: number, query: PageQuery<ProductId>,
   ): Promise<StockLevelPage>;
+  /**
+   * Every product as it was at a position, in creation order.
+   * @throws AppError as `listStockAt`
+   */
+  listProductsAt(
+    sellerId: SellerId, position: number, query: PageQuery<ProductId>,
+  ): Promise<ProductPage>;
+  /**
+   * A product as it was at a position; by SKU, the product that had it then. If that product was
+   * renamed later, or if none had it, this reads the changes since then.
+   * @throws AppError as `listStockAt`
+   */
+  findProductAt(
+    sellerId: SellerId, target: ProductTarget, position: number,
+  ): Promise<Product | undefined>;
   /** The days on which stock moved, in order. The first one may be partly pruned. */
   listStockDays(sellerId: SellerId, query: StockDayQuery): Promise<readonly StockDay[]>;
   /**

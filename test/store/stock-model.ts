@@ -186,6 +186,22 @@ export class CatalogueModel {
     return [...levels].toSorted(([one], [other]) => one - other).map(([, level]) => level);
   }
 
+  /** Every product as it was then, as JSON, in the order of their ids. */
+  productsAt(position: number): string[] {
+    const products = new Map<ProductId, object>();
+    for (const change of this.history.slice(0, position)) {
+      const { type, productId: id, product = '{}', movement: { after: stock } } = change;
+      const moved = () => ({
+        stock, position: change.position, updated_at: new Date(change.at).toISOString(),
+      });
+      if (type === 'deleted') products.delete(id);
+      else if (type !== 'stock') products.set(id, JSON.parse(product));
+      else products.set(id, { ...products.get(id), ...moved() });
+    }
+    return [...products].toSorted(([one], [other]) => one - other)
+      .map(([, product]) => JSON.stringify(product));
+  }
+
   /** What came in and went out on each listed day. */
   days() {
     const days = new Map<number, { day: number; unitsIn: number; unitsOut: number }>();

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { CHANGE_TYPES, type Change } from '../../src/domain/catalogue/change.ts';
 import type { ProductId } from '../../src/domain/id.ts';
-import type { Sku } from '../../src/domain/catalogue/product-fields.ts';
+import { formatProduct } from '../../src/domain/catalogue/product.ts';
+import type { Product, Sku } from '../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../src/store/history-store.ts';
 import type { Random } from '../domain/random.ts';
@@ -11,7 +12,7 @@ import type { CatalogueModel } from './stock-model.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The catalogue, what moved on each day, the feed, the ledger, and the stock as it stood. */
+/** The catalogue, what moved on each day, the feed, the ledger, and the past. */
 export async function assertTold(
   store: Store, model: CatalogueModel, random: Random,
 ): Promise<void> {
@@ -25,6 +26,7 @@ export async function assertTold(
   for (let look = 0; look < 4; look += 1) {
     await assertLedger(store, model, random);
     await assertStockAt(store, model, random);
+    await assertProductsAt(store, model, random);
     await assertTime(store, model, random);
   }
 }
@@ -160,6 +162,34 @@ async function assertStockAt(store: Store, model: CatalogueModel, random: Random
   if (prunedTo === 0) return;
   const gone = store.listStockAt(sellerId, below(prunedTo), query);
   await assert.rejects(gone, { code: 'history_pruned' });
+}
+
+/** The products as they were, in pages, by id and by SKU. */
+async function assertProductsAt(
+  store: Store, model: CatalogueModel, { below, pick }: Random,
+): Promise<void> {
+  const { sellerId, prunedTo, position, history } = model;
+  const at = prunedTo + below(position - prunedTo + 1);
+  const limit = pick([1, 3, 1_000]);
+  const expected = model.productsAt(at);
+  const products: Product[] = [];
+  for (let after: ProductId | undefined; ;) {
+    const page = await store.listProductsAt(sellerId, at, { after, limit });
+    assert.equal(page.position, at);
+    products.push(...page.products);
+    if (!page.hasMore) break;
+    after = page.products.at(-1)?.id;
+  }
+  assert.deepEqual(products.map(formatProduct), expected, `the products at ${at}`);
+  if (history.length === 0) return;
+  const { sku, productId } = pick(history);
+  for (const [target, found] of [
+    [{ sku }, products.find((product) => product.sku === sku)],
+    [{ id: productId }, products.find(({ id }) => id === productId)],
+  ] as const) {
+    const product = await store.findProductAt(sellerId, target, at);
+    assert.deepEqual(product, found, `${JSON.stringify(target)} at ${at}`);
+  }
 }
 
 async function assertTime(store: Store, model: CatalogueModel, random: Random): Promise<void> {

@@ -41,15 +41,15 @@ export const responseFields = {
     'Whether the response may be cached.'),
   ProductTag: required('ETag', '"12"', 'The position of the product\'s last change, plus the '
     + 'content coding if there is one.', tag),
-  CatalogueTag: optional('ETag', '"12"', 'The position of your catalogue, plus the content coding '
-    + 'if there is one. Not on exports.', tag),
+  CatalogueTag: optional('ETag', '"12"', 'The position of your catalogue, or with `at` of the '
+    + 'catalogue shown, plus the content coding if there is one. Not on exports.', tag),
   DocumentTag: required('ETag', '"zcXV5YUXYTsYUeJVYyT3HUlP"', 'The version of this document.', tag),
   Location: required('Location', '/api/v1/products/prd_1k7s94cm9001k7s94bi600',
     'The URL of the new resource.', { type: 'string', format: 'uri-reference' }),
   Link: optional('Link', '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',
     '`rel="next"`: the next page, if there is one.'),
-  SellerPosition: optional('Seller-Position', 12, 'On exports: the position of the exported '
-    + 'catalogue.', { type: 'integer', minimum: 0 }),
+  SellerPosition: optional('Seller-Position', 12, 'On exports, and with `at`: the position of '
+    + 'the catalogue shown.', { type: 'integer', minimum: 0 }),
   IdempotentReplay: optional('Idempotent-Replay', 'true', 'An earlier request with this '
     + 'Idempotency-Key already made the change.', { type: 'string', const: 'true' }),
   ContentEncoding: optional('Content-Encoding', 'gzip', 'Present if the request accepts it and it '

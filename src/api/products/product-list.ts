@@ -14,6 +14,7 @@ import type { SearchStore } from '../../store/search-store.ts';
 import { formatCsvProduct } from '../../transfer/csv-cells.ts';
 import { chooseMediaType, exportCollection, replyPage } from '../list.ts';
 import { JSON_TYPE } from '../media-types.ts';
+import { replyPastList } from './past-list.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
 import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import type { OpenStream } from '../streams.ts';
@@ -21,11 +22,12 @@ import type { OpenStream } from '../streams.ts';
 /** Only the seller's client may cache the response, and revalidates it each time. */
 const LIST_HEADERS = { 'cache-control': 'private, no-cache', vary: 'accept, accept-encoding' };
 
-/** GET /api/v1/products: 200, 304, 400, 406, 503 */
+/** GET /api/v1/products: 200, 304, 400, 406, 410, 503 */
 export async function listProducts(call: ApiRequest, services: Services): Promise<Reply> {
   const { caller, openStream } = call;
   const list = parseListQuery(call.query, caller);
   const mediaType = chooseMediaType(call, list.format);
+  if (list.moment) return listPast(call, services, list, mediaType);
   return mediaType === JSON_TYPE
     ? listPage(call, services, list)
     : exportProducts(services.store, { caller, list, mediaType, openStream });
@@ -56,6 +58,27 @@ async function listPage(call: ApiRequest, services: Services, list: ListQuery): 
   return reply;
 }
 
+/** The products at an earlier position, which do not change: the position is the tag. */
+async function listPast(
+  call: ApiRequest, services: Services, list: ListQuery, mediaType: string,
+): Promise<Reply> {
+  const { moment, limit } = list;
+  const reply = await replyPastList<Product>(call, services, {
+    ...describeExport(list, mediaType), path: PRODUCTS, kind: 'products at', moment, limit,
+    formatMembers: (products) => `"products":[${products}]`,
+    makeHeaders: (position) => (
+      { etag: formatEntityTag(position), 'seller-position': String(position) }),
+    async read(position, query) {
+      const { sellerId } = call.caller;
+      const { products, hasMore } = await services.store.listProductsAt(sellerId, position, query);
+      return { items: products, hasMore };
+    },
+  });
+  const { etag } = reply.headers;
+  if (etag === undefined || !isNoneMatch(call.headers['if-none-match'], etag)) return reply;
+  return { status: 304, headers: { ...LIST_HEADERS, etag } };
+}
+
 interface ExportOptions {
   readonly caller: Pick<Caller, 'sellerId' | 'position'>;
   readonly list: ListQuery;
@@ -67,15 +90,21 @@ interface ExportOptions {
 export function exportProducts(
   store: SearchStore, { caller, list, mediaType, openStream }: ExportOptions,
 ): Promise<Reply> {
-  const fields = list.fields ? selectFields(list.fields) : PRODUCT_FIELDS;
   return exportCollection({
-    openStream, mediaType,
-    headers: LIST_HEADERS,
-    columns: fields.map(({ name }) => name),
-    formatRow: (product) => formatCsvProduct(product, fields),
-    formatJson: createFormatter(list),
+    ...describeExport(list, mediaType), openStream,
     open: () => store.exportProducts(caller.sellerId, list, caller.position),
   });
+}
+
+function describeExport(list: ListQuery, mediaType: string) {
+  const fields = list.fields ? selectFields(list.fields) : PRODUCT_FIELDS;
+  return {
+    mediaType,
+    headers: LIST_HEADERS,
+    columns: fields.map(({ name }) => name),
+    formatRow: (product: Product) => formatCsvProduct(product, fields),
+    formatJson: createFormatter(list),
+  };
 }
 
 function createFormatter({ fields }: ListQuery): (product: Product) => string {

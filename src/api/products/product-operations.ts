@@ -11,7 +11,7 @@ import type {
 } from '../description/operation.ts';
 import { linesOf, refer, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
-import { productListParameters } from './product-query.ts';
+import { productListParameters, productReadParameters } from './product-query.ts';
 
 export const productPathParameters: readonly PathParameter[] = [
   {
@@ -62,7 +62,8 @@ const operations = {
       + 'cursor of the next page. Paging neither skips nor repeats a product that keeps its place '
       + 'in the sort order. With `Accept: application/x-ndjson` or `text/csv`, or with `format`, '
       + 'returns an export: all matching products, as of the position in `Seller-Position`. With '
-      + '`fields`, products have only those members.',
+      + '`fields`, products have only those members. With `at`, returns the products as they were '
+      + 'at an earlier position or time.',
     query: productListParameters,
     requestHeaders: ['IfNoneMatch'],
     responses: {
@@ -86,6 +87,7 @@ const operations = {
       },
       304: { description: 'The catalogue has not changed.', headers: ['CatalogueTag'] },
     },
+    problems: [410],
   },
   create: {
     id: 'createProduct',
@@ -101,12 +103,15 @@ const operations = {
     id: 'readProduct',
     tag,
     summary: 'Read a product',
-    description: 'The `ETag` is the position of the product\'s last change.',
+    description: 'The `ETag` is the position of the product\'s last change. With `at`, returns the '
+      + 'product as it was at an earlier position or time, even if it was deleted since.',
+    query: productReadParameters,
     requestHeaders: ['IfMatch', 'IfNoneMatch'],
     responses: {
       200: { description: 'The product.', headers: ['ProductTag'], content },
       304: { description: 'The product has not changed.', headers: ['ProductTag'] },
     },
+    problems: [410],
   },
   putBySku: {
     id: 'putProductBySku',

@@ -6,17 +6,18 @@ import {
 import {
   foldText, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../domain/catalogue/product-query.ts';
+import type { AppError } from '../../domain/error.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import { invalid, lineValidator, type ParseResult } from '../../domain/validation.ts';
-import type { Query } from '../../http/request/query.ts';
+import { invalidQuery, type Query } from '../../http/request/query.ts';
 import { PAGE_SIZE_DEFAULT } from '../limits.ts';
 import { listParameters } from '../list.ts';
 import {
-  choiceList, instant, integer, type ParameterTable, parseParameters, position, type QueryCaller,
-  sku,
+  choiceList, instant, integer, type Moment, moment, type ParameterTable, parseParameters, position,
+  type QueryCaller, sku,
 } from '../parameters.ts';
 
 const BY_ID: ProductSort = { by: 'id', isDescending: false };
@@ -33,6 +34,11 @@ export const productListParameters = {
     ...listParameters.cursor,
     description: '`next_cursor` of the previous page. All other parameters except `limit` and '
       + '`fields` must stay the same. Not for exports.',
+  },
+  at: {
+    ...moment, example: 12,
+    description: 'The catalogue position, or the time, to show the products at. Combines only with '
+      + '`limit`, `cursor`, `fields` and `format`.',
   },
   q: {
     schema: name.schema, parse: parseSearch, example: 'mug',
@@ -72,10 +78,22 @@ export const productListParameters = {
   },
 } as const satisfies ParameterTable;
 
+export const productReadParameters = {
+  at: {
+    ...moment, example: 12,
+    description: 'The catalogue position, or the time, to show the product at.',
+  },
+} as const satisfies ParameterTable;
+
+/** The parameters of a list at an earlier position, which has creation order and no filters. */
+const PAST_PARAMETERS = ['at', 'limit', 'cursor', 'fields', 'format'];
+
 /** A parsed query without its cursor, which is bound to the whole query. */
 export interface ListQuery extends Omit<ProductQuery, 'after'> {
   /** Whether the catalogue, which has only creation order, can serve the list itself. */
   readonly isPlain: boolean;
+  /** Undefined for the current products; else the list is plain. */
+  readonly moment: Moment | undefined;
   /** Undefined for whole products. */
   readonly fields: readonly ProductFieldName[] | undefined;
   /** Undefined without the parameter. */
@@ -84,15 +102,15 @@ export interface ListQuery extends Omit<ProductQuery, 'after'> {
 
 /** The list without parameters; most requests ask for it. */
 const FIRST_PAGE: ListQuery = {
-  filter: {}, sort: BY_ID, isPlain: true, limit: PAGE_SIZE_DEFAULT, fields: undefined,
-  format: undefined,
+  filter: {}, sort: BY_ID, isPlain: true, moment: undefined, limit: PAGE_SIZE_DEFAULT,
+  fields: undefined, format: undefined,
 };
 
 /** @throws AppError `invalid_query` naming every invalid parameter */
 export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
   if (query.size === 0) return FIRST_PAGE;
   const values = parseParameters(productListParameters, query, caller);
-  const { sort, limit, fields, format } = values;
+  const { at: moment, sort, limit, fields, format } = values;
   const filter = {
     q: values.q,
     category: values.category,
@@ -106,7 +124,14 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
   };
   const isFiltered = Object.values(filter).some((condition) => condition !== undefined);
   const isPlain = sort.by === 'id' && !sort.isDescending && !isFiltered;
-  return { filter, sort, isPlain, limit, fields, format };
+  if (moment && !isPlain) throw pastMismatch(query);
+  return { filter, sort, isPlain, moment, limit, fields, format };
+}
+
+function pastMismatch(query: Query): AppError {
+  const detail = 'Does not combine with "at", which lists all products in creation order.';
+  const unused = [...query.keys()].filter((name) => !PAST_PARAMETERS.includes(name));
+  return invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
 
 function parseSearch(text: string): ParseResult<string> {

@@ -4,14 +4,18 @@ import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
   findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
 } from '../../domain/catalogue/product.ts';
+import type { Product } from '../../domain/catalogue/product-fields.ts';
 import {
   assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { WrittenProduct } from '../../store/catalogue-store.ts';
 import { JSON_TYPE } from '../media-types.ts';
+import { type Moment, parseParameters } from '../parameters.ts';
 import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
+import { findPosition } from './past-list.ts';
+import { productReadParameters } from './product-query.ts';
 
 /** POST /api/v1/products: 201, 400, 409 */
 export async function createProduct(call: ApiRequest, services: Services): Promise<Reply> {
@@ -20,12 +24,10 @@ export async function createProduct(call: ApiRequest, services: Services): Promi
   return formatWritten(call, written);
 }
 
-/** GET: 200, 304, 404, 412 */
+/** GET: 200, 304, 404, 410, 412 */
 export async function readProduct(call: ApiRequest, services: Services): Promise<Reply> {
-  const { sellerId, position } = call.caller;
-  const { id, sku = '' } = call.parameters;
-  const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
-  const whole = services.pages.find(name, position) ?? await renderProduct(call, services, name);
+  const { at } = parseParameters(productReadParameters, call.query, call.caller);
+  const whole = at ? await renderPast(call, services, at) : await renderCurrent(call, services);
   const { 'cache-control': caching = '', etag = '' } = whole.headers;
   assertMatch(call.headers['if-match'], etag);
   if (!isNoneMatch(call.headers['if-none-match'], etag)) return whole;
@@ -59,20 +61,35 @@ export async function deleteProduct(call: ApiRequest, { store }: Services): Prom
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
-async function renderProduct(
-  call: ApiRequest, { store, pages }: Services, name: string,
-): Promise<Reply> {
+async function renderCurrent(call: ApiRequest, { store, pages }: Services): Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const product = await store.findProduct(sellerId, readTarget(call));
+  const { id, sku = '' } = call.parameters;
+  const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
+  const cached = pages.find(name, position);
+  if (cached) return cached;
+  const reply = formatFound(call, await store.findProduct(sellerId, readTarget(call)));
+  pages.set(name, position, reply);
+  return reply;
+}
+
+async function renderPast(
+  call: ApiRequest, services: Services, moment: Moment,
+): Promise<Reply> {
+  const position = await findPosition(call, services, moment);
+  const { sellerId } = call.caller;
+  const product = await services.store.findProductAt(sellerId, readTarget(call), position);
+  return formatFound(call, product);
+}
+
+/** @throws AppError `not_found` without a product */
+function formatFound(call: ApiRequest, product: Product | undefined): Reply {
   if (!product) throw notFound(call);
   const headers = {
     'cache-control': 'private, no-cache',
     etag: formatEntityTag(product.position),
     'content-type': JSON_TYPE,
   };
-  const reply = { status: 200, headers, body: formatProduct(product) };
-  pages.set(name, position, reply);
-  return reply;
+  return { status: 200, headers, body: formatProduct(product) };
 }
 
 function formatWritten(
@@ -108,7 +125,9 @@ function readTarget(call: ApiRequest): ProductTarget {
   throw notFound(call);
 }
 
-function notFound({ parameters }: ApiRequest): AppError {
+function notFound({ parameters, query }: ApiRequest): AppError {
   const name = parameters['sku'] === undefined ? 'id' : 'SKU';
-  return new AppError('not_found', `You have no product with this ${name}.`);
+  const at = query.get('at');
+  return new AppError('not_found', at === undefined
+    ? `You have no product with this ${name}.` : `You had no product with this ${name} at ${at}.`);
 }

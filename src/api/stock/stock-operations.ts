@@ -7,10 +7,9 @@ import type { Operation, Tag } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, listNames, refer, tableOf } from '../description/schema.ts';
-import { invalid, type ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import {
-  choice, dryRun, fileNameParameter, instant, position, text, withDefault,
+  choice, dryRun, fileNameParameter, moment, text, withDefault,
 } from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
 
@@ -41,28 +40,13 @@ export const stockSyncParameters = {
   },
 } as const;
 
-/** A position, or a time in milliseconds since 1970. */
-export type Moment = { readonly position: number } | { readonly at: number };
-
 export const stockListParameters = {
   at: {
-    schema: { anyOf: [position.schema, instant.schema] }, parse: parseMoment, example: 12,
+    ...moment, example: 12,
     description: 'The catalogue position, or the time, to show the stock at.',
   },
   ...listParameters,
 } as const;
-
-function parseMoment(text: string): ParseResult<Moment> {
-  const isPosition = /^\d+$/.test(text);
-  const parsed = (isPosition ? position : instant).parse(text);
-  if ('value' in parsed) {
-    return { value: isPosition ? { position: parsed.value } : { at: parsed.value } };
-  }
-  if (isPosition) return parsed;
-  return invalid(
-    'format', 'Must be a position, or an RFC 3339 time such as 2026-01-31T12:00:00Z.',
-  );
-}
 
 export const stockTag: Tag = {
   name: 'Stock',

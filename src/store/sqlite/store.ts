@@ -20,6 +20,7 @@ import { Reader } from './engine/reader.ts';
 import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
 import { Ledger } from './history/ledger.ts';
+import { PastCatalogue } from './history/past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
 import { Search } from './search/search.ts';
 import { webhookMethods } from './webhooks/webhook-store.ts';
@@ -143,16 +144,21 @@ function idempotentMethods(writer: Writer): Pick<Store,
 }
 
 type HistoryMethods = Pick<Store,
-  'listMovements' | 'findPreviousSnapshots' | 'findPositionAt' | 'listStockAt' | 'findNewestTime'>;
+  | 'listMovements' | 'findPreviousSnapshots' | 'findPositionAt' | 'listStockAt'
+  | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
+>;
 
 function historyMethods(reader: Reader): HistoryMethods {
   const ledger = new Ledger(reader);
+  const past = new PastCatalogue(reader);
   return {
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
     findPreviousSnapshots: async (sellerId, positions) =>
       ledger.findPreviousSnapshots(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
-    listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
+    listStockAt: (sellerId, position, query) => past.listStockAt(sellerId, position, query),
+    listProductsAt: (sellerId, position, query) => past.listProductsAt(sellerId, position, query),
+    findProductAt: (sellerId, target, position) => past.findProductAt(sellerId, target, position),
     findNewestTime: async () => reader.snapshot().findNewestTime() || undefined,
   };
 }

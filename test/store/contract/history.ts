@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
-import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
+import type { ProductTarget } from '../../../src/domain/catalogue/product.ts';
+import type { Product, Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Actor } from '../../../src/store/write.ts';
@@ -18,6 +19,7 @@ export function testHistory(prepare: PrepareStore): void {
   testFeed(prepare);
   testLedger(prepare);
   testPast(prepare);
+  testPastProducts(prepare);
   testPruning(prepare);
   testWatching(prepare);
 }
@@ -85,6 +87,8 @@ function testFeed(prepare: PrepareStore): void {
     const refused = { code: 'invalid_query' };
     await assert.rejects(store.listChanges(sellerId, { after: 9, limit: 1 }), refused);
     await assert.rejects(store.listStockAt(sellerId, 9, ALL), refused);
+    await assert.rejects(store.listProductsAt(sellerId, 9, ALL), refused);
+    await assert.rejects(store.findProductAt(sellerId, { sku: A }, 9), refused);
   });
 
   test('shows and counts nothing of another seller', async (t) => {
@@ -240,17 +244,61 @@ function testPast(prepare: PrepareStore): void {
   });
 }
 
+function testPastProducts(prepare: PrepareStore): void {
+  test('lists and finds the products as they were at a position', async (t) => {
+    const { store, actor: { sellerId }, timeOf } = await prepareHistory(prepare(t));
+    const describe = (product: Product | undefined) => product && [
+      product.sku, product.stock, product.position, product.createdAt, product.updatedAt];
+    const a = await store.findProductAt(sellerId, { sku: A }, 4) ?? assert.fail();
+    assert.deepEqual(describe(a), [A, 4, 4, timeOf(1), timeOf(4)]);
+    const { products } = await store.listProductsAt(sellerId, 4, ALL);
+    assert.deepEqual(products.map(describe), [
+      describe(a), [B, 0, 2, timeOf(2), timeOf(2)],
+    ]);
+    const find = async (target: ProductTarget, position: number) =>
+      describe(await store.findProductAt(sellerId, target, position));
+    const { id } = a;
+    assert.deepEqual(await find({ id }, 0), undefined);
+    assert.deepEqual(await find({ id }, 2), [A, 5, 1, timeOf(1), timeOf(1)]);
+    assert.deepEqual(await find({ id }, 6), [C, 4, 5, timeOf(1), timeOf(5)]);
+    assert.deepEqual(await find({ id }, 7), undefined);
+    assert.deepEqual(await find({ sku: A }, 5), undefined);
+    assert.deepEqual(await find({ sku: C }, 6), [C, 4, 5, timeOf(1), timeOf(5)]);
+    assert.deepEqual(await find({ sku: A }, 8), [A, 2, 8, timeOf(8), timeOf(8)]);
+    const first = await store.listProductsAt(sellerId, 6, { after: undefined, limit: 1 });
+    assert.deepEqual([first.products.map(describe), first.hasMore, first.position], [
+      [[C, 4, 5, timeOf(1), timeOf(5)]], true, 6,
+    ]);
+    const second = await store.listProductsAt(sellerId, 6, { after: id, limit: 1 });
+    assert.deepEqual([second.products.map(({ sku }) => sku), second.hasMore], [[B], false]);
+  });
+
+  test('shows no past product of another seller', async (t) => {
+    const { store, actor } = await prepareHistory(prepare(t));
+    const { sellerId } = await makeActor(store);
+    const [foreign] = (await store.listProducts(actor.sellerId, ALL)).products;
+    const { id } = foreign ?? assert.fail();
+    assert.deepEqual((await store.listProductsAt(sellerId, 0, ALL)).products, []);
+    assert.equal(await store.findProductAt(sellerId, { id }, 0), undefined);
+    assert.equal(await store.findProductAt(sellerId, { sku: B }, 0), undefined);
+  });
+}
+
 function testPruning(prepare: PrepareStore): void {
   test('removes history before a time, and reports it to readers of it', async (t) => {
     const { store, actor, timeOf } = await prepareHistory(prepare(t));
     const { sellerId } = actor;
     const whole = (await store.listChanges(sellerId, { after: 4, limit: 9 })).changes;
-    const levels = [4, 5, 6, 7, 8].map((at) => store.listStockAt(sellerId, at, ALL));
-    const before = await Promise.all(levels);
+    const readPast = () => Promise.all([4, 5, 6, 7, 8].flatMap((at): Promise<unknown>[] => [
+      store.listStockAt(sellerId, at, ALL), store.listProductsAt(sellerId, at, ALL),
+    ]));
+    const before = await readPast();
     await store.pruneHistory(timeOf(5));
     const pruned = { code: 'history_pruned' };
     await assert.rejects(store.listChanges(sellerId, { after: 3, limit: 9 }), pruned);
     await assert.rejects(store.listStockAt(sellerId, 3, ALL), pruned);
+    await assert.rejects(store.listProductsAt(sellerId, 3, ALL), pruned);
+    await assert.rejects(store.findProductAt(sellerId, { sku: A }, 3), pruned);
     await assert.rejects(store.findPositionAt(sellerId, timeOf(4) - 60_000), pruned);
     assert.equal(await store.findPositionAt(sellerId, timeOf(4) + 60_000), 4);
     const kept = await store.listChanges(sellerId, { after: 4, limit: 9 });
@@ -259,9 +307,9 @@ function testPruning(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, actor, { sku: C }), [7]);
     const query = { filter: {}, after: 0, upTo: 8, isDescending: true, limit: 9 };
     assert.equal((await store.listMovements(sellerId, query)).prunedTo, 4);
-    assert.equal((await store.findPreviousSnapshots(sellerId, [5])).size, 0);
-    const after = [4, 5, 6, 7, 8].map((at) => store.listStockAt(sellerId, at, ALL));
-    assert.deepEqual(await Promise.all(after), before);
+    // The product before the first kept change is kept, too.
+    assert.match((await store.findPreviousSnapshots(sellerId, [5])).get(5) ?? '', /"sku":"A"/);
+    assert.deepEqual(await readPast(), before);
   });
 
   test('goes on at the next position where all history was removed', async (t) => {

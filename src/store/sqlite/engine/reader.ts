@@ -19,6 +19,7 @@ import { invitationQueries } from '../accounts/invitations.ts';
 import { usageQueries } from '../accounts/key-usage.ts';
 import { keyQueries } from '../catalogue/keys.ts';
 import { ledgerQueries } from '../history/ledger-queries.ts';
+import { pastQueries } from '../history/past-queries.ts';
 import { productQueries } from '../catalogue/products.ts';
 import { readInteger } from './row.ts';
 import { sellerQueries } from '../catalogue/sellers.ts';
@@ -139,7 +140,7 @@ function explainFailures(query: Query): Query {
 function prepareQueries(db: DatabaseSync) {
   return {
     ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
-    ...historyQueries(db), ...ledgerQueries(db), ...stockDayQueries(db),
+    ...historyQueries(db), ...ledgerQueries(db), ...pastQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     ...idempotencyQueries(db), ...importQueries(db), readLevels: prepareReadLevels(db),

@@ -50,16 +50,15 @@ export function pruningMutations(db: DatabaseSync) {
 
 /**
  * A change is superseded once the next change of its product is being pruned too, unless it has the
- * product's last snapshot. That one becomes the previous change in the version chain, replacing
- * those in between, so a later step finds it.
+ * product's last snapshot until then. That one becomes the previous change in the version chain,
+ * replacing those in between, so a later step finds it: `before` is always a snapshot.
  */
 function prepareRemoval(db: DatabaseSync) {
   const find = db.prepare(`
-    SELECT c.prior, b.position AS before, p.snapshot_position AS snapshot
+    SELECT c.prior, a.prior AS before, c.product IS NOT NULL AS has_snapshot,
+      a.product IS NOT NULL AS follows_snapshot
     FROM change AS c
     JOIN change AS a ON a.seller_id = c.seller_id AND a.position = c.prior
-    LEFT JOIN change AS b ON b.seller_id = a.seller_id AND b.position = a.prior
-    LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
     WHERE c.seller_id = ? AND c.position = ?`);
   const remove = db.prepare('DELETE FROM change WHERE seller_id = ? AND position = ?');
   const relink = db.prepare('UPDATE change SET prior = ? WHERE seller_id = ? AND position = ?');
@@ -67,13 +66,14 @@ function prepareRemoval(db: DatabaseSync) {
     for (let position = after + 1; position <= upTo; position += 1) {
       const row = find.get(sellerId, position);
       if (!row) continue; // the first change of a product
-      const snapshot = readOptional(row, 'snapshot', readInteger);
+      const hasSnapshot = row['has_snapshot'] === 1;
       const previous = readInteger(row, 'prior');
+      if (!hasSnapshot && row['follows_snapshot'] === 1) continue;
+      remove.run(sellerId, previous);
       const before = readOptional(row, 'before', readInteger);
-      if (previous !== snapshot) remove.run(sellerId, previous);
       if (before === undefined) continue;
-      if (before === snapshot) relink.run(before, sellerId, position);
-      else remove.run(sellerId, before);
+      if (hasSnapshot) remove.run(sellerId, before);
+      else relink.run(before, sellerId, position);
     }
   };
 }

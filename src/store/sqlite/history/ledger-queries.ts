@@ -4,9 +4,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Sku } from '../../../domain/catalogue/product-fields.ts';
-import type { MovementFilter, StockLevelAt } from '../../history-store.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { MovementFilter } from '../../history-store.ts';
 import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
@@ -15,6 +14,13 @@ interface Version {
   readonly position: number;
   /** Undefined for the first change. */
   readonly previousPosition: number | undefined;
+}
+
+interface FoundSnapshot {
+  readonly product: string | undefined;
+  /** How many were read, with the first one, and the position of the oldest. */
+  readonly versions: number;
+  readonly oldest: number;
 }
 
 /** After one position, up to and including another. */
@@ -46,13 +52,13 @@ function versionQueries(db: DatabaseSync) {
       WHERE version.prior > :after LIMIT :limit)
     SELECT position, prior FROM version`);
   const findSnapshot = db.prepare(`
-    WITH RECURSIVE version (prior, product) AS (
-      SELECT prior, NULL FROM change WHERE seller_id = :sellerId AND position = :from
+    WITH RECURSIVE version (position, prior, product) AS (
+      SELECT position, prior, NULL FROM change WHERE seller_id = :sellerId AND position = :from
       UNION ALL
-      SELECT c.prior, c.product FROM version CROSS JOIN change AS c
+      SELECT c.position, c.prior, c.product FROM version CROSS JOIN change AS c
       ON c.seller_id = :sellerId AND c.position = version.prior
       WHERE version.product IS NULL LIMIT :limit)
-    SELECT count(*) AS versions, max(product) AS product FROM version`);
+    SELECT count(*) AS versions, min(position) AS oldest, max(product) AS product FROM version`);
   return {
     findChange(sellerId: SellerId, position: number): Change | undefined {
       const row = find.get(sellerId, position);
@@ -66,12 +72,12 @@ function versionQueries(db: DatabaseSync) {
       }));
     },
     /** The last earlier snapshot of a change's product, within `limit` versions. */
-    findPreviousSnapshot(
-      sellerId: SellerId, from: number, limit: number,
-    ): { readonly product: string | undefined; readonly versions: number } {
+    findPreviousSnapshot(sellerId: SellerId, from: number, limit: number): FoundSnapshot {
       const row = findSnapshot.get({ sellerId, from, limit }) ?? {};
       return {
-        product: readOptional(row, 'product', readText), versions: readInteger(row, 'versions'),
+        product: readOptional(row, 'product', readText),
+        versions: readInteger(row, 'versions'),
+        oldest: readOptional(row, 'oldest', readInteger) ?? from,
       };
     },
   };
@@ -102,20 +108,23 @@ function scanQueries(db: DatabaseSync) {
 function productQueries(db: DatabaseSync) {
   const findNewest = db.prepare(`
     SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
+  // A revert creates a deleted product again with its id, so it may have been deleted repeatedly.
+  // INDEXED BY: SQLite would read the history in the order of positions instead.
   const findDeletion = db.prepare(`
-    SELECT position, sku FROM change WHERE seller_id = ? AND product_id = ? AND type = 'deleted'`);
+    SELECT position, sku FROM change INDEXED BY change_deleted
+    WHERE seller_id = ? AND product_id = ? AND type = 'deleted'
+    ORDER BY position DESC LIMIT 1`);
   const findNewestBySku = db.prepare(`
     SELECT position FROM product WHERE seller_id = ? AND sku = ?`);
   const listDeletionsBySku = db.prepare(`
-    SELECT position FROM change WHERE seller_id = ? AND sku = ? AND type = 'deleted'
-    ORDER BY position DESC LIMIT ?`);
-  const listProducts = db.prepare(`
-    SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
-    UNION ALL
-    SELECT product_id, sku, stock_after, position FROM change
-    WHERE seller_id = :sellerId AND product_id > :after AND type = 'deleted'
-      AND position > :position
-    ORDER BY 1 LIMIT :limit`);
+    SELECT c.position FROM change AS c INDEXED BY change_deleted_sku
+    WHERE c.seller_id = ? AND c.sku = ? AND c.type = 'deleted'
+      AND NOT EXISTS (
+        SELECT 1 FROM product AS p WHERE p.seller_id = c.seller_id AND p.id = c.product_id)
+      AND NOT EXISTS (
+        SELECT 1 FROM change AS d WHERE d.seller_id = c.seller_id
+          AND d.product_id = c.product_id AND d.type = 'deleted' AND d.position > c.position)
+    ORDER BY c.position DESC LIMIT ?`);
   return {
     /** The last changes of the products that a filter names by SKU, id, or both. */
     findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
@@ -128,18 +137,6 @@ function productQueries(db: DatabaseSync) {
         rows.push(...listDeletionsBySku.all(sellerId, sku, limit));
       }
       return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
-    },
-    /** The last levels of products that exist or were deleted after `position`, by id. */
-    listKnown(
-      sellerId: SellerId, after: number, position: number, limit: number,
-    ): StockLevelAt[] {
-      return listProducts.all({ sellerId, after, position, limit }).map((row) => ({
-        // The columns match these brands.
-        id: readInteger(row, 'id') as ProductId,
-        sku: readText(row, 'sku') as Sku,
-        stock: readInteger(row, 'stock'),
-        position: readInteger(row, 'position'),
-      }));
     },
   };
 }

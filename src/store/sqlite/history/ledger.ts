@@ -1,16 +1,13 @@
 /**
- * The stock ledger, and past stock levels, from the history alone. A request may have to scan much
- * of it, so it reads short slices and yields in between. Change events are immutable, so the slices
- * need no common snapshot.
+ * The stock ledger, from the history alone. A request may have to scan much of it, so it reads
+ * short slices and yields in between. Change events are immutable, so the slices need no common
+ * snapshot.
  */
 import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
-import type {
-  MovementFilter, MovementPage, MovementQuery, StockLevelAt, StockLevelPage,
-} from '../../history-store.ts';
-import type { PageQuery } from '../../write.ts';
+import type { MovementFilter, MovementPage, MovementQuery } from '../../history-store.ts';
 import { assertReached } from '../../rules/history.ts';
 import type { Span } from './ledger-queries.ts';
 import type { Reader } from '../engine/reader.ts';
@@ -27,8 +24,6 @@ const FIRST_VERSIONS = 64;
 const VERSIONS_LIMIT = 2_000;
 /** Changes read one by one in a slice. */
 const SLICE_CHANGES = 1_000;
-/** Fixed cost of finding a past level, in versions. */
-const LEVEL_COST_VERSIONS = 50;
 
 export class Ledger {
   readonly #reader: Reader;
@@ -78,32 +73,6 @@ export class Ledger {
     // The first known position: the change at this time may be earlier.
     if (!isKnown) assertReached(reach, position - 1, 'at');
     return position;
-  }
-
-  async listStockAt(
-    sellerId: SellerId, position: number, { after, limit }: PageQuery<ProductId>,
-  ): Promise<StockLevelPage> {
-    const levels: StockLevelAt[] = [];
-    const queries = this.#reader.snapshot();
-    assertReached(queries.findReach(sellerId), position, 'at');
-    let read = 0;
-    for (let last: number = after ?? 0; levels.length <= limit;) {
-      await yieldToEventLoop(); // before the first, too: many requests may start in one iteration
-      const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
-      for (const product of known) {
-        const { level, versions } = await this.#findLevelAt(sellerId, product, position);
-        if (level) levels.push(level);
-        last = product.id;
-        read += versions === 0 ? 0 : versions + LEVEL_COST_VERSIONS;
-        if (read < HISTORY_SCAN_LIMIT) continue;
-        await yieldToEventLoop(); // short chains add up
-        read = 0;
-      }
-      if (known.length <= limit) break;
-    }
-    // Check again: the history may have been pruned since.
-    assertReached(this.#reader.snapshot().findReach(sellerId), position, 'at');
-    return { levels: levels.slice(0, limit), hasMore: levels.length > limit };
   }
 
   /** The part of the history that may match a query. */
@@ -185,30 +154,6 @@ export class Ledger {
       if (limit === VERSIONS_LIMIT) await yieldToEventLoop();
       limit = Math.min(2 * limit, VERSIONS_LIMIT);
     }
-  }
-
-  /** The level, undefined if the product did not exist yet; and how many versions were read. */
-  async #findLevelAt(
-    sellerId: SellerId, last: StockLevelAt, position: number,
-  ): Promise<{ readonly level?: StockLevelAt; readonly versions: number }> {
-    if (last.position <= position) return { level: last, versions: 0 };
-    let first = last.position;
-    let versions = 0;
-    for await (const positions of this.#followChain(sellerId, first, position)) {
-      first = positions.at(-1) ?? first;
-      versions += positions.length;
-    }
-    const queries = this.#reader.snapshot();
-    const next = queries.findChange(sellerId, first);
-    if (!next || next.type === 'created') return { versions };
-    const [, prior] = queries.listVersions(sellerId, first, 0, 2);
-    const before = prior && queries.findChange(sellerId, prior.position);
-    const level = {
-      // The previous change is kept as long as `position` is.
-      id: last.id, sku: before?.sku ?? next.sku, stock: next.movement.before,
-      position: prior?.position ?? position,
-    };
-    return { level, versions };
   }
 }
 

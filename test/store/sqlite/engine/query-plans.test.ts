@@ -7,6 +7,8 @@ import { auditQueries } from '../../../../src/store/sqlite/accounts/audit.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import { historyQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
+import { ledgerQueries } from '../../../../src/store/sqlite/history/ledger-queries.ts';
+import { pastQueries } from '../../../../src/store/sqlite/history/past-queries.ts';
 import { prepareRunOnce } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
 import { usageQueries } from '../../../../src/store/sqlite/accounts/key-usage.ts';
 import { invitationQueries } from '../../../../src/store/sqlite/accounts/invitations.ts';
@@ -27,17 +29,26 @@ import { AUDIT_KEY } from '../open.ts';
 test('scans no table and sorts nothing in any statement', (t) => {
   const plans = explainAll(t);
   assert.ok(plans.size >= 15);
-  // What is scanned is what a statement is given: rows to insert, or a list of names.
-  const faulty = /SCAN (?!CONSTANT ROW|\d+-ROW VALUES|\w+ VIRTUAL TABLE)|TEMP B-TREE|AUTOMATIC/;
+  // What is scanned is what a statement is given, rows to insert or a list of names, or the version
+  // chain that it follows.
+  const faulty = new RegExp('TEMP B-TREE|AUTOMATIC'
+    + '|SCAN (?!CONSTANT ROW|\\d+-ROW VALUES|\\w+ VIRTUAL TABLE|version|v\n)');
   for (const [sql, plan] of plans) assert.doesNotMatch(plan, faulty, sql);
+});
+
+test('reads no whole history in any query', (t) => {
+  for (const [sql, plan] of explainAll(t)) {
+    if (!sql.includes('FROM change')) continue;
+    assert.doesNotMatch(plan, /\bc(hange)? .*\(seller_id=\?\)/, sql);
+  }
 });
 
 const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
   ['a list of products', /FROM product .*ORDER BY id LIMIT/,
     /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
-  ['a product by its id', /^SELECT .* FROM product WHERE seller_id = \? AND id = \?$/,
+  ['a product by its id', /^SELECT id, .* FROM product WHERE seller_id = \? AND id = \?$/,
     /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id=\?\)$/],
-  ['a product by its SKU', /^SELECT .* FROM product WHERE seller_id = \? AND sku = \?$/,
+  ['a product by its SKU', /^SELECT id, .* FROM product WHERE seller_id = \? AND sku = \?$/,
     /^SEARCH product USING INDEX product_sku \(seller_id=\? AND sku=\?\)$/],
   ['a list of keys', /FROM api_key .*ORDER BY id LIMIT/,
     /^SEARCH api_key USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
@@ -89,6 +100,8 @@ function prepareAll(db: DatabaseSync): void {
   keyQueries(db);
   usageQueries(db);
   historyQueries(db);
+  ledgerQueries(db);
+  pastQueries(db);
   stockDayQueries(db);
   productQueries(db);
   webhookQueries(db);
