@@ -10,8 +10,8 @@ export {
 export type { ChangesOptions } from './changes.ts';
 export type { Source } from './lines.ts';
 export type {
-  ExportedFile, ExportOptions, ImportOptions, ProductListOptions, Products, ProductTarget,
-  PutOptions, VersionOptions,
+  ExportedFile, ExportOptions, GetOptions, ImportOptions, ProductListOptions, Products,
+  ProductTarget, PutOptions, VersionOptions,
 } from './products.ts';
 export type { Report } from './report.ts';
 export type {
@@ -20,8 +20,8 @@ export type {
 export type { Webhooks } from './webhooks.ts';
 export type {
   Change, ChangeType, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue, NewProduct,
-  NewWebhook, Page, Product, ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
-  SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement, StockResult,
-  StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt, WebhookPatch,
+  NewWebhook, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
+  ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
+  StockResult, StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt, WebhookPatch,
   WebhookStatus, WebhookWithSecret,
 } from './types.ts';

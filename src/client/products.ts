@@ -8,12 +8,15 @@ import { ConnectionError, createApiError, describeUnexpected, parseObject } from
 import { openSource, type Source } from './lines.ts';
 import { openReport, type Report } from './report.ts';
 import type {
-  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, Product,
+  ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions,
+  Product,
   ProductFieldName, ProductPatch, ProductQuery, ProductReplacement,
 } from './types.ts';
 
 /** How a request names a product: by its id, or `{ sku }`. */
 export type ProductTarget = string | { readonly sku: string };
+
+export interface GetOptions extends PastOptions, RequestOptions {}
 
 /** Conditions on the version of the product: its `position`, or the ETag of a response. */
 export interface VersionOptions extends RequestOptions {
@@ -27,12 +30,12 @@ export interface PutOptions extends VersionOptions {
 }
 
 export interface ProductListOptions<Field extends ProductFieldName = ProductFieldName>
-  extends ProductQuery, ListOptions {
+  extends ProductQuery, PastOptions, ListOptions {
   /** Only these members. */
   readonly fields?: readonly Field[] | undefined;
 }
 
-export interface ExportOptions extends ProductQuery, RequestOptions {
+export interface ExportOptions extends ProductQuery, PastOptions, RequestOptions {
   readonly format: 'csv' | 'ndjson';
   readonly fields?: readonly ProductFieldName[] | undefined;
 }
@@ -80,9 +83,10 @@ export class Products {
   }
 
   /** @throws NotFoundError */
-  get(target: ProductTarget, options: RequestOptions = {}): Promise<Product> {
+  get(target: ProductTarget, options: GetOptions = {}): Promise<Product> {
     const path = formatPath(target);
-    return sendForJson(this.#sender, { ...options, method: 'GET', path });
+    const { at } = options;
+    return sendForJson(this.#sender, { ...options, method: 'GET', path, query: { at } });
   }
 
   /**
@@ -147,7 +151,7 @@ export class Products {
     await this.#sender.send(request, (response) => response.text());
   }
 
-  /** All products that match, page after page. */
+  /** All products that match, page after page. With `at`, no conditions and no `sort`. */
   list<Field extends ProductFieldName = ProductFieldName>(
     options: ProductListOptions<Field> = {},
   ): AsyncGenerator<Pick<Product, Field>, void, void> {

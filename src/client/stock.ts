@@ -6,7 +6,7 @@ import {
 import { openSource, type Source } from './lines.ts';
 import { openReport, type Report } from './report.ts';
 import type {
-  StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
+  PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';
 
 interface StockOrigin extends RequestOptions {
@@ -45,10 +45,7 @@ export interface StockStreamOptions extends StockOrigin, StocktakeOptions {
   readonly file_name?: string | undefined;
 }
 
-export interface LevelOptions extends ListOptions {
-  /** Stock as of this position or time. Default: now. */
-  readonly at?: number | string | Date | undefined;
-}
+export interface LevelOptions extends PastOptions, ListOptions {}
 
 export interface MovementOptions extends ListOptions {
   readonly sku?: string | undefined;

@@ -48,6 +48,12 @@ export interface ProductQuery {
   readonly sort?: SortKey | `-${SortKey}` | undefined;
 }
 
+/** The moment at which the catalogue is read. */
+export interface PastOptions {
+  /** As it was at this position or time. Default: as it is now. */
+  readonly at?: number | string | Date | undefined;
+}
+
 /** A page of a list. */
 export type Page<Name extends string, Item> = { readonly [name in Name]: readonly Item[] } & {
   /** Continues the list; null on the last page. */

@@ -125,6 +125,25 @@ test('exports a file at a position', async (t) => {
   assert.equal(await text(file), 'sku,stock\r\nMUG-1,40\r\n');
 });
 
+test('reads products as they were at a position and at a time', async (t) => {
+  const { shop } = await start(t);
+  const { id, position: at } = await shop.products.create(MUG);
+  const { updated_at } = await shop.products.patch(id, { sku: 'MUG-2', price: 9 });
+  await shop.products.delete(id);
+  const before = await shop.products.get({ sku: 'MUG-1' }, { at });
+  assert.deepEqual([before.id, before.price], [id, 12.5]);
+  assert.deepEqual(await shop.products.get(id, { at: String(at) }), before);
+  assert.deepEqual(await Array.fromAsync(shop.products.list({ at, limit: 1 })), [before]);
+  assert.deepEqual((await shop.products.listPage({ at, fields: ['sku'] })).products,
+    [{ sku: 'MUG-1' }]);
+  const file = await shop.products.export({ at: 2, format: 'csv', fields: ['sku', 'price'] });
+  assert.deepEqual([file.position, await text(file)], [2, 'sku,price\r\nMUG-2,9\r\n']);
+  const early = new Date(Date.parse(updated_at) - 3_600_000);
+  assert.deepEqual(await Array.fromAsync(shop.products.list({ at: early })), []);
+  await assert.rejects(shop.products.get(id, { at: 3 }), { name: 'NotFoundError' });
+  await assert.rejects(shop.products.list({ at, q: 'mug' }).next(), { name: 'InvalidDataError' });
+});
+
 test('synchronises stock at once and as a stream', async (t) => {
   const { shop } = await start(t);
   await (await shop.products.import(makeRows(3))).summary();

@@ -12,7 +12,7 @@ import { type Command, CommandFailure, findNearest, type Input, UsageError } fro
 import { formatMembers, type Row, Table } from '../format.ts';
 import { outputClosed, outputDrained } from '../progress.ts';
 import { readNumber } from '../settings.ts';
-import { FILTERS, readFilters } from '../transfer/export.ts';
+import { AT_FLAG, FILTERS, readFilters } from '../transfer/export.ts';
 import { openClient, SERVER_FLAGS } from './client.ts';
 
 /** What a table shows without `--fields`. */
@@ -56,14 +56,16 @@ export const listProducts: Command = {
 export const getProduct: Command = {
   summary: 'Prints a product, named by its SKU or its id.',
   operands: ['[SKU]'],
-  flags: { ...SERVER_FLAGS, id: { value: 'ID', help: 'the id, instead of the SKU' } },
+  flags: {
+    ...SERVER_FLAGS, id: { value: 'ID', help: 'the id, instead of the SKU' }, at: AT_FLAG,
+  },
   isRemote: true,
   async run(input) {
-    const { operands: [sku = ''], flags: { id = '' } } = input;
+    const { operands: [sku = ''], flags: { id = '', at } } = input;
     if ((sku === '') === (id === '')) {
       throw new UsageError('Name the product: either SKU or --id ID.');
     }
-    const product = await openClient(input).products.get(id === '' ? { sku } : id);
+    const product = await openClient(input).products.get(id === '' ? { sku } : id, { at });
     return describeProduct(product);
   },
 };

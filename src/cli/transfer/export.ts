@@ -33,8 +33,13 @@ interface Outcome {
 
 type Write = (body: AsyncIterable<Uint8Array>) => Promise<void>;
 
+export const AT_FLAG = {
+  value: 'MOMENT', help: 'as of this position, or this time (RFC 3339)',
+};
+
 /** Flags sent to the server as query parameters. */
 export const FILTERS = {
+  at: AT_FLAG,
   q: { value: 'TEXT', help: 'only products with this text in name, SKU or category' },
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },

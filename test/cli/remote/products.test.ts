@@ -85,6 +85,20 @@ describe('products get and set', { concurrency: true }, () => {
     assert.equal(await shop.readPosition(), position + 1);
   });
 
+  test('prints products as they were at a position', async (t) => {
+    const shop = await openStockedShop(t, 2);
+    await shop.run('products', 'set', 'P-0', 'sku=X', 'stock=9');
+    const [list, product, gone] = await Promise.all([
+      shop.run('products', 'list', '--at', '1', '--fields', 'sku,stock', '--json'),
+      shop.run('products', 'get', 'P-0', '--at', '2', '--json'),
+      shop.run('products', 'get', 'P-0', '--at', '3'),
+    ]);
+    assert.equal(list.out, '{"sku":"P-0","stock":0}\n');
+    assert.equal(JSON.parse(product.out).stock, 0);
+    assert.equal(gone.status, 1);
+    assert.match(gone.notes, /You had no product with this SKU at 3\./);
+  });
+
   test('changes only the version that --if-match names', async (t) => {
     const shop = await openStockedShop(t, 1);
     const set = (position: string) =>

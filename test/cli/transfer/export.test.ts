@@ -54,6 +54,22 @@ describe('export', { concurrency: 2 }, () => {
     assert.match(notes, /\nExported 100 products at position 100\.\n$/);
   });
 
+  test('writes the catalogue as it was at a position', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const args = ['--at', '2', '--fields', 'stock'];
+    const before = (await shop.run('export', ...args)).out;
+    const [, first = ''] = before.split('\r\n');
+    await shop.run('stock', 'set', 'CAR-BRUSH-4', '1');
+    const { status, out, notes } = await shop.run('export', ...args);
+    assert.deepEqual([status, out, out.split('\r\n').length], [0, before, 4]);
+    assert.match(first, /^\d+$/);
+    assert.match(notes, /Exported 2 products at position 2\.\n$/);
+    const wrong = await shop.run('export', '--at', '2', '--sort', 'sku', '--category', 'Kitchen');
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.notes, /--sort: Does not combine with "at"/);
+  });
+
   test('writes to standard output if FILE is -, and creates no file of that name', async (t) => {
     const shop = await openShop(t);
     await shop.run('import', SAMPLE);

@@ -21,6 +21,7 @@ const EDGES: Readonly<Record<string, readonly unknown[]>> = {
 /** Values of the parameters of a list, as they are written, and as they are meant. */
 const PARAMETERS: Readonly<Record<string, readonly unknown[]>> = {
   limit: [0, 1, 1000, 1001, 1.5, 'a'],
+  at: [0, -1, 0.5, '2026-01-02T03:04:05+01:00', '2026-01-02', 'now'],
   q: ['', 'a', '😀'.repeat(200), '😀'.repeat(201)],
   category: ['', 'a', 'é'.repeat(100), 'é'.repeat(101)],
   sku: ['', 'a', '字'.repeat(64), '字'.repeat(65)],

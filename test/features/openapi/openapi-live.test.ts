@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { AppError } from '../../../src/domain/error.ts';
+import { formatProductId, type ProductId } from '../../../src/domain/id.ts';
 import { createApp } from '../../../src/features.ts';
 import { listen } from '../../../src/http/server/listener.ts';
 import { makeClock } from '../../support/clock.ts';
@@ -247,7 +248,9 @@ test('rejects with each status that the document names, and as it says', async (
       ? { changes: [{ sku: 'none', set: 1 }], atomic: true }
       : { ...makeProduct(), sku: 'taken' }) }),
     410: (ask) => pruned.send(toRequest({
-      ...ask, query: ask.path === STOCK ? '?at=1' : '?after=1',
+      ...ask,
+      ...(ask.path === BY_ID && { name: formatProductId(pruned.sellerId, 1 as ProductId) }),
+      query: ask.path === STOCK || ask.path.startsWith(PRODUCTS) ? '?at=1' : '?after=1',
     })),
     412: (ask) => sendWith(ask, { 'if-match': '"999"' }),
     413: (ask) => sendWith(ask.path === IMPORT ? { ...ask, headers: GZIP_CSV, body: BOMB }
