@@ -3,13 +3,13 @@
  * can read, in the folder of the XDG Base Directory Specification 0.8. Keys are stored in plain
  * text, like an SSH key without a passphrase.
  */
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
-import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { tryLock } from '../../store/sqlite/files/file-lock.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
+import { writeJsonFile } from '../json-file.ts';
 import { readSettingFile, readUrl } from '../settings.ts';
 
 interface Profile {
@@ -80,11 +80,8 @@ export function changeProfiles(
   if (!lock) throw new CommandFailure('Another command is changing the profiles. Try again.');
   const profiles = readProfiles(environment);
   change(profiles);
-  using file = new AtomicFile(existsSync(path) ? realpathSync(path) : path);
-  file.begin(); // with mode 0600
-  const document = { profiles: Object.fromEntries(profiles) };
-  writeFileSync(file.tempPath, `${JSON.stringify(document, null, 2)}\n`);
-  file.overwrite();
+  const target = existsSync(path) ? realpathSync(path) : path; // a link stays
+  writeJsonFile(target, { profiles: Object.fromEntries(profiles) });
 }
 
 /** Undefined if the text is not what `changeProfiles` writes. */

@@ -3,11 +3,13 @@
  * rejected row, then a summary or the problem that stopped it. If the connection breaks, sends the
  * file again under the same Idempotency-Key: no batch is applied twice, and each is reported again.
  */
+import { basename } from 'node:path';
+import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { Report } from '../../client/index.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import { CommandFailure, type Input } from '../command.ts';
-import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
+import { RETRY_POLICY } from '../limits.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
@@ -20,12 +22,18 @@ export interface FileRun<Line> {
   readonly rejected: RejectedRowsFile;
   /** Counts that the summary must have, in addition to `failed` and `position`. */
   readonly counts: readonly string[];
+  /** How many rejected rows the outcome has. */
+  readonly shownLimit: number;
   /** Whether it shows its progress on stderr. */
   readonly hasProgress: boolean;
   /** Sends the bytes once. */
   send(
     body: AsyncIterable<Uint8Array>,
-    format: { readonly type: MediaType; readonly isGzip: boolean },
+    file: {
+      readonly type: MediaType;
+      readonly isGzip: boolean;
+      readonly file_name: string | undefined;
+    },
   ): Promise<Report<Line, unknown>>;
   /** Undefined for a line about a row that was not rejected. */
   readRejected(line: Line): RejectedRow | undefined;
@@ -45,6 +53,8 @@ interface RejectedRow {
 export interface FileOutcome {
   /** The counts by name. */
   readonly counts: FileCounts;
+  /** The record of the import; undefined for a dry run. */
+  readonly importId: string | undefined;
   /** Columns that were ignored. */
   readonly ignoredColumns: readonly string[];
   /** How many rows override an earlier row, and the first of them. */
@@ -103,7 +113,7 @@ export async function transferFile<Line>(
  * Sends the file once. Discards the rejected rows of earlier attempts.
  * @throws CommandFailure if the file cannot be read; the client's errors
  */
-async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
+export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const { source, rejected } = run;
   await rejected.discard();
   const progress = run.hasProgress ? new Progress(process.stderr) : undefined;
@@ -117,12 +127,13 @@ async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   try {
     const report = await run.send(readSource(source, onSent), {
       type: MEDIA_TYPES[source.format], isGzip: source.isCompressed,
+      file_name: source.path === '-' ? undefined : formatFileName(source.path),
     });
     for await (const line of report) {
       const row = run.readRejected(line);
       if (!row) continue;
       state = { ...state, rejected: state.rejected + 1 };
-      if (shown.length < REJECTED_ROWS_SHOWN) shown.push(row);
+      if (shown.length < run.shownLimit) shown.push(row);
       causes.add(row.errors);
       await rejected.add(row.line, row.reason);
     }
@@ -134,9 +145,15 @@ async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   }
 }
 
+/** A file name as the server accepts it, for the record of the import. */
+function formatFileName(path: string): string {
+  const name = printable(basename(path).toWellFormed());
+  return [...name].slice(0, FILE_NAME_LIMIT_CODE_POINTS).join('');
+}
+
 function readSummary(
   value: unknown, names: readonly string[],
-): Pick<FileOutcome, 'counts' | 'ignoredColumns' | 'duplicates'> {
+): Omit<FileOutcome, 'shown' | 'causes' | 'rejectedFile'> {
   const members = asMembers(value);
   const counts = [...names, 'failed', 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
@@ -151,6 +168,7 @@ function readSummary(
   return {
     // The cast: each count has its entry.
     counts: Object.fromEntries(counts) as FileCounts,
+    importId: typeof members['import'] === 'string' ? printable(members['import']) : undefined,
     ignoredColumns: Array.isArray(ignored) ? ignored.map(printable) : [],
     duplicates: { count: Number(members['duplicates'] ?? 0), rows },
   };

@@ -54,8 +54,8 @@ export const importProducts: Command = {
     const rejected = new RejectedRowsFile(source, 'products', flags['rejected']);
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({
-      source, rejected, counts: COUNTS, hasProgress: true,
-      send: (body, format) => client.products.import(body, { ...options, ...format }),
+      source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, hasProgress: true,
+      send: (body, file) => client.products.import(body, { ...options, ...file }),
       readRejected: (row) => (row.status === 'failed' ? readRejectedRow(row) : undefined),
     }, options.dry_run ? undefined : RESUME, note);
     report(input, outcome, source.format);
@@ -77,12 +77,12 @@ function readOptions(flags: Input['flags']): ImportOptions {
 function report(
   input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson',
 ): void {
-  const { counts, ignoredColumns, duplicates, causes, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, duplicates, causes, rejectedFile } = outcome;
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
   const what = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
   const document = {
-    ...counts, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
+    ...counts, import: importId, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
     ignored_columns: ignoredColumns, advice,
   };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));

@@ -39,13 +39,18 @@ export const FORMAT_FLAG = {
   value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its first byte)',
 };
 
+/** The file is not there, or cannot be read. */
+export class UnreadableFile extends CommandFailure {
+  override readonly name = 'UnreadableFile';
+}
+
 /** The format of a file of this name. @throws UsageError */
 export function findFormat(path: string, flag: string | undefined): FileFormat {
   return { format: parseFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
 }
 
 /** The format that the file extension stands for. */
-function findFormatByName(path: string): TextFormat | undefined {
+export function findFormatByName(path: string): TextFormat | undefined {
   return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
 }
 
@@ -71,13 +76,13 @@ export function withoutExtension(path: string): string {
   return path.replace(EXTENSION, '');
 }
 
-/** @throws UsageError; CommandFailure if there is no such file, or it cannot be read */
+/** @throws UsageError, UnreadableFile */
 export async function openSource(
   path: string, formatFlag: string | undefined,
 ): Promise<SourceFile> {
   const flag = parseFormat(formatFlag);
   const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
-  if (path !== '-' && !file) throw new CommandFailure(`There is no file ${path}.`);
+  if (path !== '-' && !file) throw new UnreadableFile(`There is no file ${path}.`);
   try {
     // Other files, such as named pipes, can be read only once.
     const start = path === '-' ? await peekInput() : file?.isFile() ? readStart(path) : undefined;
@@ -126,12 +131,12 @@ async function peekInput(): Promise<Buffer> {
 
 function explainUnreadable(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;
-  return new CommandFailure(`${nameFile(path)} cannot be read: ${error.message}.`);
+  return new UnreadableFile(`${nameFile(path)} cannot be read: ${error.message}.`);
 }
 
 /**
  * Reads the bytes without decompressing them, and reports the rows and bytes read so far.
- * @throws CommandFailure
+ * @throws UnreadableFile
  */
 export async function* readSource(
   source: SourceFile, onRead: (rows: number, bytes: number) => void,

@@ -13,7 +13,7 @@ import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
-interface StockOptions {
+export interface StockOptions {
   readonly source?: string;
   readonly reason?: string;
   readonly map?: string;
@@ -60,11 +60,11 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
 export function createStockRun(
   client: SellerClient, source: SourceFile, rejected: RejectedRowsFile,
   options: StockOptions & { readonly idempotencyKey: string },
-): Omit<FileRun<StockLine>, 'hasProgress'> {
+): Omit<FileRun<StockLine>, 'hasProgress' | 'shownLimit'> {
   return {
     source, rejected,
     counts: options.complete ? [...COUNTS, 'zeroed'] : COUNTS,
-    send: (body, format) => client.stock.sync(body, { ...options, ...format, report: 'failed' }),
+    send: (body, file) => client.stock.sync(body, { ...options, ...file, report: 'failed' }),
     readRejected: (line) => (isFailure(line.status)
       ? readRejectedRow(line, explainStockResult(line)) : undefined),
   };

@@ -1,25 +1,33 @@
 /**
- * `stock sync`: sends a file of stock changes to a running server, as tills and ERPs write them.
- * Exit status 1 means that rows were rejected, and 2 that the run did not reach its end.
+ * `stock sync`: sends a file of stock changes to a running server, as tills and ERPs write them, or
+ * each file that is put into a folder. Exit status 1 means that rows were rejected, and 2 that the
+ * run did not reach its end.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { StockLine } from '../../client/index.ts';
-import { type Command, CommandFailure, type Input } from '../command.ts';
+import { parseDuration } from '../../domain/time.ts';
+import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../limits.ts';
+import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { explainRejected, type FileOutcome, transferFile } from './file-run.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
-import { FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
+import { findFormat, findFormatByName, FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
 import {
   createStockRun, formatStockOutcome, readStockOptions, STOCK_FLAGS,
 } from './stock-file.ts';
+import { watchStock } from '../watch/stock-watch.ts';
+import { WatchedFolder } from '../watch/watched-folder.ts';
 
 /** The run did not reach its end: no server, no such file, or the file as a whole is invalid. */
 const INCOMPLETE_STATUS = 2;
+const FILE_FLAGS = ['dry-run', 'rejected', 'idempotency-key'];
 
 export const syncStock: Command = {
   summary: 'Sends a CSV or NDJSON file of stock changes to a running server.',
-  operands: ['FILE|-'],
+  operands: ['[FILE|-]'],
   flags: {
     ...SERVER_FLAGS,
     format: FORMAT_FLAG,
@@ -31,10 +39,22 @@ export const syncStock: Command = {
     'idempotency-key': {
       value: 'KEY', help: 'continue an interrupted run, which printed it: nothing is applied twice',
     },
+    watch: {
+      value: 'DIR', help: 'send each file that is put into this folder, until Ctrl-C',
+    },
+    settle: {
+      value: 'TIME',
+      help: `with --watch: how long a complete file has not changed (default: ${DEFAULT_SETTLE})`,
+    },
   },
   isRemote: true,
   async run(input) {
-    report(input, await send(input).catch(rejectIncomplete));
+    const { flags, operands: [path] } = input;
+    if ((path === undefined) === (flags['watch'] === undefined)) {
+      throw new UsageError('Give either FILE, - for standard input, or --watch DIR.');
+    }
+    if (path === undefined) await watch(input).catch(rejectIncomplete);
+    else report(input, await send(input).catch(rejectIncomplete));
   },
 };
 
@@ -49,8 +69,33 @@ async function send(input: Input): Promise<FileOutcome> {
     + ` command again within 48 hours with --idempotency-key ${idempotencyKey}`;
   const run = createStockRun(client, source, rejected, options);
   return transferFile<StockLine>(
-    { ...run, hasProgress: true }, options.dry_run ? undefined : resume, note,
+    { ...run, shownLimit: REJECTED_ROWS_SHOWN, hasProgress: true },
+    options.dry_run ? undefined : resume, note,
   );
+}
+
+async function watch(input: Input): Promise<void> {
+  const { flags, note } = input;
+  const { watch: path = '', format, settle = DEFAULT_SETTLE } = flags;
+  const other = FILE_FLAGS.find((name) => flags[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--${other} is for a FILE, not for --watch.`);
+  const settleMs = parseDuration(settle);
+  const signal = interrupted();
+  const client = openClient(input, { retries: 0 }); // the watch repeats the whole file
+  const options = readStockOptions(flags);
+  findFormat('.csv', format); // throws for a wrong --format
+  using folder = new WatchedFolder(path, {
+    settleMs, clock: Date.now, timer: () => performance.now(),
+    isWanted: (name) => format !== undefined || findFormatByName(name) !== undefined,
+    onIgnored: (name, why) => note(`${name} is left where it is: ${why}.`),
+  });
+  note(`Watching ${path}. Ctrl-C stops.`);
+  await watchStock({
+    folder, client, options, format, input, signal, clock: Date.now,
+    intervalMs: Math.min(WATCH_INTERVAL_MS, Math.max(settleMs, WATCH_INTERVAL_MS / 10)),
+    wait: (ms) => wait(ms, undefined, { signal }).catch(() => {}), // the signal
+  });
+  note('Stopped.');
 }
 
 /** Gives an expected failure the exit status of a run that did not reach its end. */
@@ -65,9 +110,9 @@ function rejectIncomplete(thrown: unknown): never {
 /** @throws CommandFailure if rows were rejected */
 function report(input: Input, outcome: FileOutcome): void {
   const { isJson, out, note, flags, operands: [path = ''] } = input;
-  const { counts, ignoredColumns, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, rejectedFile } = outcome;
   const what = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
-  const summary = { ...counts, ignored_columns: ignoredColumns };
+  const summary = { ...counts, import: importId, ignored_columns: ignoredColumns };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
   else out(formatStockOutcome(what, outcome));
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);

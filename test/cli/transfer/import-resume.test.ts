@@ -66,7 +66,8 @@ test('waits for Retry-After, then sends the same body under the same key', async
   const [first, second] = seen;
   assert.match(String(first?.key), /^"[0-9a-f-]{36}"$/);
   assert.deepEqual(second, first);
-  assert.equal(first?.url, '/shop/api/v1/products/import');
+  const target = '/shop/api/v1/products/import?file_name=sample-catalogue.csv';
+  assert.equal(first?.url, target);
 });
 
 test('reports a rejected row once, even if an earlier attempt reported it too', async (t) => {

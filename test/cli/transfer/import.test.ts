@@ -22,7 +22,8 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(first.out, /: 100 created, 0 updated, 0 unchanged, 0 rejected/);
     assert.match(first.notes, /^100 %, 100 rows, 0 rejected, [\d,]+ rows\/s\n$/);
     const second = await shop.run('import', SAMPLE, '--json');
-    const { summary, failures_file } = JSON.parse(second.out);
+    const { summary: { import: id, ...summary }, failures_file } = JSON.parse(second.out);
+    assert.match(id, /^imp_/);
     assert.deepEqual(summary, {
       created: 0, updated: 0, unchanged: PRODUCTS, failed: 0, skipped: 0, position: PRODUCTS,
       duplicates: 0, duplicate_rows: [], ignored_columns: [],

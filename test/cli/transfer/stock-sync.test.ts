@@ -62,10 +62,12 @@ describe('stock sync', { concurrency: 2 }, () => {
     const { status, out, notes } = await shop.run('stock', 'sync', path, '--json');
     assert.equal(status, 1);
     const failed = join(shop.folder, 'stock.failed.ndjson');
-    assert.deepEqual(JSON.parse(out), {
-      summary: { applied: 1, unchanged: 0, failed: 4, position: 3, ignored_columns: [] },
-      rejected_file: failed,
+    const { summary: { import: id, ...summary }, rejected_file } = JSON.parse(out);
+    assert.deepEqual(summary, {
+      applied: 1, unchanged: 0, failed: 4, position: 3, ignored_columns: [],
     });
+    assert.match(id, /^imp_/);
+    assert.equal(rejected_file, failed);
     assert.match(notes, / {2}Line 2, SKU TYPO: There is no product with the SKU TYPO\.\n/);
     assert.match(notes, / {2}Line 3, SKU CUP-1: The stock of CUP-1 is only 20\.\n/);
     assert.match(notes, / {2}Line 4, SKU CUP-1: The stock of CUP-1 is 20, not as expected\.\n/);
@@ -123,7 +125,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.match(out, /: 1 applied, 0 unchanged, 7 set to 0, 0 rejected\./);
     assert.deepEqual(seen, [{
       source: 'erp', reason: 'count', map: 'stock:Bestand', complete: 'true', zero_limit: '20',
-      force: 'true', dry_run: 'true', report: 'failed',
+      force: 'true', dry_run: 'true', report: 'failed', file_name: 'count.dat',
     }, 'text/csv', 'gzip', 'sku;Bestand\nMUG-1;4\n']);
   });
 

@@ -1,0 +1,174 @@
+/**
+ * `stock sync --watch`: sends each file that is put into a folder, one at a time, and publishes it
+ * in done/ or rejected/ with a report. A file is claimed, and its attempt recorded, before it is
+ * sent; whatever stops this process, the next one continues with the same Idempotency-Key. While
+ * the server cannot be reached or has a problem of its own, it waits: a file is rejected only by
+ * the server's judgement on it.
+ */
+import { ApiError, ConnectionError, type SellerClient } from '../../client/index.ts';
+import { BLOCKED_PORT } from '../../client/response.ts';
+import { formatTime } from '../../domain/time.ts';
+import { retryDelayMs } from '../../runtime/backoff.ts';
+import { CommandFailure, type Input } from '../command.ts';
+import { formatCounts } from '../format.ts';
+import { REPORTED_ROWS_LIMIT, RESEND_LIMIT_MS, RETRY_POLICY } from '../limits.ts';
+import { printable } from '../printable.ts';
+import { asMembers, explainFailure, findProblem, TemporaryFailure } from '../remote/api-error.ts';
+import { sendFile } from '../transfer/file-run.ts';
+import { RejectedRowsFile } from '../transfer/rejected-rows-file.ts';
+import { openSource, UnreadableFile } from '../transfer/source-file.ts';
+import { createStockRun, type StockOptions } from '../transfer/stock-file.ts';
+import type { Attempt, Claim, ClaimReport, Published } from './claim.ts';
+import type { WatchedFolder } from './watched-folder.ts';
+
+interface StockWatch {
+  readonly folder: Pick<WatchedFolder, 'next' | 'publish'>;
+  /** Without retries of its own. */
+  readonly client: SellerClient;
+  /** For files that were not sent before. */
+  readonly options: StockOptions;
+  /** Of all files; undefined: each by its name. */
+  readonly format: string | undefined;
+  readonly input: Pick<Input, 'note' | 'out' | 'isJson'>;
+  /** Ends the watch after the current file, or while it waits. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** How long to wait between two looks at the folder. */
+  readonly intervalMs: number;
+  /** Resolves early at the signal. */
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** Problems of a file. Others are those of the server, the key or the command. */
+const REJECTIONS: ReadonlySet<string> = new Set([
+  'invalid_data', 'invalid_json', 'sync_refused', 'idempotency_mismatch', 'body_too_large',
+  'bad_request',
+]);
+/** Statuses of a server that may accept the same file later, beside those from 500. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
+/** Codes of errors that come before any byte is sent, and never later. */
+const NOT_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** @throws CommandFailure for a problem that no later file would be spared */
+export async function watchStock(watch: StockWatch): Promise<void> {
+  const { folder, signal } = watch;
+  while (!signal.aborted) {
+    const claim = folder.next();
+    if (!claim) await watch.wait(watch.intervalMs);
+    else if (claim.isFinished || await sendUntilAnswered(watch, claim)) {
+      print(watch.input, folder.publish(claim));
+    }
+  }
+}
+
+/** Returns false if the signal came first. */
+async function sendUntilAnswered(watch: StockWatch, claim: Claim): Promise<boolean> {
+  for (let failures = 0; ; failures += 1) {
+    const { attempt } = claim;
+    if (attempt && watch.clock() - Date.parse(attempt.started_at) > RESEND_LIMIT_MS) {
+      claim.finish(describeUnknown(claim, attempt, watch.clock()));
+      return true;
+    }
+    try {
+      await send(watch, claim, attempt);
+      return true;
+    } catch (error) {
+      const failure = explainFailure(error);
+      if (!(failure instanceof Error)) throw error;
+      if (isRejection(error)) {
+        claim.finish(describeRejection(claim, failure, watch.clock()));
+        return true;
+      }
+      if (!isTemporary(error)) throw stopWith(failure, claim);
+      const isNotSent = error instanceof ConnectionError && NOT_SENT.has(error.code ?? '');
+      if (!attempt && isNotSent) claim.forgetAttempt();
+      if (watch.signal.aborted) return false;
+      const retryAfterMs = failure instanceof TemporaryFailure ? failure.retryAfterMs : 0;
+      const waitMs = retryDelayMs(RETRY_POLICY, failures, { retryAfterMs });
+      const seconds = Math.ceil(waitMs / 1000);
+      watch.input.note(`${failure.message} ${claim.name} waits. Retrying in ${seconds} s.`);
+      await watch.wait(waitMs);
+      if (watch.signal.aborted) return false;
+    }
+  }
+}
+
+/** Sends the file once, with the options of its first attempt, and records the outcome. */
+async function send(
+  { client, options: currentOptions, format, clock }: StockWatch, claim: Claim,
+  attempt: Attempt | undefined,
+): Promise<void> {
+  const source = await openSource(claim.path, format);
+  const { options, started_at } = attempt
+    ?? { options: currentOptions, started_at: formatTime(clock()) };
+  if (!attempt) claim.beginAttempt({ started_at, options });
+  const rejected = new RejectedRowsFile(
+    source, 'stock', claim.prepareRejectedPath(source.format));
+  const run = createStockRun(client, source, rejected, { ...options, idempotencyKey: claim.id });
+  const outcome = await sendFile({
+    ...run, hasProgress: process.stderr.isTTY, shownLimit: REPORTED_ROWS_LIMIT,
+  }).catch(async (error: unknown) => {
+    await rejected.discard();
+    throw error;
+  });
+  const { counts, importId, ignoredColumns, shown, rejectedFile } = outcome;
+  claim.finish({
+    file: claim.name, status: 'applied', started_at, finished_at: formatTime(clock()),
+    idempotency_key: claim.id, options,
+    summary: { ...counts, import: importId, ignored_columns: ignoredColumns },
+    rejected_rows: shown.map(({ line, sku, reason }) => ({ line, sku, reason })),
+  }, rejectedFile);
+}
+
+function isRejection(error: unknown): boolean {
+  if (error instanceof UnreadableFile) return true;
+  if (!(error instanceof ApiError)) return false;
+  // The flag --map is right for other files, maybe: this one lacks a column.
+  const isMap = error.code === 'invalid_query'
+    && error.issues.some(({ parameter }) => parameter === 'map');
+  return isMap || REJECTIONS.has(error.code);
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionError) return error.code !== BLOCKED_PORT;
+  return error instanceof ApiError && (error.status >= 500 || TEMPORARY.has(error.status));
+}
+
+/** A flag that the server rejects is a usage error; an unexpected error is a bug. */
+function stopWith(failure: Error, claim: Claim): Error {
+  if (!(failure instanceof CommandFailure)) return failure;
+  const hint = `${claim.path} stays there, and the next start continues with it.`;
+  return new CommandFailure(`${failure.message} ${hint}`, { cause: failure });
+}
+
+function describeRejection(claim: Claim, failure: Error, now: number): ClaimReport {
+  return {
+    file: claim.name, status: 'rejected', finished_at: formatTime(now),
+    idempotency_key: claim.id, options: claim.attempt?.options,
+    error: { detail: printable(failure.message), problem: findProblem(failure) },
+  };
+}
+
+/** Sending the file again could apply it twice: the server may have forgotten its key. */
+function describeUnknown(claim: Claim, { started_at, options }: Attempt, now: number): ClaimReport {
+  const detail = `It was sent at ${started_at}, without a response, and it is too late to send it`
+    + ' again: what the server applied then, it could apply twice. Look for its changes in the'
+    + ' stock ledger. To send it (again), move it back into the folder.';
+  return {
+    file: claim.name, status: 'unknown', started_at, finished_at: formatTime(now),
+    idempotency_key: claim.id, options, error: { detail },
+  };
+}
+
+function print({ isJson, out, note }: StockWatch['input'], published: Published): void {
+  const { report, path, rejectedPath } = published;
+  const { file, status, summary, error } = report;
+  if (isJson) return out(JSON.stringify({ ...report, path, rejected_file: rejectedPath ?? null }));
+  if (status === 'applied') {
+    out(printable(`${file}: ${formatCounts(asMembers(summary))}. It is now ${path}.`));
+    if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
+  } else {
+    note(`${file} was not applied: ${asMembers(error)['detail']} It is now ${path}.`);
+  }
+}
