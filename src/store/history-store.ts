@@ -1,6 +1,6 @@
 /** The history port: the change feed, the stock ledger, and the catalogue as it was. */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
-import type { ProductId, SellerId } from '../domain/id.ts';
+import type { ImportId, ProductId, SellerId } from '../domain/id.ts';
 import type { ProductTarget } from '../domain/catalogue/product.ts';
 import type { Product, Sku } from '../domain/catalogue/product-fields.ts';
 import type { ProductPage } from './catalogue-store.ts';
@@ -12,6 +12,8 @@ export interface ChangeQuery {
   readonly limit: number;
   /** Undefined for all. */
   readonly types?: readonly ChangeType[] | undefined;
+  /** Only changes of this import. None match if it has no record. */
+  readonly importId?: ImportId | undefined;
 }
 
 /** Changes in position order. */
@@ -35,6 +37,8 @@ export interface MovementFilter {
   readonly until?: number | undefined;
   /** All changes of these types; undefined for changes of any type that moved stock. */
   readonly types?: readonly ChangeType[] | undefined;
+  /** Of this import. None match if it has no record. */
+  readonly importId?: ImportId | undefined;
 }
 
 export interface MovementQuery {
@@ -45,6 +49,13 @@ export interface MovementQuery {
   readonly upTo: number;
   /** Newest first. */
   readonly isDescending: boolean;
+  readonly limit: number;
+}
+
+/** The newest changes up to a position. */
+export interface CollapsedQuery {
+  /** Inclusive. */
+  readonly upTo: number;
   readonly limit: number;
 }
 
@@ -88,12 +99,18 @@ export interface StockDay {
 export interface HistoryStore {
   /**
    * The changes after a position. A page may have fewer than `limit` even if more follow.
-   * @throws AppError `history_pruned` if changes after `after` were removed, `invalid_query` if
-   *   the catalogue has not reached `after`
+   * @throws AppError `history_pruned` if changes after `after` were removed which may match,
+   *   `invalid_query` if the catalogue has not reached `after`
    */
   listChanges(sellerId: SellerId, query: ChangeQuery): Promise<ChangePage>;
   /** The changes that moved stock. A page may have fewer than `limit` even if more follow. */
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
+  /**
+   * The newest changes of any type, newest first, with each import as one entry: its last change.
+   * If `upTo` is within an import, it begins with the change of the import there. A page may have
+   * fewer than `limit` even if more follow.
+   */
+  listCollapsedChanges(sellerId: SellerId, query: CollapsedQuery): Promise<MovementPage>;
   /**
    * For each change, by position: the last snapshot (`formatProduct`) of its product before it.
    * Omits snapshots that are pruned or too far back in the history.

@@ -10,6 +10,7 @@ import type { PrepareStore } from './contract/fixture.ts';
 import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
+import { testImportRecords } from './contract/import-records.ts';
 import { testImports } from './contract/imports.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
@@ -37,6 +38,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testChanges(prepare);
     testIdempotency(prepare);
     testImports(prepare);
+    testImportRecords(prepare);
     testStock(prepare);
     testHistory(prepare);
     testStockDays(prepare);

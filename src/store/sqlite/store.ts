@@ -19,6 +19,7 @@ import type { MutationInput, MutationName } from './engine/mutations.ts';
 import { Reader } from './engine/reader.ts';
 import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
+import { listCollapsedChanges } from './history/collapsed-changes.ts';
 import { Ledger } from './history/ledger.ts';
 import { PastCatalogue } from './history/past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
@@ -144,8 +145,8 @@ function idempotentMethods(writer: Writer): Pick<Store,
 }
 
 type HistoryMethods = Pick<Store,
-  | 'listMovements' | 'findPreviousSnapshots' | 'findPositionAt' | 'listStockAt'
-  | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
+  | 'listMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots' | 'findPositionAt'
+  | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
 >;
 
 function historyMethods(reader: Reader): HistoryMethods {
@@ -153,6 +154,7 @@ function historyMethods(reader: Reader): HistoryMethods {
   const past = new PastCatalogue(reader);
   return {
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
+    listCollapsedChanges: (sellerId, query) => listCollapsedChanges(reader, sellerId, query),
     findPreviousSnapshots: async (sellerId, positions) =>
       ledger.findPreviousSnapshots(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),

@@ -16,29 +16,44 @@ import { readId, readInteger, readOptional, readText, type Row } from '../engine
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
   stock_after, product, reason, source, sequence, actor, import_id`;
 
+/** After one position, up to and including another. */
+export interface Span {
+  readonly after: number;
+  readonly upTo: number;
+}
+
 export function historyQueries(db: DatabaseSync) {
   const findReach = prepareFindReach(db);
   const list = prepareListChanges(db);
-  const listOfTypes = db.prepare(`
+  const findSpan = prepareFindImportSpan(db);
+  const listMatching = db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
-    WHERE seller_id = ? AND position > ? AND position <= ?
-      AND instr(?, type) > 0
-    ORDER BY position LIMIT ?`);
+    WHERE seller_id = :sellerId AND position > :from AND position <= :end
+      AND (:types IS NULL OR instr(:types, type) > 0)
+      AND (:importId IS NULL OR import_id = :importId)
+    ORDER BY position LIMIT :limit`);
 
   return {
     ...timeQueries(db),
     findReach,
-    listChanges(sellerId: SellerId, { after, limit, types }: ChangeQuery): ChangePage {
+    findImportSpan: findSpan,
+    listChanges(sellerId: SellerId, { after, limit, types, importId }: ChangeQuery): ChangePage {
       const reach = findReach(sellerId);
-      assertReached(reach, after, 'after');
       const { position } = reach;
-      const end = Math.min(position, after + HISTORY_SCAN_LIMIT);
-      const changes = types
-        ? listOfTypes.all(sellerId, after, end, types.join(' '), limit)
-          .map((row) => mapChange(sellerId, row))
-        : list(sellerId, after, limit);
-      const last = changes.at(-1)?.position ?? after;
-      return { changes, next: types && changes.length < limit ? end : last, position };
+      const span = importId === undefined ? undefined : findSpan(sellerId, importId);
+      const from = Math.max(after, span?.after ?? 0);
+      assertReached(reach, from, 'after');
+      if (!types && importId === undefined) {
+        const changes = list(sellerId, after, limit);
+        return { changes, next: changes.at(-1)?.position ?? after, position };
+      }
+      const upTo = importId === undefined ? position : span?.upTo ?? 0;
+      const end = Math.min(upTo, from + HISTORY_SCAN_LIMIT);
+      const changes = listMatching.all({
+        sellerId, from, end, limit, types: types?.join(' ') ?? null, importId: importId ?? null,
+      }).map((row) => mapChange(sellerId, row));
+      const last = changes.length < limit ? undefined : changes.at(-1)?.position;
+      return { changes, next: last ?? (end >= upTo ? position : end), position };
     },
   };
 }
@@ -50,6 +65,19 @@ export function prepareListChanges(db: DatabaseSync) {
     WHERE seller_id = ? AND position > ? ORDER BY position LIMIT ?`);
   return (sellerId: SellerId, after: number, limit: number): Change[] =>
     list.all(sellerId, after, limit).map((row) => mapChange(sellerId, row));
+}
+
+/** Finds the span that has the changes of an import; undefined if there are none. */
+function prepareFindImportSpan(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT first_position, last_position FROM import
+    WHERE seller_id = ? AND id = ? AND first_position IS NOT NULL`);
+  return (sellerId: SellerId, id: ImportId): Span | undefined => {
+    const row = find.get(sellerId, id);
+    return row && {
+      after: readInteger(row, 'first_position') - 1, upTo: readInteger(row, 'last_position'),
+    };
+  };
 }
 
 /** For an existing seller. */

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../history-store.ts';
-import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
+import { CHANGE_COLUMNS, mapChange, type Span } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 /** A change in the version chain of a product. */
@@ -23,20 +23,16 @@ interface FoundSnapshot {
   readonly oldest: number;
 }
 
-/** After one position, up to and including another. */
-export interface Span {
-  readonly after: number;
-  readonly upTo: number;
-}
-
 /** Changes of the given types, or of any type that moved stock. */
 const OF_TYPES = `(CASE WHEN :types IS NULL THEN stock_before <> stock_after
   ELSE instr(:types, type) > 0 END)`;
 const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
-  + ' AND (:until IS NULL OR at <= :until)';
+  + ' AND (:until IS NULL OR at <= :until) AND (:importId IS NULL OR import_id = :importId)';
 
 export function ledgerQueries(db: DatabaseSync) {
-  return { ...versionQueries(db), ...scanQueries(db), ...productQueries(db) };
+  return {
+    ...versionQueries(db), ...scanQueries(db), ...collapsedQueries(db), ...productQueries(db),
+  };
 }
 
 /** Single changes, and version chains. */
@@ -94,12 +90,31 @@ function scanQueries(db: DatabaseSync) {
   return {
     scanMovements(
       sellerId: SellerId, { after, upTo }: Span,
-      { source, reason, until, types }: MovementFilter, isDescending: boolean, limit: number,
+      { source, reason, until, types, importId }: MovementFilter, isDescending: boolean,
+      limit: number,
     ): Change[] {
       return (isDescending ? descending : ascending).all({
         sellerId, after, upTo, limit, source: source ?? null, reason: reason ?? null,
         until: until ?? null, types: types?.join(' ') ?? null,
+        importId: importId ?? null,
       }).map((row) => mapChange(sellerId, row));
+    },
+  };
+}
+
+/** Changes without those of imports, except the last change of each import. */
+function collapsedQueries(db: DatabaseSync) {
+  // Changes whose record is gone are listed.
+  const scan = db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change AS c
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND (import_id IS NULL OR position = coalesce((
+        SELECT i.last_position FROM import AS i
+        WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))
+    ORDER BY position DESC LIMIT :limit`);
+  return {
+    scanCollapsed(sellerId: SellerId, { after, upTo }: Span, limit: number): Change[] {
+      return scan.all({ sellerId, after, upTo, limit }).map((row) => mapChange(sellerId, row));
     },
   };
 }

@@ -9,7 +9,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { MovementFilter, MovementPage, MovementQuery } from '../../history-store.ts';
 import { assertReached } from '../../rules/history.ts';
-import type { Span } from './ledger-queries.ts';
+import type { Span } from './history-queries.ts';
 import type { Reader } from '../engine/reader.ts';
 
 /** A span of the history, and where the history begins. */
@@ -79,12 +79,16 @@ export class Ledger {
   #findSpan(sellerId: SellerId, { filter, after, upTo }: MovementQuery): KeptSpan {
     const queries = this.#reader.snapshot();
     const { prunedTo, position } = queries.findReach(sellerId);
-    const { since, until } = filter;
+    const { since, until, importId } = filter;
+    const imported = importId === undefined ? { after: 0, upTo: position }
+      : queries.findImportSpan(sellerId, importId) ?? { after: 0, upTo: 0 };
     const find = (at: number): number => queries.findPositionAt(sellerId, at, prunedTo);
     return {
       prunedTo,
-      after: Math.max(after, prunedTo, since === undefined ? 0 : find(since - 1)),
-      upTo: Math.min(upTo, position, until === undefined ? position : find(until)),
+      after: Math.max(
+        after, prunedTo, imported.after, since === undefined ? 0 : find(since - 1),
+      ),
+      upTo: Math.min(upTo, position, imported.upTo, until === undefined ? position : find(until)),
     };
   }
 
@@ -158,12 +162,13 @@ export class Ledger {
 }
 
 /** The span implies the times, except for changes made while a clock was far ahead. */
-function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolean {
+function isMatch({ at, type, movement, importId }: Change, filter: MovementFilter): boolean {
   const { source, reason, until, types } = filter;
   return (types ? types.includes(type) : movement.before !== movement.after)
     && (until === undefined || at <= until)
     && (source === undefined || movement.source === source)
-    && (reason === undefined || movement.reason === reason);
+    && (reason === undefined || movement.reason === reason)
+    && (filter.importId === undefined || importId === filter.importId);
 }
 
 /** A page of the results, which may include one item too many. */

@@ -8,7 +8,7 @@ import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { StockLevelAt } from '../../history-store.ts';
 import { readId, readInteger, readOptional, readText } from '../engine/row.ts';
-import type { Span } from './ledger-queries.ts';
+import type { Span } from './history-queries.ts';
 
 /** What a version chain shows of its product at a position. */
 export interface PastVersion {
