@@ -14,9 +14,11 @@ export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   /** Start after this position: that of an export, or of the last change you processed. */
   readonly after: number;
   readonly types?: readonly ChangeType[] | undefined;
+  /** Only changes of the import with this id. */
+  readonly import?: string | undefined;
   /** Whether to wait for more changes. Default false: ends when there are no more. */
   readonly live?: boolean | undefined;
-  /** Called with each position up to which there is nothing more of these `types`. */
+  /** Called with each position up to which there is nothing more that matches. */
   readonly onPosition?: ((position: number) => void) | undefined;
 }
 
@@ -40,10 +42,10 @@ export function readChanges(
 async function* readPages(
   sender: Sender, options: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  const { types, onPosition } = options;
+  const { types, import: importId, onPosition } = options;
   let { after } = options;
   for (;;) {
-    const query = { after, types, limit: PAGE_SIZE };
+    const query = { after, types, import: importId, limit: PAGE_SIZE };
     const { changes, next } = await sendForJson<ChangePage>(sender, {
       ...options, method: 'GET', path: CHANGES, query,
     });
@@ -57,13 +59,13 @@ async function* readPages(
 async function* followStream(
   sender: Sender, options: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  const { types, signal, onPosition } = options;
+  const { types, import: importId, signal, onPosition } = options;
   let { after } = options;
   for (let failures = 0; ; failures += 1) {
     try {
       const events = await sender.send({
         ...options,
-        method: 'GET', path: CHANGES, query: { after, types },
+        method: 'GET', path: CHANGES, query: { after, types, import: importId },
         headers: { accept: 'text/event-stream' },
       }, async (response) => parseEvents(readLines(response.chunks())));
       for await (const { id, data } of events) {

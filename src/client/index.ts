@@ -8,19 +8,19 @@ export {
   ResyncRequiredError, SkuTakenError, StockRejectedError, TimeoutError, UnavailableError,
 } from './errors.ts';
 export type { ChangesOptions } from './changes.ts';
-export type { Source } from './lines.ts';
+export type { ImportListOptions, ImportRecord, Imports } from './imports.ts';
+export type { Report, Source } from './lines.ts';
 export type {
   ExportedFile, ExportOptions, GetOptions, ImportOptions, ProductListOptions, Products,
   ProductTarget, PutOptions, VersionOptions,
 } from './products.ts';
-export type { Report } from './report.ts';
 export type {
   LevelOptions, MovementOptions, Stock, StockStreamOptions, StockSyncOptions,
 } from './stock.ts';
 export type { Webhooks } from './webhooks.ts';
 export type {
-  Change, ChangeType, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue, NewProduct,
-  NewWebhook, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
+  Change, ChangeType, ImportKind, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue,
+  NewProduct, NewWebhook, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
   ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
   StockResult, StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt, WebhookPatch,
   WebhookStatus, WebhookWithSecret,

@@ -5,8 +5,7 @@ import {
   sendForJson, sendJson, splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
-import { openSource, type Source } from './lines.ts';
-import { openReport, type Report } from './report.ts';
+import { openReport, openSource, type Report, type Source } from './lines.ts';
 import type {
   ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions,
   Product,

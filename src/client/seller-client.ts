@@ -3,6 +3,7 @@
  * follows the change feed, and streams files in both directions.
  */
 import { type ChangesOptions, readChanges } from './changes.ts';
+import { Imports } from './imports.ts';
 import { Products } from './products.ts';
 import { Stock } from './stock.ts';
 import type { Sender } from './sender.ts';
@@ -14,6 +15,7 @@ import { Webhooks } from './webhooks.ts';
 export class SellerApi {
   readonly products: Products;
   readonly stock: Stock;
+  readonly imports: Imports;
   readonly webhooks: Webhooks;
   readonly #sender: Sender;
 
@@ -22,6 +24,7 @@ export class SellerApi {
     this.#sender = sender;
     this.products = new Products(sender);
     this.stock = new Stock(sender);
+    this.imports = new Imports(sender);
     this.webhooks = new Webhooks(sender);
   }
 

@@ -3,8 +3,7 @@ import {
   formatPairs, listItems, type ListOptions, type RequestOptions, type Sender, sendJson,
   splitOptions,
 } from './sender.ts';
-import { openSource, type Source } from './lines.ts';
-import { openReport, type Report } from './report.ts';
+import { openReport, openSource, type Report, type Source } from './lines.ts';
 import type {
   PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';
@@ -52,6 +51,8 @@ export interface MovementOptions extends ListOptions {
   readonly id?: string | undefined;
   readonly source?: string | undefined;
   readonly reason?: string | undefined;
+  /** Movements of the import with this id. */
+  readonly import?: string | undefined;
   readonly since?: string | Date | undefined;
   readonly until?: string | Date | undefined;
   /** Movements after this position. */

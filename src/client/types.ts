@@ -3,6 +3,7 @@
  * document derive from: the tables of product fields and stock changes, and the lists of statuses.
  */
 import type { ChangeType } from '../domain/catalogue/change.ts';
+import type { ImportKind } from '../domain/catalogue/import.ts';
 import type {
   NewProductJson, ProductFieldName, ProductJson,
 } from '../domain/catalogue/product-fields.ts';
@@ -15,7 +16,7 @@ import type { WebhookStatus } from '../domain/webhooks/webhook.ts';
 import type { ImportMode } from '../store/catalogue-store.ts';
 
 export type {
-  ChangeType, ImportMode, Issue, ProductFieldName, SortKey, StockStatus, WebhookStatus,
+  ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus, WebhookStatus,
 };
 
 /** A product. Times are RFC 3339 in UTC; `price` is in the major unit of `currency`. */

@@ -88,6 +88,11 @@ export function parseProductId(sellerId: SellerId, text: string): ProductId | un
   return parseOwnId<ProductId>('prd_', sellerId, text);
 }
 
+/** Undefined for anything but the id of an import of this seller. */
+export function parseImportId(sellerId: SellerId, text: string): ImportId | undefined {
+  return parseOwnId<ImportId>('imp_', sellerId, text);
+}
+
 /** Undefined for anything but the id of a webhook endpoint of this seller. */
 export function parseWebhookId(sellerId: SellerId, text: string): WebhookId | undefined {
   return parseOwnId<WebhookId>('whk_', sellerId, text);

@@ -6,7 +6,7 @@ import type { ChangesOptions } from '../client/changes.ts';
 import type { SellerApi } from '../client/seller-client.ts';
 import type { Change } from '../client/types.ts';
 import {
-  listOf, oneOf, parseFunction, type Parsers, readArgument, readValue,
+  listOf, oneOf, parseFunction, type Parsers, parseText, readArgument, readValue,
 } from '../domain/arguments.ts';
 import { CHANGE_TYPES } from '../domain/catalogue/change.ts';
 import { integerValidator, invalid } from '../domain/validation.ts';
@@ -32,6 +32,7 @@ export interface Subscription {
 const OPTIONS: Parsers<SubscribeOptions> = {
   after: integerValidator(0, Number.MAX_SAFE_INTEGER).parse,
   types: listOf(oneOf(CHANGE_TYPES)),
+  import: parseText,
   signal: (value) => (value instanceof AbortSignal ? { value }
     : invalid('type', 'Must be an AbortSignal.')),
   onPosition: parseFunction,

@@ -2,8 +2,11 @@
  * Import records: one for each import of products, stock sync, stocktake and revert. A record says
  * who changed the catalogue from where, and between which positions its changes are.
  */
-import type { ImportId, KeyId, SellerId } from '../id.ts';
+import {
+  formatImportId, formatKeyId, type ImportId, type KeyId, type SellerId,
+} from '../id.ts';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { formatTime } from '../time.ts';
 import { lineValidator } from '../validation.ts';
 
 /** `stocktake`: a stock sync that sets the products that it does not name to 0. */
@@ -55,4 +58,41 @@ export interface ImportRecord extends NewImport {
   /** Of its first and last change; undefined if it changed nothing. */
   readonly firstPosition: number | undefined;
   readonly lastPosition: number | undefined;
+}
+
+/** Outcomes of rows that made one change each. */
+const CHANGING = [
+  'created', 'updated', 'applied', 'zeroed', 'restored', 'deleted', 'recreated',
+] as const;
+
+/** How many changes the import made. */
+export function countChanges({ counts }: Pick<ImportRecord, 'counts'>): number {
+  return CHANGING.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+}
+
+/** The JSON text of a record. */
+export function formatImport(record: ImportRecord): string {
+  const { sellerId, keyId, actor, reverts, startedAt, finishedAt } = record;
+  return JSON.stringify({
+    id: formatImportId(sellerId, record.id),
+    kind: record.kind,
+    started_at: formatTime(startedAt),
+    finished_at: finishedAt === undefined ? null : formatTime(finishedAt),
+    key_id: formatKeyId({ sellerId, keyId }),
+    actor,
+    address: record.address ?? null,
+    file_name: record.fileName ?? null,
+    mode: record.mode ?? null,
+    source: record.source ?? null,
+    counts: record.counts,
+    first_position: record.firstPosition ?? null,
+    last_position: record.lastPosition ?? null,
+    reverts: reverts && {
+      import: reverts.importId && formatImportId(sellerId, reverts.importId),
+      after: reverts.after,
+      up_to: reverts.upTo,
+      key_id: reverts.keyId && formatKeyId({ sellerId, keyId: reverts.keyId }),
+      source: reverts.source,
+    },
+  });
 }

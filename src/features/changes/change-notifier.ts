@@ -6,12 +6,12 @@
 import {
   CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
 } from './limits.ts';
-import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
+import { formatChange } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
 import type { AccessStore } from '../../store/access-store.ts';
-import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
+import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
 
 interface Waiter {
   readonly sellerId: SellerId;
@@ -71,13 +71,13 @@ export class ChangeNotifier {
 
   /** The next page, of up to 1,000 changes, after a position. */
   read(
-    sellerId: SellerId, after: number, types: readonly ChangeType[] | undefined,
+    sellerId: SellerId, { after, types, importId }: Omit<ChangeQuery, 'limit'>,
   ): Promise<RenderedPage> {
-    const key = `${sellerId} ${after} ${types?.join() ?? ''}`;
+    const key = `${sellerId} ${after} ${types?.join() ?? ''} ${importId ?? ''}`;
     const known = this.#pages.get(key);
     if (known) return known;
     if (this.#pages.size === 0) setImmediate(() => this.#pages.clear());
-    const query = { after, types, limit: CHANGES_PAGE_SIZE_LIMIT };
+    const query = { after, types, importId, limit: CHANGES_PAGE_SIZE_LIMIT };
     const page = this.#store.listChanges(sellerId, query)
       .then((found) => ({ ...found, text: Buffer.from(formatEvents(found)) }));
     this.#pages.set(key, page);

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
-import type { SellerId } from '../../domain/id.ts';
+import type { ImportId, SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
@@ -21,6 +21,8 @@ interface Subscription {
   readonly after: number;
   /** Undefined for all. */
   readonly types: readonly ChangeType[] | undefined;
+  /** Undefined for all. */
+  readonly importId: ImportId | undefined;
   /** An event that precedes all others. */
   readonly preface?: string;
   /** As in `ApiRequest`. */
@@ -32,10 +34,10 @@ interface Subscription {
 export function openChangeStream(
   subscription: Subscription, { store, instances }: Services,
 ): Promise<Reply> {
-  const { sellerId, after, openStream } = subscription;
+  const { sellerId, after, importId, openStream } = subscription;
   return openStream('live', async ({ signal }) => {
     // Reject an invalid start position while the response can still be a problem.
-    await store.listChanges(sellerId, { after, limit: 1 });
+    await store.listChanges(sellerId, { after, limit: 1, importId });
     const until = AbortSignal.any([subscription.disconnectSignal(), signal]);
     return {
       status: 200,
@@ -50,14 +52,14 @@ export function openChangeStream(
 }
 
 async function* follow(
-  { sellerId, after, types, preface = '' }: Subscription, notifier: ChangeNotifier,
+  { sellerId, after, types, importId, preface = '' }: Subscription, notifier: ChangeNotifier,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   let next = after;
   try {
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      const page = await notifier.read(sellerId, next, types);
+      const page = await notifier.read(sellerId, { after: next, types, importId });
       if (page.next > next) yield page.text;
       else await setImmediate(); // otherwise, this iteration's page is read again
       next = page.next;

@@ -30,7 +30,8 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
 
 /** @throws AppError `invalid_query`, and `invalid_data` for an invalid `Last-Event-ID` */
 function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolean) {
-  const feed = parseParameters(changesParameters, query, caller);
+  const { import: importId, ...rest } = parseParameters(changesParameters, query, caller);
+  const feed = { ...rest, importId };
   const lastEventId = headers['last-event-id'] ?? '';
   if (!isStream || lastEventId === '') return feed;
   const parsed = position.parse(String(lastEventId));
@@ -41,10 +42,10 @@ function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolea
 /** The page after a position, once it has a change or the `wait` is over. */
 async function readPage(
   call: ApiRequest, { store, streams, instances }: Services,
-  { after, limit, types, wait }: ReturnType<typeof parseFeedQuery>,
+  { after, limit, types, importId, wait }: ReturnType<typeof parseFeedQuery>,
 ): Promise<ChangePage> {
   const { sellerId } = call.caller;
-  let page = await store.listChanges(sellerId, { after, limit, types });
+  let page = await store.listChanges(sellerId, { after, limit, types, importId });
   if (page.changes.length > 0 || page.next < page.position || wait === 0) return page;
   const release = streams.acquire(call.caller);
   try {
@@ -54,7 +55,7 @@ async function readPage(
     while (page.changes.length === 0) {
       const restMs = deadline - performance.now();
       if (restMs <= 0 || !await notifier.wait(sellerId, page.next, restMs, signal)) break;
-      page = await store.listChanges(sellerId, { after: page.next, limit, types });
+      page = await store.listChanges(sellerId, { after: page.next, limit, types, importId });
     }
     await call.reauthorize(); // the wait was long enough for the key to be revoked
     return page;

@@ -34,10 +34,11 @@ export async function listMovements(call: ApiRequest, services: Services): Promi
 
 /** @throws AppError `invalid_query` naming every invalid parameter */
 function parseLedgerQuery(call: ApiRequest): LedgerQuery {
-  const { sku, id: productId, source, reason, since, until, after = 0, sort, limit, format }
-    = parseParameters(movementParameters, call.query, call.caller);
+  const parameters = parseParameters(movementParameters, call.query, call.caller);
+  const { sku, id: productId, source, reason, import: importId, since, until } = parameters;
+  const { after = 0, sort, limit, format } = parameters;
   return {
-    filter: { sku, productId, source, reason, since, until },
+    filter: { sku, productId, source, reason, since, until, importId },
     after,
     upTo: call.caller.position,
     isDescending: sort === '-position',

@@ -6,7 +6,7 @@ import {
   choice, choiceList, instant, integer, position, sku, withDefault,
 } from '../../api/parameters.ts';
 import type { Caller } from '../../domain/access/caller.ts';
-import { parseProductId, type ProductId } from '../../domain/id.ts';
+import { type ImportId, parseImportId, parseProductId, type ProductId } from '../../domain/id.ts';
 import {
   changeSchemas, describeChange, movementSchemas,
 } from '../../api/description/change-schemas.ts';
@@ -14,12 +14,23 @@ import { count, describeList, objectOf, pageOf, refer } from '../../api/descript
 import { stockTag } from '../../api/stock/stock-operations.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
-import { stockChange, stockMovement } from '../../api/description/examples.ts';
+import { importId, stockChange, stockMovement } from '../../api/description/examples.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
 } from './limits.ts';
+
+/** Match nothing: an id that is not the seller's has no changes. */
+const NO_PRODUCT = 0 as ProductId;
+const NO_IMPORT = 0 as ImportId;
+
+const importParameter = {
+  schema: { type: 'string' },
+  parse: (id: string, { sellerId }: Pick<Caller, 'sellerId'>) =>
+    ({ value: parseImportId(sellerId, id) ?? NO_IMPORT }),
+  example: importId,
+};
 
 export const changesParameters = {
   after: {
@@ -34,14 +45,12 @@ export const changesParameters = {
     ...choiceList(CHANGE_TYPES),
     description: 'Only changes of these types.', example: ['stock', 'created'],
   },
+  import: { ...importParameter, description: 'Only changes of the import with this id.' },
   wait: {
     ...withDefault(integer(0, CHANGES_WAIT_LIMIT_SECONDS), 0), example: 1,
     description: 'Seconds to wait for a change if there is none yet. Not for streams.',
   },
 } as const;
-
-/** Matches no product: an id that is not the seller's has no movements. */
-const NO_PRODUCT = 0 as ProductId;
 
 export const movementParameters = {
   sku: {
@@ -58,6 +67,7 @@ export const movementParameters = {
   },
   source: { ...stockSource, description: 'Only movements from this system.', example: 'erp' },
   reason: { ...stockReason, description: 'Only movements with this reason.', example: 'sold' },
+  import: { ...importParameter, description: 'Only movements of the import with this id.' },
   since: {
     ...instant, description: 'At this time or later.', example: '2026-11-20T10:48:13.257Z',
   },

@@ -46,13 +46,14 @@ export const importParameters = {
   },
 } as const;
 
-const tag: Tag = {
-  name: 'Imports', description: 'Create and update products from CSV and NDJSON files.',
+export const importTag: Tag = {
+  name: 'Imports',
+  description: 'Create and update products from CSV and NDJSON files; see what each import did.',
 };
 
 export const importProductsOperation: Operation = {
   id: 'importProducts',
-  tag,
+  tag: importTag,
   summary: 'Import a file of products',
   description: 'Accepts a file of any length and responds while reading it. Rows are written in '
     + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `

@@ -61,7 +61,7 @@ test('reads again after a change, even within one event-loop turn', LIMITED,
     const { server, seller, ids } = await openShop(t, { A: 7 });
     const live = new ChangeNotifier(server.store);
     const read = async (after: number): Promise<number> =>
-      (await live.read(seller.sellerId, after, undefined)).next;
+      (await live.read(seller.sellerId, { after })).next;
     for (let stock = 8, position = 1; ; stock += 1, position += 1) {
       const sent = move(server, seller, { id: ids['A'] ?? '', set: stock });
       await turn(); // it has gone to the thread that writes
