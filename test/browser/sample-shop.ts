@@ -18,7 +18,7 @@ export interface SampleShop {
   /** Ids in the paths of its pages. */
   readonly ids: {
     readonly product: string; readonly key: string; readonly import: string;
-    readonly webhook: string;
+    readonly webhook: string; readonly record: string;
   };
 }
 
@@ -56,7 +56,10 @@ export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
   for (let day = 0; day < DAYS; day += 1) await trade(shop, clock, day);
   const key = await noteRequests({ server, shop, clock });
   const product = (await list(shop, '?sku=MUG-350-BLUE')).products[0].id;
-  const ids = { product, key, import: await importFile(shop), webhook: await hook(t, shop) };
+  const record = (await shop.send({ path: '/api/v1/imports?limit=1' })).json().imports[0].id;
+  const ids = {
+    product, key, import: await importFile(shop), webhook: await hook(t, shop), record,
+  };
   return { server, shop, clock, ids };
 }
 

@@ -28,6 +28,7 @@ import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
 } from './products/product.ts';
+import { showRecord, showRecords } from './records/records.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
@@ -89,6 +90,9 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/import/{id}/cancel', handle: cancelImport },
   { ...post, path: '/import/{id}/discard', handle: discardImport },
   { ...get, path: '/import/{id}/refused', handle: downloadRejectedRows },
+
+  { ...get, path: '/imports', handle: showRecords },
+  { ...get, path: '/imports/{import_id}', handle: showRecord },
 
   { ...get, path: '/changes', section: 'Changes', handle: showChanges },
 

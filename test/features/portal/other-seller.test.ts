@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import {
-  formatKeyId, formatProductId, formatWebhookId, type KeyId, type ProductId, type WebhookId,
+  formatImportId, formatKeyId, formatProductId, formatWebhookId, type ImportId, type KeyId,
+  type ProductId, type WebhookId,
 } from '../../../src/domain/id.ts';
 import type { PageRoute } from '../../../src/features/portal/route.ts';
 import { routes } from '../../../src/features/portal/routes.ts';
@@ -22,6 +23,7 @@ const LATE = 1_900_000_000_000_000;
 interface Names {
   readonly product: string;
   readonly import: string;
+  readonly import_id: string;
   readonly key_id: string;
   readonly webhook_id: string;
   readonly session: string;
@@ -37,7 +39,8 @@ const SHARED = new Set(['/assets/{digest}/{name}', '/api/{operation}']);
 const QUERIES: readonly (readonly [name: keyof Names, parameter: string])[] = [
   ['sku', 'q'], ['sku', 'sku'], ['product', 'id'], ['product', 'product'], ['key_id', 'key'],
   ['session', 'session'], ['email', 'email'], ['product', 'cursor'], ['webhook_id', 'webhook'],
-  ['import', 'import'], ['session', 'before'], ['sku', 'category'], ['url', 'to'],
+  ['import', 'import'], ['import_id', 'import'], ['import_id', 'before'], ['session', 'before'],
+  ['sku', 'category'], ['url', 'to'],
 ];
 
 type Fields = Readonly<Record<string, string>>;
@@ -79,6 +82,7 @@ async function prepare(t: TestContext) {
     key_id: formatKeyId({ sellerId, keyId: LATE as KeyId }),
     webhook_id: formatWebhookId({ sellerId, id: LATE as WebhookId }),
     import: `${theirs.import.slice(0, -1)}${theirs.import.endsWith('0') ? '1' : '0'}`,
+    import_id: formatImportId(sellerId, LATE as ImportId),
     session: String(LATE), email: 'nobody@shop.example', sku: 'nobody-1', secret: 'x',
     url: 'http://127.0.0.1:9/nobodys',
   };
@@ -96,6 +100,7 @@ async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Prom
   const made = await post('/products', {
     name: MARK, category: MARK, sku: 'theirs-1', price: 1, stock: 2,
   });
+  const synced = await post('/stock', { changes: [{ sku: 'theirs-1', set: 3 }] });
   const { id } = (await post('/webhooks', { url, description: MARK })).json();
   const body = '{"status":"disabled"}';
   await send({ method: 'PATCH', path: `/api/v1/webhooks/${id}`, headers, body });
@@ -110,6 +115,7 @@ async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Prom
   return {
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
+    import_id: synced.json().import,
     session: String(session?.id), email: 'theirs@shop.example',
   };
 }

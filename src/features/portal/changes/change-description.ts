@@ -25,7 +25,8 @@ export function describeChange(
   </ul>`;
 }
 
-function describeEffects(
+/** One line for each effect; none if nothing is known. */
+export function describeEffects(
   request: PageRequest, { type, movement, product }: Change, before: string | undefined,
 ): readonly Content[] {
   const { account: { currency }, format } = request;

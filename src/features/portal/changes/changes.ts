@@ -1,7 +1,8 @@
 /** The catalogue's history: the changes page, and the stream that keeps open pages current. */
-import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
-import { parseProductId } from '../../../domain/id.ts';
+import type { ImportRecord } from '../../../domain/catalogue/import.ts';
+import { type ImportId, parseImportId, parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
@@ -16,9 +17,11 @@ import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
+import { findRecords, renderLink } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import { describeChange } from './change-description.ts';
+import { readImportLines, renderImportLine } from './import-line.ts';
 
 const FIELDS: readonly Field[] = [
   {
@@ -26,31 +29,32 @@ const FIELDS: readonly Field[] = [
     choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
   },
   { name: 'product', label: 'Product', hint: 'SKU or product ID' },
+  { name: 'import', label: 'Import', hint: 'Import ID' },
   {
     name: 'up_to', label: 'Position', inputMode: 'numeric',
     hint: 'Show changes up to this position',
   },
 ];
 const SKU_BYTES = 100;
+/** Matches nothing: an id that is not the seller's has no changes. */
+const NO_IMPORT = 0 as ImportId;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, link } = request;
+  const { link } = request;
   const search = readSearch(request);
-  const page = await portal.store.listMovements(sellerId, {
-    filter: search.filter, after: 0, upTo: search.upTo ?? Number.MAX_SAFE_INTEGER,
-    isDescending: true, limit: PORTAL_PAGE_ROWS,
-  });
+  const page = await readPage(request, portal, search);
   const { movements, next } = page;
   return renderPage(request, portal, {
     title: 'Changes',
     status: statusOf(search.state),
     content: html`${errorSummary(search.state, FIELDS)}
       ${renderFilters(link('/changes'), FIELDS, search.state)}
+      ${await renderImport(request, portal, search)}
       ${table({
     caption: 'Changes, newest first',
     columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
-    rows: await renderRows(request, portal, movements),
+    rows: await renderRows(request, portal, search, page),
     empty: renderEmpty(request, search, page),
   })}
       ${movements.length > 0 && next === undefined && renderEnd(request, page)}
@@ -66,7 +70,7 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
   const after = findWholeNumber(lastId) ?? Infinity;
   const isNear = after <= current && current - after <= LIVE_CATCH_UP_LIMIT;
   return openChangeStream({
-    sellerId, types: undefined,
+    sellerId, types: undefined, importId: undefined,
     after: isNear ? after : current,
     // A page that has missed too many changes gets this event and continues from now.
     ...(!isNear && { preface: `event: missed\nid: ${current}\ndata: {}\n\n` }),
@@ -77,6 +81,8 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
 
 interface Search {
   readonly filter: MovementFilter;
+  /** Whether each import is one line: a filter selects changes themselves. */
+  readonly isCollapsed: boolean;
   /** The newest position to show; undefined for all. */
   readonly upTo: number | undefined;
   readonly state: FormState;
@@ -93,12 +99,35 @@ function readSearch({ query, account: { sellerId } }: PageRequest): Search {
   if (product !== '' && productId === undefined && sku === undefined) {
     errors.set('product', 'Must be a SKU or a product ID.');
   }
+  const importText = form.get('import');
+  const importId = importText === '' ? undefined
+    : parseImportId(sellerId, importText) ?? NO_IMPORT;
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
     errors.set('up_to', 'Must be a whole number of at least 1.');
   }
-  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku };
-  return { filter, upTo, state: filterState(form, errors) };
+  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku, importId };
+  const isCollapsed = filter.types.length === CHANGE_TYPES.length
+    && [productId, sku, importId].every((condition) => condition === undefined);
+  return { filter, isCollapsed, upTo, state: filterState(form, errors) };
+}
+
+function readPage(
+  { account: { sellerId } }: PageRequest, { store }: Portal,
+  { filter, isCollapsed, upTo = Number.MAX_SAFE_INTEGER }: Search,
+): Promise<MovementPage> {
+  const query = { upTo, limit: PORTAL_PAGE_ROWS };
+  return isCollapsed ? store.listCollapsedChanges(sellerId, query)
+    : store.listMovements(sellerId, { ...query, filter, after: 0, isDescending: true });
+}
+
+/** Names the import that the filter selects. */
+async function renderImport(
+  request: PageRequest, portal: Portal, { filter: { importId } }: Search,
+): Promise<Html | undefined> {
+  if (importId === undefined) return undefined;
+  const record = (await findRecords(request, portal, [importId])).get(importId);
+  return record && html`<p>Changes of ${renderLink(request, record)}</p>`;
 }
 
 /** Link with the same filters, up to a position or to the newest change. */
@@ -110,11 +139,19 @@ function linkTo({ link }: PageRequest, { state: { form } }: Search, upTo?: numbe
 }
 
 async function renderRows(
-  request: PageRequest, { store }: Portal, changes: readonly Change[],
+  request: PageRequest, portal: Portal, { filter, isCollapsed }: Search,
+  { movements: changes, prunedTo }: MovementPage,
 ): Promise<readonly Row[]> {
   const { account: { sellerId }, format, link } = request;
+  const { store } = portal;
+  const records = filter.importId === undefined
+    ? await findRecords(request, portal, changes.flatMap(({ importId }) => importId ?? []))
+    : new Map<ImportId, ImportRecord>();
+  const lines = await readImportLines(portal, isCollapsed ? records.values() : [], prunedTo);
   const keyNames = await readKeyNames(store, sellerId, changes.map(({ keyId }) => keyId));
-  const edited = changes.filter(({ type }) => type === 'updated');
+  const shown = changes.flatMap((change) =>
+    (change.importId && lines.get(change.importId)?.first) ?? change);
+  const edited = shown.filter(({ type }) => type === 'updated');
   const before = await store.findPreviousSnapshots(
     sellerId, edited.map(({ position }) => position),
   );
@@ -123,12 +160,16 @@ async function renderRows(
   const paths = new Map(found.flatMap((product) =>
     product ? [[product.id, pathOf(product)] as const] : []));
   return changes.map((change) => {
-    const { position, at, productId, sku, keyId, actor } = change;
+    const { position, at, productId, sku, keyId, actor, importId } = change;
+    const line = importId && lines.get(importId);
+    const record = importId && records.get(importId);
     const name = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
     const path = paths.get(productId);
     return [
-      describeChange(request, change, before.get(position)),
-      path === undefined ? name : html`<a href="${link(path)}">${name}</a>`,
+      line ? renderImportLine(request, line, before)
+        : html`${describeChange(request, change, before.get(position))}${
+    record && html`<p class="quiet">${renderLink(request, record)}</p>`}`,
+      !line && (path === undefined ? name : html`<a href="${link(path)}">${name}</a>`),
       format.timeElement(at),
       html`<bdi>${shorten(actor ?? keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
       format.number(position),

@@ -13,6 +13,7 @@ import {
   CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
 } from '../limits.ts';
 import { renderExport } from '../products/export-file.ts';
+import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
@@ -20,6 +21,8 @@ import { getImportJobs, redirectToJob } from './import-page.ts';
 import { formatSize, PHASES } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
+/** Newest records on the page; the others have a page of their own. */
+const RECORDS_SHOWN = 5;
 /** Error codes that are shown at the file field. */
 const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
@@ -29,7 +32,7 @@ const FLASH = new Map([
 
 /** GET /portal/import: 200 */
 export async function showImports(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderImports(request, portal, NO_ERRORS);
+  return await renderImports(request, portal, NO_ERRORS);
 }
 
 /** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
@@ -40,7 +43,7 @@ export async function uploadFile(
     return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
     if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
-    return renderImports(request, portal, new Map([['file', error.publicDetail]]));
+    return await renderImports(request, portal, new Map([['file', error.publicDetail]]));
   }
 }
 
@@ -68,13 +71,22 @@ function readName({ fileName = '' }: FormPart): string {
   return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
 }
 
-function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors): Reply {
+async function renderImports(
+  request: PageRequest, portal: Portal, errors: FieldErrors,
+): Promise<Reply> {
+  const { account: { sellerId }, link } = request;
+  const records = await portal.store.listImports(sellerId, {
+    before: undefined, limit: RECORDS_SHOWN,
+  });
   return renderPage(request, portal, {
     title: 'Import and export',
     status: errors.size === 0 ? 200 : 422,
     content: html`${flashNotice(request, FLASH)}${errorSummary({ errors })}
       ${renderUpload(request, errors)}
       ${renderRecent(request, portal)}
+      ${records.length > 0 && html`<h2>All imports</h2>
+      ${await renderRecords(request, portal, records)}
+      <p><a href="${link('/imports')}">All imports and stock syncs</a></p>`}
       ${renderExport(request)}`,
     scripts: ['import.js'],
   });
@@ -104,8 +116,8 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
 
 function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {
   const jobs = getImportJobs(portal).list(account.sellerId);
-  return html`<h2>Recent imports</h2>${table({
-    caption: 'Recent imports',
+  return html`<h2>Recent uploads</h2>${table({
+    caption: 'Recent uploads',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
     rows: jobs.map(({ id, state: { phase, task, updatedAt } }) => [
       html`<a href="${link(`/import/${id}`)}">${task.upload.name}</a>`,
@@ -114,7 +126,7 @@ function renderRecent({ account, format, link }: PageRequest, portal: Portal): H
       format.number(task.progress.counts.failed),
       format.timeElement(updatedAt),
     ]),
-    empty: html`<p>No imports in the last 24 hours. Upload a file above to preview its
+    empty: html`<p>No uploads in the last 24 hours. Upload a file above to preview its
       changes.</p>`,
   })}`;
 }

@@ -29,7 +29,9 @@ describe('a change', () => {
     const page = await shop.user.get('/portal/changes');
     assertPage(page);
     const rows = readRows(page);
-    assert.match(rows[0] ?? '', /^Stock: 39 → 37 \(-2\) Reason: sold Source: erp MUG-1 .* 3$/);
+    assert.match(rows[0] ?? '', new RegExp(
+      '^Stock: 39 → 37 \\(-2\\) Reason: sold Source: erp Stock sync MUG-1 .* 3$',
+    ));
     assert.match(rows[1] ?? '', new RegExp(
       '^Name: Blue mug → Blue cup Price: €12\\.00 → €14\\.50 Stock: 40 → 39 \\(-1\\)'
       + ' MUG-1 2 Jan 2026, 04:05:05 CET My first key 2$',

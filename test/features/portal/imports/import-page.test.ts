@@ -238,7 +238,7 @@ test('answers 404 for a discarded import', async (t) => {
   await upload(user, HEADER + makeRows(1));
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
   const list = await act(user, 'discard');
-  assert.match(list.text, /No imports in the last 24 hours/);
+  assert.match(list.text, /No uploads in the last 24 hours/);
   const gone = readPage(await user.get(path));
   assert.equal(gone.status, 404);
   assert.match(gone.text, /no longer exists.*upload the file again/);
@@ -277,7 +277,7 @@ describe('an upload is rejected', () => {
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
       assert.equal((await user.post('/portal/import', form)).status, status);
       const list = readText((await user.get('/portal/import')).text);
-      assert.equal(/No imports in the last 24 hours/.test(list), status !== 303);
+      assert.equal(/No uploads in the last 24 hours/.test(list), status !== 303);
     }
   });
 
@@ -309,7 +309,7 @@ test('hides the imports of one seller from others', async (t) => {
   const below = path.slice('/portal'.length);
   await assertOwn(server, ['/import', below, `${below}/refused`]);
   const { text } = await other.user.get('/portal/import');
-  assert.match(readText(text), /No imports in the last 24 hours/);
+  assert.match(readText(text), /No uploads in the last 24 hours/);
   assert.equal((await user.get(path)).status, 200);
 });
 

@@ -88,5 +88,5 @@ test('rejects a form without its end', async (t) => {
   const [response] = await once(outgoing, 'response');
   assert.equal(response.statusCode, 422);
   const page = await user.get('/portal/import');
-  assert.match(readText(page.text), /No imports in the last 24 hours/);
+  assert.match(readText(page.text), /No uploads in the last 24 hours/);
 });

@@ -1,0 +1,60 @@
+/** How pages show an import record: its name, its link, its status and what it did. */
+import { type ImportKind, type ImportRecord } from '../../../domain/catalogue/import.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatImportId, type ImportId, parseImportId } from '../../../domain/id.ts';
+import type { Choice } from '../forms/fields.ts';
+import { html, type Html, shorten } from '../html/html.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+const FILE_NAME_BYTES = 120;
+
+const KIND_LABELS: Readonly<Record<ImportKind, string>> = {
+  products: 'Import', stock: 'Stock sync', stocktake: 'Stocktake', revert: 'Revert',
+};
+
+export const KIND_CHOICES: readonly Choice[] =
+  Object.entries(KIND_LABELS).map(([value, label]) => ({ value, label }));
+
+/** Such as `Import shop.csv`. */
+export function nameOf({ kind, fileName }: ImportRecord): string {
+  const label = KIND_LABELS[kind];
+  return fileName === undefined ? label : `${label} ${shorten(fileName, FILE_NAME_BYTES)}`;
+}
+
+/** The path of its page. */
+function pathOf({ sellerId, id }: Pick<ImportRecord, 'sellerId' | 'id'>): string {
+  return `/imports/${formatImportId(sellerId, id)}`;
+}
+
+/** The query of the changes page that selects its changes. */
+export function changesOf({ sellerId, id }: ImportRecord): URLSearchParams {
+  return new URLSearchParams({ import: formatImportId(sellerId, id) });
+}
+
+export function renderLink({ link }: Pick<PageRequest, 'link'>, record: ImportRecord): Html {
+  return html`<a href="${link(pathOf(record))}"><bdi>${nameOf(record)}</bdi></a>`;
+}
+
+export function renderStatus({ finishedAt }: ImportRecord): Html {
+  return finishedAt === undefined ? html`<span class="tag low">unfinished</span>`
+    : html`<span class="tag good">complete</span>`;
+}
+
+/** @throws AppError `not_found` */
+export async function getRecord(
+  { account: { sellerId }, parameters }: PageRequest, { store }: Portal,
+): Promise<ImportRecord> {
+  const id = parseImportId(sellerId, parameters['import_id'] ?? '');
+  const record = id === undefined ? undefined : await store.findImport(sellerId, id);
+  if (record) return record;
+  const detail = 'There is no record of this import. Records are removed with old history.';
+  throw new AppError('not_found', detail);
+}
+
+/** By id; records that were removed with the history are missing. */
+export async function findRecords(
+  { account: { sellerId } }: PageRequest, { store }: Portal, ids: readonly ImportId[],
+): Promise<ReadonlyMap<ImportId, ImportRecord>> {
+  const found = await Promise.all([...new Set(ids)].map((id) => store.findImport(sellerId, id)));
+  return new Map(found.flatMap((record) => (record ? [[record.id, record] as const] : [])));
+}

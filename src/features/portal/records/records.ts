@@ -1,0 +1,144 @@
+/** Import records: the list of all imports, and the page of one. */
+import { splitPage } from '../../../api/list.ts';
+import {
+  countChanges, IMPORT_KINDS, type ImportRecord, type RevertedChanges,
+} from '../../../domain/catalogue/import.ts';
+import { formatImportId, formatKeyId, parseImportId } from '../../../domain/id.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Field } from '../forms/fields.ts';
+import { errorSummary } from '../forms/fields.ts';
+import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
+import { statusOf } from '../forms/form-page.ts';
+import { facts, numeric, pager, table } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import { readKeyNames } from '../keys/key-names.ts';
+import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS, SOURCE_BYTES } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import {
+  changesOf, getRecord, KIND_CHOICES, nameOf, renderLink, renderStatus,
+} from './import-record.ts';
+
+const FIELDS: readonly Field[] = [{
+  name: 'kind', label: 'Type', control: 'select',
+  choices: [{ value: '', label: 'All imports' }, ...KIND_CHOICES],
+}];
+
+const OUTCOMES: readonly (readonly [name: string, label: string])[] = [
+  ['created', 'Created'], ['updated', 'Updated'], ['applied', 'Stock changed'],
+  ['zeroed', 'Set to 0'], ['restored', 'Restored'], ['deleted', 'Deleted'],
+  ['recreated', 'Created again'], ['unchanged', 'Unchanged'], ['failed', 'Rejected'],
+  ['conflicts', 'Left alone, changed since'], ['skipped', 'Rows without a product'],
+];
+
+/** GET /portal/imports: 200, 400 */
+export async function showRecords(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, query, link } = request;
+  const form = readFilters(query, FIELDS);
+  const kind = IMPORT_KINDS.find((known) => known === form.get('kind'));
+  const isKnown = kind !== undefined || form.get('kind') === '';
+  const state = filterState(form, new Map(isKnown ? []
+    : [['kind', 'Choose one of the listed types.']]));
+  const before = parseImportId(sellerId, query.get('before') ?? '');
+  const found = await portal.store.listImports(
+    sellerId, { before, kind, limit: PORTAL_PAGE_ROWS + 1 },
+  );
+  const { page, last } = splitPage(found, PORTAL_PAGE_ROWS);
+  const linkTo = (more: Readonly<Record<string, string>>): string =>
+    link('/imports', new URLSearchParams({ ...kind && { kind }, ...more }));
+  return renderPage(request, portal, {
+    title: 'Imports',
+    status: statusOf(state),
+    content: html`${errorSummary(state, FIELDS)}
+      <p>Imports of files, stock syncs and stocktakes, from this portal and from programs.</p>
+      ${renderFilters(link('/imports'), FIELDS, state)}
+      ${await renderRecords(request, portal, page)}
+      ${pager('Pages of imports', before === undefined ? undefined : linkTo({}),
+    last && linkTo({ before: formatImportId(sellerId, last.id) }))}`,
+  });
+}
+
+/** A table of records, newest first. */
+export async function renderRecords(
+  request: PageRequest, portal: Portal, records: readonly ImportRecord[],
+): Promise<Html> {
+  const { account: { sellerId }, format } = request;
+  const keyNames = await readKeyNames(
+    portal.store, sellerId, records.map(({ keyId }) => keyId),
+  );
+  return table({
+    caption: 'Imports, newest first',
+    columns: ['Import', 'Status', numeric('Changes'), numeric('Rejected'), 'When', 'By'],
+    rows: records.map((record) => [
+      renderLink(request, record),
+      renderStatus(record),
+      format.number(countChanges(record)),
+      format.number(record.counts['failed'] ?? 0),
+      format.timeElement(record.startedAt),
+      renderName(record.actor ?? keyNames.get(record.keyId)),
+    ]),
+    empty: html`<p>No imports.</p>`,
+  });
+}
+
+/** GET /portal/imports/{import_id}: 200, 404 */
+export async function showRecord(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { link } = request;
+  const record = await getRecord(request, portal);
+  const { sellerId, keyId, actor, finishedAt } = record;
+  const keyNames = await readKeyNames(portal.store, sellerId, [keyId]);
+  const changes = countChanges(record);
+  return renderPage(request, portal, {
+    title: nameOf(record),
+    content: html`${finishedAt === undefined && html`<div class="notice low"><p>This import is still
+        running, or it stopped before its end. What it changed is kept.</p></div>`}
+      <div class="card">
+        ${renderFacts(request, record, actor ?? keyNames.get(keyId))}
+        ${changes > 0 && html`<p class="actions">
+          <a class="button" href="${link('/changes', changesOf(record))}">View changes</a></p>`}
+      </div>
+      <p><a href="${link('/imports')}">All imports</a></p>`,
+  });
+}
+
+function renderFacts(request: PageRequest, record: ImportRecord, by: string | undefined): Html {
+  const { format } = request;
+  const { counts, source, reverts, firstPosition, lastPosition, finishedAt } = record;
+  const positions = firstPosition === lastPosition ? [firstPosition]
+    : [firstPosition, lastPosition];
+  const pairs: (readonly [name: string, value: Content] | false)[] = [
+    ['ID', html`<code>${formatImportId(record.sellerId, record.id)}</code>`],
+    ['Status', renderStatus(record)],
+    ['Started', format.timeElement(record.startedAt)],
+    finishedAt !== undefined && ['Finished', format.timeElement(finishedAt)],
+    ['By', renderName(by)],
+    record.address !== undefined && ['Address', html`<code>${record.address}</code>`],
+    record.mode !== undefined && ['Mode', html`<code>${record.mode}</code>`],
+    source !== undefined && ['Source', html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`],
+    reverts !== undefined && ['Reverted', renderReverted(request, record, reverts)],
+    ...OUTCOMES.flatMap(([name, label]) => {
+      const count = counts[name];
+      return count === undefined ? [] : [[label, format.number(count)] as const];
+    }),
+    firstPosition !== undefined
+      && ['Positions', positions.map((one) => format.number(one ?? 0)).join('–')],
+  ];
+  return facts(pairs.filter((pair) => pair !== false));
+}
+
+function renderReverted(
+  { format, link }: PageRequest, { sellerId }: ImportRecord,
+  { importId, after, upTo, keyId, source }: RevertedChanges,
+): Html {
+  if (importId !== undefined) {
+    const id = formatImportId(sellerId, importId);
+    return html`<a href="${link(`/imports/${id}`)}">An earlier import</a>`;
+  }
+  return html`Positions ${format.number(after + 1)}–${format.number(upTo)}${
+    keyId !== undefined && html`, key <code>${formatKeyId({ sellerId, keyId })}</code>`}${
+    source !== undefined && html`, source <bdi>${shorten(source, SOURCE_BYTES)}</bdi>`}`;
+}
+
+function renderName(name = ''): Html {
+  return html`<bdi>${shorten(name, KEY_NAME_BYTES)}</bdi>`;
+}
