@@ -6,7 +6,7 @@ import { assertProblem, faultsOf } from '../../api/problem.ts';
 import { CHANGES, MOVEMENTS, NDJSON, openShop, sendStock, sync } from '../../api/stock/stock.ts';
 import type { TestSeller } from '../../support/server.ts';
 import { openEvents } from '../changes/event-stream.ts';
-import { CSV_HEADER, importFile, makeRows } from './import.ts';
+import { CSV_HEADER, importFile, makeRows, sendFile } from './import.ts';
 
 const IMPORTS = '/api/v1/imports';
 
@@ -25,9 +25,10 @@ test('returns who imported what, from where, and what it changed', async (t) => 
   const clock = makeClock();
   const { seller } = await openShop(t, {}, { clock });
   const bad = 'Bad,Kitchen,BAD,x,1\n';
-  const { summary } = await importFile(seller, {
+  const answer = await sendFile(seller, {
     body: CSV_HEADER + makeRows(3) + bad, query: 'file_name=shop.csv&mode=create',
   });
+  const { summary } = JSON.parse(answer.text.trimEnd().split('\n').at(-1) ?? '');
   const record = await read(seller, `${IMPORTS}/${summary.import}`);
   const at = new Date(clock.now).toISOString();
   assert.match(record.key_id, /^key_/);
