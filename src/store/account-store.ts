@@ -82,6 +82,9 @@ export interface NewTotp {
   readonly recoveryHashes: readonly string[];
 }
 
+/** The name of the column that a seller chose for each member. */
+export type ColumnMapping = Readonly<Record<string, string>>;
+
 interface AuditQuery {
   /** Only events of this type; undefined for all. */
   readonly type: AuditType | undefined;
@@ -91,6 +94,17 @@ interface AuditQuery {
 }
 
 export interface AccountStore {
+  /**
+   * The columns that the seller chose for the last file with these column names. `headerHash` is
+   * a SHA-256 in hexadecimal digits. Undefined if none were chosen.
+   */
+  findColumnMapping(sellerId: SellerId, headerHash: string): Promise<ColumnMapping | undefined>;
+  /**
+   * Keeps the columns chosen for a file, for a limited number of files; an empty mapping removes
+   * what was kept. Ignores a mapping of more than 8,192 characters of JSON.
+   */
+  keepColumnMapping(sellerId: SellerId, headerHash: string, columns: ColumnMapping): Promise<void>;
+
   createInvitation(hash: string, invitation: Invitation): Promise<void>;
   /** Undefined if the invitation is unknown, used or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;

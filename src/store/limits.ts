@@ -23,6 +23,10 @@ export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Sessions of one seller; the oldest is ended first, so the table is bounded. */
 export const SESSIONS_PER_SELLER_LIMIT = 50;
+/** Column mappings kept for one seller; those used longest ago go first. */
+export const COLUMN_MAPPINGS_PER_SELLER_LIMIT = 100;
+/** A column mapping as JSON; a larger one is not kept. */
+export const COLUMN_MAPPING_LIMIT_CHARACTERS = 8_192;
 
 /** Mutations of one transaction; the first in it waits for the last. */
 export const WRITE_BATCH_LIMIT = 500;

@@ -6,6 +6,7 @@ import { testAudit } from './contract/audit.ts';
 import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
 import { testDisabledSellers } from './contract/disabled-sellers.ts';
+import { testColumnMappings } from './contract/column-mappings.ts';
 import type { PrepareStore } from './contract/fixture.ts';
 import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
@@ -50,6 +51,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testSessions(prepare);
     testAccounts(prepare);
     testAccountResets(prepare);
+    testColumnMappings(prepare);
     testAudit(prepare);
     testClosing(prepare);
   });

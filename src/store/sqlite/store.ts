@@ -99,7 +99,7 @@ const MUTATIONS = [
   'createSeller', 'setSellerDisabled', 'revokeKey', 'noteKeyUse', 'createInvitation', 'register',
   'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp',
   'resetTotp', 'setRecoveryCodes', 'takeTotpStep', 'takeRecoveryCode', 'createSession',
-  'noteSessionSeen', 'endSessions', 'noteAuditEvent',
+  'noteSessionSeen', 'endSessions', 'noteAuditEvent', 'keepColumnMapping',
 ] as const satisfies readonly MutationName[];
 
 function mutationMethods(writer: Writer): Pick<Store, (typeof MUTATIONS)[number]> {

@@ -11,6 +11,7 @@ import {
   IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
   UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
+import { recallColumns } from './column-memory.ts';
 import { type ImportContext, ImportJob, type ImportTask } from './import-job.ts';
 import { DEFAULT_SETTINGS, type Importer, ProductImport } from './product-import.ts';
 import { TemporaryFile } from './temporary-file.ts';
@@ -50,7 +51,9 @@ export class ImportJobs {
         const head = await readFileHead(() => file.read());
         const { uploadFolder, store } = this.#context;
         const upload = new UploadedFile(name, file, head, uploadFolder);
-        return this.start(importer, new ProductImport(importer, upload, DEFAULT_SETTINGS, store));
+        const map = await recallColumns(store, importer.sellerId, head);
+        const settings = { ...DEFAULT_SETTINGS, map, hasRememberedColumns: map.size > 0 };
+        return this.start(importer, new ProductImport(importer, upload, settings, store));
       } catch (error) {
         await file.close();
         throw error;

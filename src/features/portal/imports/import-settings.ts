@@ -73,6 +73,8 @@ export function renderSettings(
 ): Html {
   const { columns, upload: { head } } = task;
   const content = html`
+    ${settings.hasRememberedColumns && html`<p>The columns below are those that you chose
+      for your last import of a file with the same column names.</p>`}
     ${renderFields([{
     name: 'mode', label: 'What to import', control: 'select', initial: settings.mode,
     choices: MODES,

@@ -10,6 +10,7 @@ import { CsvRows } from '../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../transfer/rejected-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../imports/import-target.ts';
+import { rememberColumns } from './column-memory.ts';
 import {
   type DryRun, previewRows, readRows, type RowProgress, startProgress,
 } from './import-rows.ts';
@@ -25,6 +26,8 @@ export interface ProductSettings {
   readonly mode: ImportMode;
   readonly map: ColumnMap;
   readonly defaults: Defaults;
+  /** Whether `map` is what the seller chose for an earlier file with the same column names. */
+  readonly hasRememberedColumns?: boolean;
 }
 
 export const DEFAULT_SETTINGS: ProductSettings = {
@@ -79,11 +82,12 @@ export class ProductImport {
 
   /** Returns whether it reached the end of the file. */
   async write(signal: AbortSignal): Promise<boolean> {
-    const { importer, upload, settings: { mode } } = this;
+    const { importer, upload, settings: { mode, map } } = this;
     this.progress = startProgress(this.#store);
     const rejected = upload.collectRejected(this.kind);
     const target = createWriteTarget(this.#store, importer, mode, { fileName: upload.name });
     try {
+      await rememberColumns(this.#store, importer.sellerId, upload.head, map);
       for await (const outcomes of this.#read(target)) {
         for (const { line, errors } of outcomes) {
           if (errors) await rejected.add(line, formatRowErrors(errors));

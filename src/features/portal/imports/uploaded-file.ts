@@ -59,7 +59,7 @@ export class UploadedFile {
   }
 }
 
-interface FileHead {
+export interface FileHead {
   readonly format: 'csv' | 'ndjson';
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];

@@ -17,6 +17,7 @@ const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
   '009-idempotency-hash.sql', '010-audit-segments.sql', '011-actor.sql', '012-imports.sql',
+  '013-column-mappings.sql',
 ];
 /** Creates the table of audit segments, whose first row needs the server's key. */
 const AUDIT_SEGMENTS = '010-audit-segments.sql';

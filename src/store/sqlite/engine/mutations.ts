@@ -4,6 +4,7 @@ import type { AccountStore } from '../../account-store.ts';
 import { accountMutations } from '../accounts/accounts.ts';
 import { prepareAuditLog } from '../accounts/audit.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
+import { columnMappingMutations } from '../accounts/column-mappings.ts';
 import { pruningMutations } from '../history/history-pruning.ts';
 import { idempotencyMutations } from '../catalogue/idempotency.ts';
 import { invitationMutations } from '../accounts/invitations.ts';
@@ -41,6 +42,7 @@ export function prepareMutations(
     ...totpMutations(db, audit),
     ...sessionMutations(db, audit),
     ...invitationMutations(db, audit, sellers),
+    ...columnMappingMutations(db),
     ...{
       noteAuditEvent: ([event], at) => audit.add(event, at),
     } satisfies Partial<MutationsOf<AccountStore>>,

@@ -8,6 +8,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { Grant } from '../../access-store.ts';
 import { accountQueries } from '../accounts/accounts.ts';
 import { auditQueries } from '../accounts/audit.ts';
+import { columnMappingQueries } from '../accounts/column-mappings.ts';
 import { readCursorKey } from './database-file.ts';
 import { assertVersion } from './migrate.ts';
 import { openReader } from './connection.ts';
@@ -143,6 +144,7 @@ function prepareQueries(db: DatabaseSync) {
     ...historyQueries(db), ...ledgerQueries(db), ...pastQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
-    ...idempotencyQueries(db), ...importQueries(db), readLevels: prepareReadLevels(db),
+    ...columnMappingQueries(db), ...idempotencyQueries(db), ...importQueries(db),
+    readLevels: prepareReadLevels(db),
   };
 }

@@ -101,6 +101,31 @@ test('names the rows that override an earlier row, before and after the import',
   assert.doesNotMatch((await upload(user, `${HEADER}A,K,A,1,1\n`)).text, /Duplicate/);
 });
 
+test('remembers the chosen columns for the next file with the same column names', async (t) => {
+  const shop = await open(t);
+  const { user } = shop;
+  const chosen = {
+    column_name: '0', column_category: '1', column_sku: '2', column_price: '3', column_stock: '4',
+  };
+  const note = /you chose for your last import of a file with the same column names/;
+  const first = await upload(user, 'Titel,Sorte,Code,Preis,Lager\nMug,Kitchen,M-1,5,1\n');
+  assert.doesNotMatch(first.text, note);
+  await act(user, '', chosen);
+  // Not yet: only an import shows that the choice was right.
+  const again = await upload(user, 'Titel,Sorte,Code,Preis,Lager\nMug,Kitchen,M-1,5,1\n');
+  assert.doesNotMatch(again.text, note);
+  await act(user, '', chosen);
+  await act(user, 'commit');
+  const next = await upload(user, 'lager , CODE,Titel,Sorte,Preis\n9,M-1,Mug,Kitchen,5\n');
+  assert.match(next.text, note);
+  assert.match(next.text, /Will be created 0 Will be updated 1/);
+  assert.deepEqual(['column_sku', 'column_stock'].map((name) => user.valueOf(name)), ['1', '0']);
+  assert.doesNotMatch((await act(user, '', { column_stock: '4' })).text, note);
+  const other = await openShop(shop.server);
+  assert.doesNotMatch((await upload(other.user, 'Titel,Sorte,Code,Preis,Lager\n')).text, note);
+  assert.doesNotMatch((await upload(user, 'Titel,Sorte,Code,Preis\n')).text, note);
+});
+
 test('updates only the columns in the file, and then has no fields for defaults', async (t) => {
   const { user, send } = await open(t);
   await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);

@@ -1,0 +1,42 @@
+/**
+ * Remembers the columns that a seller chose, for the next file with the same column names, in any
+ * order and case. Which columns are recognized by name is not remembered.
+ */
+import { createHash } from 'node:crypto';
+import type { SellerId } from '../../../domain/id.ts';
+import type { AccountStore } from '../../../store/account-store.ts';
+import { type ColumnMap, type Member, MEMBERS } from '../../../transfer/columns.ts';
+import { normalizeName } from '../../../transfer/header.ts';
+import type { FileHead } from './uploaded-file.ts';
+
+type Memory = Pick<AccountStore, 'findColumnMapping' | 'keepColumnMapping'>;
+
+/** The columns chosen for the last imported file with these column names; empty if none were. */
+export async function recallColumns(
+  store: Memory, sellerId: SellerId, { header }: FileHead,
+): Promise<ColumnMap> {
+  const columns = await store.findColumnMapping(sellerId, hashHeader(header)) ?? {};
+  return new Map(MEMBERS.flatMap((member): [Member, string][] => {
+    const chosen = columns[member];
+    const name = header.find((other) => normalizeName(other) === chosen);
+    return name === undefined ? [] : [[member, name]];
+  }));
+}
+
+/**
+ * Call it when an import starts: only that shows that the choice was right. No choice removes an
+ * earlier one. NDJSON has no columns.
+ */
+export async function rememberColumns(
+  store: Memory, sellerId: SellerId, { format, header }: FileHead, map: ColumnMap,
+): Promise<void> {
+  if (format !== 'csv') return;
+  const columns = [...map].map(([member, name]) => [member, normalizeName(name)] as const);
+  await store.keepColumnMapping(sellerId, hashHeader(header), Object.fromEntries(columns));
+}
+
+/** SHA-256 of the set of column names, in hexadecimal digits. Stored: never change it. */
+function hashHeader(header: readonly string[]): string {
+  const names = [...new Set(header.map(normalizeName))].sort();
+  return createHash('sha256').update(JSON.stringify(names)).digest('hex');
+}
