@@ -1,6 +1,6 @@
 /**
  * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
- * one seller, a whole catalogue in and out, stock in step and webhooks, then how long heavy
+ * one seller, a whole catalogue in and out, stock in step, the past, webhooks, and how long heavy
  * requests hold up others. Machines differ and are shared: the ratios are what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { generateLoad, type Measured } from './load.ts';
 import { measureLoop } from './loop/main.ts';
 import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
+import { measurePast } from './past.ts';
 import { measureStock } from './stock.ts';
 import { format, printRow } from './table.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -33,6 +34,7 @@ try {
   await measureGrowth(join(folder, 'growth'));
   await measureCatalogue(join(folder, 'catalogue'));
   await measureStock(join(folder, 'stock'));
+  await measurePast(join(folder, 'past'));
   await measureWebhooks(join(folder, 'webhooks'));
   await measureLoop(join(folder, 'loop'));
 } finally {

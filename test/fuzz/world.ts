@@ -96,7 +96,7 @@ export async function makeWorld(t: Context): Promise<World> {
 
 const FOREIGN_LISTS = [
   '/api/v1/products?limit=3', '/api/v1/products?limit=5&sort=-price', '/api/v1/webhooks?limit=1',
-  '/api/v1/stock?limit=2', '/api/v1/stock/movements?limit=2',
+  '/api/v1/stock?limit=2', '/api/v1/products?limit=1&at=2', '/api/v1/stock/movements?limit=2',
 ];
 
 type KeyOptions = Partial<Parameters<typeof parseNewApiKey>[0]>;

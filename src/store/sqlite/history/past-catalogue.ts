@@ -123,15 +123,15 @@ export class PastCatalogue {
     if (!start || !currency) return { versions: 0 };
     const version = await this.#findVersion(sellerId, start.position, position);
     if (!isExisting(version, position)) return describeMissing(version);
-    const snapshot = version.isEdited
-      ? version.snapshot ?? await this.#findSnapshot(sellerId, version.position, position)
-      : deletion?.snapshot;
-    const { stock, at: updatedAt, versions } = version;
+    const { snapshot, versions } = version.isEdited
+      ? await this.#findSnapshot(sellerId, version, position)
+      : { snapshot: deletion?.snapshot, versions: 0 };
     const members = snapshot === undefined ? newest : parseSnapshot(snapshot, currency);
+    const { stock, at: updatedAt } = version;
     const product = members && {
       ...members, sellerId, id, currency, stock, updatedAt, position: version.position,
     };
-    return { item: product, versions };
+    return { item: product, versions: version.versions + versions };
   }
 
   /**
@@ -190,14 +190,18 @@ export class PastCatalogue {
     }
   }
 
-  /** The last snapshot before a change of a product. */
-  async #findSnapshot(sellerId: SellerId, change: number, position: number): Promise<string> {
-    for (let from = change; ;) {
-      const { product, versions, oldest } = this.#reader.snapshot()
-        .findPreviousSnapshot(sellerId, from, SLICE_VERSIONS);
-      if (product !== undefined) return product;
-      if (versions < SLICE_VERSIONS) break;
-      from = oldest;
+  /** The last snapshot of a product up to a version, and how many more changes were read. */
+  async #findSnapshot(
+    sellerId: SellerId, { position: from, snapshot }: PastVersion, position: number,
+  ): Promise<{ readonly snapshot: string; readonly versions: number }> {
+    if (snapshot !== undefined) return { snapshot, versions: 0 };
+    let versions = 0;
+    for (let next = from; ;) {
+      const found = this.#reader.snapshot().findPreviousSnapshot(sellerId, next, SLICE_VERSIONS);
+      versions += found.versions;
+      if (found.product !== undefined) return { snapshot: found.product, versions };
+      if (found.versions < SLICE_VERSIONS) break;
+      next = found.oldest;
       await yieldToEventLoop();
     }
     this.#assertReached(sellerId, position);

@@ -33,20 +33,11 @@ export function pastQueries(db: DatabaseSync) {
 }
 
 function chainQueries(db: DatabaseSync) {
-  const findVersion = db.prepare(`
-    WITH RECURSIVE version (position, prior, type) AS (
-      SELECT position, prior, type FROM change WHERE seller_id = :sellerId AND position = :from
-      UNION ALL
-      SELECT c.position, c.prior, c.type FROM version CROSS JOIN change AS c
-      ON c.seller_id = :sellerId AND c.position = version.prior
-      WHERE version.position > :position LIMIT :limit)
-    SELECT c.position, c.prior, c.type, c.sku, c.stock_after, c.at, c.product, v.versions,
-      v.is_edited
-    FROM (
-      SELECT min(position) AS position, count(*) AS versions,
-        max(position > :position AND type IN ('created', 'updated')) AS is_edited
-      FROM version
-    ) AS v CROSS JOIN change AS c ON c.seller_id = :sellerId AND c.position = v.position`);
+  const find = db.prepare(`
+    SELECT prior, type, sku, stock_after, at, product FROM change
+    WHERE seller_id = ? AND position = ?`);
+  // One by one: a recursive query takes several times as long to set up.
+  const step = db.prepare('SELECT prior, type FROM change WHERE seller_id = ? AND position = ?');
   const findRename = db.prepare(`
     SELECT c.product_id FROM change AS c
     JOIN change AS b ON b.seller_id = c.seller_id AND b.position = c.prior
@@ -58,9 +49,20 @@ function chainQueries(db: DatabaseSync) {
     findVersion(
       sellerId: SellerId, from: number, position: number, limit: number,
     ): PastVersion | undefined {
-      const row = findVersion.get({ sellerId, from, position, limit });
+      let last = from;
+      let versions = 1;
+      let isEdited = false;
+      while (last > position && versions < limit) {
+        const row = step.get(sellerId, last);
+        const prior = row && readOptional(row, 'prior', readInteger);
+        if (!row || prior === undefined) break;
+        isEdited ||= row['type'] === 'created' || row['type'] === 'updated';
+        last = prior;
+        versions += 1;
+      }
+      const row = find.get(sellerId, last);
       return row && {
-        position: readInteger(row, 'position'),
+        position: last,
         // The columns match these types.
         type: readText(row, 'type') as ChangeType,
         sku: readText(row, 'sku') as Sku,
@@ -68,8 +70,7 @@ function chainQueries(db: DatabaseSync) {
         at: readInteger(row, 'at'),
         snapshot: readOptional(row, 'product', readText),
         isFirst: row['type'] === 'created' && row['prior'] === null,
-        isEdited: row['is_edited'] === 1,
-        versions: readInteger(row, 'versions'),
+        isEdited, versions,
       };
     },
     /** The first product in a span of the history that gave up this SKU for another one. */
