@@ -90,6 +90,7 @@ async function watch(input: Input): Promise<void> {
     onIgnored: (name, why) => note(`${name} is left where it is: ${why}.`),
   });
   note(`Watching ${path}. Ctrl-C stops.`);
+  signal.addEventListener('abort', () => note('Stopping: a file in transit is finished first.'));
   await watchStock({
     folder, client, options, format, input, signal, clock: Date.now,
     intervalMs: Math.min(WATCH_INTERVAL_MS, Math.max(settleMs, WATCH_INTERVAL_MS / 10)),
