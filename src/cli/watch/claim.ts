@@ -93,6 +93,12 @@ export class Claim {
     return existsSync(this.#reportPath);
   }
 
+  /** Differs when a program has changed the file. */
+  readVersion(): string | undefined {
+    const file = statSync(this.path, { throwIfNoEntry: false });
+    return file && `${file.size} ${file.mtimeMs}`;
+  }
+
   get attempt(): Attempt | undefined {
     // The cast: this class wrote it.
     return existsSync(this.#attemptPath) ? readJson(this.#attemptPath) as Attempt : undefined;

@@ -50,6 +50,9 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
 /** Codes of errors that come before any byte is sent, and never later. */
 const NOT_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
+const CHANGED = 'A program was still writing the file when it was sent: compare it with what was'
+  + ' applied. Let that program write to another name, and rename the file when it is complete.';
+
 /** @throws CommandFailure for a problem that no later file would be spared */
 export async function watchStock(watch: StockWatch): Promise<void> {
   const { folder, signal } = watch;
@@ -100,6 +103,7 @@ async function send(
   attempt: Attempt | undefined,
 ): Promise<void> {
   const source = await openSource(claim.path, format);
+  const version = claim.readVersion();
   const { options, started_at } = attempt
     ?? { options: currentOptions, started_at: formatTime(clock()) };
   if (!attempt) claim.beginAttempt({ started_at, options });
@@ -117,6 +121,7 @@ async function send(
     file: claim.name, status: 'applied', started_at, finished_at: formatTime(clock()),
     idempotency_key: claim.id, options,
     summary: { ...counts, import: importId, ignored_columns: ignoredColumns },
+    ...(claim.readVersion() !== version && { warning: CHANGED }),
     rejected_rows: shown.map(({ line, sku, reason }) => ({ line, sku, reason })),
   }, rejectedFile);
 }
@@ -163,10 +168,11 @@ function describeUnknown(claim: Claim, { started_at, options }: Attempt, now: nu
 
 function print({ isJson, out, note }: StockWatch['input'], published: Published): void {
   const { report, path, rejectedPath } = published;
-  const { file, status, summary, error } = report;
+  const { file, status, summary, error, warning } = report;
   if (isJson) return out(JSON.stringify({ ...report, path, rejected_file: rejectedPath ?? null }));
   if (status === 'applied') {
     out(printable(`${file}: ${formatCounts(asMembers(summary))}. It is now ${path}.`));
+    if (warning !== undefined) note(`${file}: ${printable(warning)}`);
     if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
   } else {
     note(`${file} was not applied: ${asMembers(error)['detail']} It is now ${path}.`);

@@ -157,6 +157,7 @@ export class WatchedFolder implements Disposable {
   /** Undefined for a file that is not taken, or not there. */
   #look(name: string): Omit<Sighting, 'sinceMs'> | undefined {
     const file = lstatSync(join(this.path, name), { throwIfNoEntry: false });
+    if (!file && name.includes('\ufffd')) return this.#ignore(name, 'its name is not UTF-8');
     if (!file || file.isDirectory()) return undefined;
     const why = !file.isFile() ? 'it is not a regular file'
       : !this.#options.isWanted(name) ? 'its name says neither CSV nor NDJSON'

@@ -1,6 +1,6 @@
 /** What a watcher of stock files does about responses, and about what an earlier one left. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -126,6 +126,18 @@ test('publishes a file with its report in done/', async (t) => {
     summary: { ...SUMMARY, ignored_columns: [] }, rejected_rows: [],
   });
   assert.match(setting.out.join(), /^stock\.ndjson: 1 applied.* It is now .*stock\.ndjson/);
+});
+
+test('warns of a file that was still being written', async (t) => {
+  const setting = await openSetting(t, (request, response) => {
+    const [claim = ''] = readdirSync(join(setting.folder, 'sending')).filter((name) =>
+      name !== '.lock');
+    appendFileSync(join(setting.folder, 'sending', claim, 'stock.ndjson'), '{"sku":"CUP-1"');
+    accept(request, response);
+  });
+  await setting.watch();
+  assert.match(setting.readReport('done').warning, /^A program was still writing the file when/);
+  assert.match(setting.notes.join(), /^stock\.ndjson: A program was still writing/);
 });
 
 const drops: RequestListener = (_, response) => void response.destroy();

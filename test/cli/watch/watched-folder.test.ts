@@ -101,13 +101,14 @@ test('leaves files that are temporary, hidden, empty or not wanted, and names so
   watched.put('empty.csv', '');
   mkdirSync(join(watched.path, 'folder.csv'));
   symlinkSync(join(watched.path, 'a.xlsx'), join(watched.path, 'link.csv'));
+  writeFileSync(Buffer.from(`${watched.path}/\xe4.csv`, 'latin1'), 'x');
   for (let look = 0; look < 3; look += 1) {
     assert.equal(watched.folder.next(), undefined);
     watched.pass(5_000);
   }
   assert.deepEqual(watched.ignored.sort(), [
     'a.xlsx: its name says neither CSV nor NDJSON', 'empty.csv: it is still empty',
-    'link.csv: it is not a regular file',
+    'link.csv: it is not a regular file', '\ufffd.csv: its name is not UTF-8',
   ]);
   watched.put('empty.csv', 'sku,stock\n');
   watched.folder.next();
