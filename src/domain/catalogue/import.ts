@@ -61,13 +61,13 @@ export interface ImportRecord extends NewImport {
 }
 
 /** Outcomes of rows that made one change each. */
-const CHANGING = [
+export const CHANGING_OUTCOMES = [
   'created', 'updated', 'applied', 'zeroed', 'restored', 'deleted', 'recreated',
 ] as const;
 
 /** How many changes the import made. */
 export function countChanges({ counts }: Pick<ImportRecord, 'counts'>): number {
-  return CHANGING.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+  return CHANGING_OUTCOMES.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
 }
 
 /** The JSON text of a record. */

@@ -15,7 +15,7 @@ import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
 } from '../files/hot-journal.ts';
 import { checkAuditLog } from './audit-chain.ts';
-import { checkSnapshots, checkStockDays, checkWebhooks } from './derived-data.ts';
+import { checkImports, checkSnapshots, checkStockDays, checkWebhooks } from './derived-data.ts';
 import { checkDisk, checkFiles } from './files.ts';
 import { type Check, fault, type Finding, isUnreadable, makeCheck, unreadable } from './finding.ts';
 import { checkLedger, checkPositions } from './history.ts';
@@ -45,6 +45,7 @@ const CONTENT: readonly Entry[] = [
   ['ledger', 'stock of each product, as the sum of its movements', checkLedger],
   ['descriptions', 'products, as in their newest snapshot', checkSnapshots],
   ['stock-days', 'units moved on each day, as in the ledger', checkStockDays],
+  ['imports', 'records of imports, as their changes', checkImports],
   ['webhooks', 'positions of webhooks', checkWebhooks],
   ['audit-chain', 'the audit log: its hash chain and authentication codes', checkAuditLog],
 ];

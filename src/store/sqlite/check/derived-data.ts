@@ -1,5 +1,9 @@
-/** Checks data derived from the history: newest snapshots, daily stock sums, webhook positions. */
+/**
+ * Checks data derived from the history: newest snapshots, daily stock sums, import records, webhook
+ * positions.
+ */
 import type { DatabaseSync } from 'node:sqlite';
+import { CHANGING_OUTCOMES } from '../../../domain/catalogue/import.ts';
 import { PRODUCT_FIELDS, type ProductFieldName } from '../../../domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
@@ -92,6 +96,40 @@ export function checkStockDays(db: DatabaseSync): Findings {
     ['NOT is_pruned OR (is_less AND NOT (is_missing AND day < kept_from))', DIFFERENT_UNITS],
     ['is_pruned AND NOT is_less AND day > first_day', DIFFERENT_UNITS, (what) =>
       warning(what, 'A wrong clock causes this; only the chart of that day is wrong.')],
+  ]);
+}
+
+const OUTCOMES = CHANGING_OUTCOMES.map((name) => `'${name}'`).join(', ');
+
+/** Each import with its kept changes, and how many changes its record counts. */
+const IMPORTS = `
+  WITH imported AS (
+    SELECT c.seller_id, c.import_id, min(c.position) AS first, max(c.position) AS last,
+      count(*) AS changes
+    FROM change AS c JOIN seller AS s ON s.id = c.seller_id
+    WHERE c.import_id IS NOT NULL AND c.position > s.pruned_to
+    GROUP BY 1, 2
+  )
+  SELECT coalesce(i.seller_id, m.seller_id) AS seller_id, coalesce(i.id, m.import_id) AS import_id,
+    i.id IS NULL AS is_missing, m.first, m.last, m.changes, i.first_position, i.last_position,
+    (SELECT coalesce(sum(o.value), 0) FROM json_each(i.counts) AS o WHERE o.key IN (${OUTCOMES}))
+      AS counted,
+    coalesce(i.first_position > s.pruned_to, TRUE) AS is_first_kept,
+    coalesce(i.last_position > s.pruned_to, TRUE) AS is_last_kept
+  FROM import AS i FULL JOIN imported AS m ON m.seller_id = i.seller_id AND m.import_id = i.id
+  JOIN seller AS s ON s.id = coalesce(i.seller_id, m.seller_id)
+  ORDER BY 1, 2`;
+
+/** Import records must name the changes of their imports. Pruning removes a record last. */
+export function checkImports(db: DatabaseSync): Findings {
+  return checkRows(db, IMPORTS, [
+    ['is_missing', 'The history has changes of import {import}, which has no record.'],
+    [`NOT is_missing AND ((is_first_kept AND first IS NOT first_position)
+      OR (is_last_kept AND last IS NOT last_position))`,
+    'Import {import} changed positions {first} to {last}, and its record says {first_position} '
+      + 'to {last_position}.'],
+    ['NOT is_missing AND is_first_kept AND coalesce(changes, 0) <> counted',
+      'Import {import} made {changes} changes, and its record counts {counted}.'],
   ]);
 }
 

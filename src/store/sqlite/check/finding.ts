@@ -4,7 +4,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  formatProductId, formatSellerId, formatWebhookId, type ProductId, type SellerId, type WebhookId,
+  formatImportId, formatProductId, formatSellerId, formatWebhookId, type ImportId, type ProductId,
+  type SellerId, type WebhookId,
 } from '../../../domain/id.ts';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 import { readId, type Row } from '../engine/row.ts';
@@ -80,8 +81,8 @@ export function isUnreadable(error: unknown): error is Error {
 
 /**
  * A rule that no row may break: the condition in SQL, and a sentence about such a row. In the
- * sentence `{column}` is a value, 0 for NULL; `{seller}`, `{product}` and `{webhook}` are public
- * ids.
+ * sentence `{column}` is a value, 0 for NULL; `{seller}`, `{product}`, `{import}` and `{webhook}`
+ * are public ids.
  */
 export type Rule = readonly [isBroken: string, what: string, find?: (what: string) => Finding];
 
@@ -107,6 +108,7 @@ export function fillIn(what: string, row: Row): string {
 const IDS: Readonly<Record<string, (row: Row) => string>> = {
   seller: (row) => formatSellerId(sellerOf(row)),
   product: (row) => formatProductId(sellerOf(row), readId<ProductId>(row, 'product_id')),
+  import: (row) => formatImportId(sellerOf(row), readId<ImportId>(row, 'import_id')),
   webhook: (row) =>
     formatWebhookId({ sellerId: sellerOf(row), id: readId<WebhookId>(row, 'webhook_id') }),
 };

@@ -30,6 +30,8 @@ const MIDDLE = `${KEPT} AND type = 'stock' AND position = (
   WHERE c.seller_id = ${ONE} AND c.type = 'stock'
   AND c.prior > (SELECT pruned_to FROM seller WHERE id = ${ONE}))`;
 
+const NEWEST_IMPORT = 'id = (SELECT max(id) FROM import)';
+
 const damages: readonly [what: string, sql: string, says: RegExp][] = [
   ['a change that is gone', `DELETE FROM change WHERE ${MIDDLE}`,
     /^positions fault: The history of seller sel_\w+ has no change at position \d+\./],
@@ -83,6 +85,16 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
   ['a day of more, of a seller whose history is pruned',
     `UPDATE stock_day SET units_out = units_out + 5 WHERE seller_id = ${ONE}`,
     /^stock-days warning: .* 5 more out\./],
+  ['a record of an import that is gone', `DELETE FROM import WHERE ${NEWEST_IMPORT}`,
+    /^imports fault: The history has changes of import imp_\w+, which has no record\.$/],
+  ['an import of other positions',
+    `UPDATE import SET last_position = last_position + 1 WHERE ${NEWEST_IMPORT}`,
+    /^imports fault: Import imp_\w+ changed positions \d+ to \d+, and its record says \d+ to \d+\.$/],
+  ['an import that counted more', `UPDATE import SET counts = '{"applied":99}' WHERE ${NEWEST_IMPORT}`,
+    /^imports fault: Import imp_\w+ made \d+ changes, and its record counts 99\.$/],
+  ['a change that lost its import',
+    'UPDATE change SET import_id = NULL WHERE position = (SELECT max(last_position) FROM import)',
+    /^imports fault: Import imp_\w+ made \d+ changes, and its record counts \d+\.$/],
   ['a webhook ahead of its seller', 'UPDATE webhook SET position = 1000',
     /^webhooks fault: Webhook whk_\w+ is at position 1000, and its seller at \d+\./],
   ['a message ahead of its seller', `UPDATE webhook SET message_id = 'm', message_first = 1,

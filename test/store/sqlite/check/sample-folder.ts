@@ -37,7 +37,8 @@ export async function makeSampleFolder(t: Pick<TestContext, 'after'>): Promise<s
     for (const day of countTo(6)) {
       clock.now += DAY_MS / 2;
       const changes = countTo(4).map((n) => ({ sku: skuOf(n + day % 2), adjust: n - 2 }));
-      await store.syncStock(actor, { ...SOLD, changes }, false);
+      const imported = { id: undefined, record: { kind: 'stock' }, counts: {}, isLast: true } as const;
+      await store.syncStock({ ...actor, import: imported }, { ...SOLD, changes }, false);
       const name = `Mug of day ${day}`;
       await store.patchProduct(actor, { sku: skuOf(1 + day % 4) }, { name }, {});
     }
