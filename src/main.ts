@@ -34,6 +34,8 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   'products set': async () => (await import('./cli/remote/products.ts')).setProduct,
   'stock sync': async () => (await import('./cli/transfer/stock-sync.ts')).syncStock,
   'stock set': async () => (await import('./cli/remote/stock.ts')).setStock,
+  'imports list': async () => (await import('./cli/remote/imports.ts')).listImports,
+  'imports show': async () => (await import('./cli/remote/imports.ts')).showImport,
   'changes tail': async () => (await import('./cli/remote/changes.ts')).tailChanges,
   'webhook list': async () => (await import('./cli/remote/webhook.ts')).listWebhooks,
   'webhook listen': async () =>

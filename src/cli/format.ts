@@ -122,13 +122,14 @@ function formatCell(value: unknown): string {
   return printable(Array.isArray(value) ? value.join(',') || '-' : String(value));
 }
 
-/** The counts of imports and stock syncs in display order, with their labels. */
+/** The counts of imports, stock syncs and reverts in display order, with their labels. */
 const COUNTS = {
   created: 'created', updated: 'updated', applied: 'applied', unchanged: 'unchanged',
-  zeroed: 'set to 0', failed: 'rejected', skipped: 'skipped',
+  zeroed: 'set to 0', restored: 'restored', deleted: 'deleted', recreated: 'created again',
+  conflicts: 'left alone', failed: 'rejected', skipped: 'skipped',
 };
 
-/** The counts of an import or a stock sync: `3 created, 1 updated, ...`. */
+/** The counts of an import, a stock sync or a revert: `3 created, 1 updated, ...`. */
 export function formatCounts(summary: Readonly<Record<string, unknown>>): string {
   return Object.entries(COUNTS).flatMap(([name, label]) => {
     const count = summary[name];

@@ -15,7 +15,8 @@ before(async () => {
 after(() => cleanups.forEach((remove) => remove()));
 
 const CHECKS = ['files', 'disk', 'version', 'integrity', 'references', 'schema', 'positions',
-  'ledger', 'descriptions', 'stock-days', 'imports', 'webhooks', 'audit-chain', 'secrets', 'search', 'node'];
+  'ledger', 'descriptions', 'stock-days', 'imports', 'webhooks', 'audit-chain', 'secrets', 'search',
+  'node'];
 
 test('prints a line for each check of a healthy folder, with exit status 0', async () => {
   const { status, out, notes } = await run(['doctor', '--data', sample]);

@@ -23,6 +23,8 @@ const CASES: readonly (readonly [command: string, status: number, body: object])
   ['stock set MUG-1 1', 200, results('conflict')],
   ['stock set MUG-1 1', 200, results('invalid')],
   ['changes tail --after 0', 200, { changes: [change], next: 0 }],
+  ['imports list', 200, { imports: [{ id: HOSTILE, file_name: HOSTILE, counts: {} }] }],
+  ['imports show imp_1', 200, { file_name: HOSTILE, counts: { [HOSTILE]: HOSTILE } }],
   ['webhook list', 200, { webhooks: [{ id: HOSTILE, url: HOSTILE }], next_cursor: null }],
   ['webhook test whk_1', 200, { outcome: 'delivered', status: HOSTILE, duration_ms: HOSTILE }],
   ['webhook test whk_1', 200, { outcome: HOSTILE, status: HOSTILE, duration_ms: HOSTILE }],

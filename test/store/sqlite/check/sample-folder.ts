@@ -17,6 +17,10 @@ const SOLD = {
   source: 'till', reason: 'sold', isAtomic: false, completion: undefined,
 } as const;
 
+const IMPORTED = {
+  id: undefined, record: { kind: 'stock' }, counts: {}, isLast: true,
+} as const;
+
 /**
  * Two sellers: the first with an account and an endpoint, and with products that were changed,
  * moved and deleted over some days, of which the first are pruned.
@@ -37,8 +41,7 @@ export async function makeSampleFolder(t: Pick<TestContext, 'after'>): Promise<s
     for (const day of countTo(6)) {
       clock.now += DAY_MS / 2;
       const changes = countTo(4).map((n) => ({ sku: skuOf(n + day % 2), adjust: n - 2 }));
-      const imported = { id: undefined, record: { kind: 'stock' }, counts: {}, isLast: true } as const;
-      await store.syncStock({ ...actor, import: imported }, { ...SOLD, changes }, false);
+      await store.syncStock({ ...actor, import: IMPORTED }, { ...SOLD, changes }, false);
       const name = `Mug of day ${day}`;
       await store.patchProduct(actor, { sku: skuOf(1 + day % 4) }, { name }, {});
     }

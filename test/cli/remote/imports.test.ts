@@ -1,0 +1,42 @@
+/** `imports list` and `imports show`, against a running server. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder } from '../../support/folder.ts';
+import { openShop } from '../shop.ts';
+
+test('lists imports newest first, and prints one', async (t) => {
+  const shop = await openShop(t);
+  const none = await shop.run('imports', 'list');
+  assert.deepEqual([none.status, none.out], [0, '']);
+  assert.match(none.notes, /There is no import yet\./);
+  const file = join(makeFolder(t), 'shop.csv');
+  writeFileSync(file, 'name,category,sku,price,stock\nBlue mug,Kitchen,MUG-1,12.5,40\n');
+  assert.equal((await shop.run('import', file)).status, 0);
+  assert.equal((await shop.run('stock', 'set', 'MUG-1', '39')).status, 0);
+
+  const list = await shop.run('imports', 'list');
+  const [head, sync, imported, ...rest] = list.out.trimEnd().split('\n');
+  assert.match(head ?? '', /^id +kind +started_at +file +result +finished$/);
+  assert.match(sync ?? '', /^imp_\w+ +stock +\S+Z +- +1 applied, 0 unchanged, 0 rejected +yes$/);
+  assert.match(imported ?? '', /^imp_\w+ +products +\S+Z +\S+ +1 created, .*, 0 skipped +yes$/);
+  assert.deepEqual(rest, []);
+  const { imports } = JSON.parse((await shop.run('imports', 'list', '--json')).out);
+  assert.deepEqual(imports.map((one: { kind: string }) => one.kind), ['stock', 'products']);
+  const one = await shop.run('imports', 'list', '--kind', 'products', '--limit', '1', '--json');
+  assert.deepEqual(JSON.parse(one.out).imports, [imports[1]]);
+  const wrong = await shop.run('imports', 'list', '--kind', 'all');
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.notes, /kind: Must be one of: products, stock, stocktake, revert\./);
+
+  const shown = await shop.run('imports', 'show', imports[1].id);
+  assert.match(shown.out, new RegExp(`^id +${imports[1].id}$`, 'm'));
+  assert.match(shown.out, /^created +1$/m);
+  assert.match(shown.out, /^first_position +1$/m);
+  const document = await shop.run('imports', 'show', imports[1].id, '--json');
+  assert.deepEqual(JSON.parse(document.out), imports[1]);
+  const unknown = await shop.run('imports', 'show', 'imp_1');
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.notes, /You have no import with this id\./);
+});
