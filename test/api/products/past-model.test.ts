@@ -76,6 +76,7 @@ async function makeRequest(seller: TestSeller, random: Random): Promise<void> {
     () => send('POST', PRODUCTS, { ...product, sku }), () => send('PUT', path, product),
     () => send('PATCH', path, pick(patches)), () => send('PATCH', path, pick(patches)),
     () => send('PATCH', path, { sku: pick(SKUS) }), () => seller.send({ method: 'DELETE', path }),
+    () => revert(seller, random), () => revert(seller, random),
     () => send('POST', '/api/v1/stock', { changes }),
     () => seller.send({
       method: 'POST', path: `${PRODUCTS}/import`, headers: CSV_FIELD,
@@ -84,6 +85,16 @@ async function makeRequest(seller: TestSeller, random: Random): Promise<void> {
   ];
   const { status, text } = await pick(requests)();
   assert.ok(status < 500, text);
+}
+
+/** Reverts a few changes, so that deleted products return with their ids. */
+async function revert(seller: TestSeller, random: Random) {
+  const { position } = (await read(seller, '/api/v1/stock?limit=1')).json();
+  const after = random.below(position + 1);
+  const body = { after, up_to: after + random.below(position - after + 1), force: true };
+  return seller.send({
+    method: 'POST', path: '/api/v1/reverts', headers: JSON_FIELD, body: JSON.stringify(body),
+  });
 }
 
 async function read(seller: TestSeller, path: string) {
@@ -116,7 +127,8 @@ function replay(feed: readonly FeedChange[], position: number): Map<string, stri
       products.set(id, JSON.stringify(moved));
     }
   }
-  return products;
+  // Ids grow in the order of creation; a revert returns a product with its id.
+  return new Map([...products].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 async function assertPast(
