@@ -100,13 +100,18 @@ export const text: Parser<string> = {
   schema: { type: 'string', minLength: 1 }, parse: (value) => ({ value }),
 };
 
-export const dryRun: Parameter<boolean> & { readonly default: boolean } = {
+/** False unless it is sent. */
+export const boolean: Parser<boolean> & { readonly default: boolean } = {
   schema: { type: 'boolean', default: false },
   parse(value) {
     if (value === 'true' || value === 'false') return { value: value === 'true' };
     return invalid('format', 'Must be one of: false, true.');
   },
   default: false,
+};
+
+export const dryRun = {
+  ...boolean,
   description: 'Return the outcome without changing anything.', example: true,
 };
 

@@ -96,9 +96,10 @@ export interface StockSyncResult extends StockCounts {
 }
 
 /** A line of a report on a streamed stock sync. */
-export interface StockLine extends StockResult {
-  /** From 1. */
-  readonly line: number;
+export interface StockLine extends Omit<StockResult, 'status'> {
+  /** From 1; null for a product that a stocktake set to 0. */
+  readonly line: number | null;
+  readonly status: StockStatus | 'zeroed';
 }
 
 export interface StockSummary extends StockCounts {

@@ -6,8 +6,10 @@ import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
 import type { NewProduct, Product, Sku } from '../domain/catalogue/product-fields.ts';
-import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
-import type { StockSync } from '../domain/catalogue/stock-sync.ts';
+import type {
+  ProductReference, StockChange, StockResult,
+} from '../domain/catalogue/stock-change.ts';
+import type { StockOrigin, StockSync } from '../domain/catalogue/stock-sync.ts';
 import type { Actor, ImportReference, PageQuery, WriteContext } from './write.ts';
 
 /** A page and the position at which it was read. */
@@ -79,6 +81,50 @@ export interface StockDryRun {
   close(): Promise<void>;
 }
 
+/** A product that a stocktake will set to 0. */
+export interface MissingProduct {
+  readonly id: ProductId;
+  readonly sku: Sku;
+  readonly stock: number;
+}
+
+/** How many products a stocktake will set to 0, and how many were in stock when it began. */
+export interface MissingProducts {
+  readonly missing: number;
+  readonly inStock: number;
+}
+
+/**
+ * A stocktake that arrives in batches, each of them a stock sync. Remembers which products it has
+ * named; memory use does not depend on their number.
+ */
+export interface StreamedStocktake {
+  /** Notes the products of these results, and those that invalid changes name. */
+  addNamed(
+    results: readonly StockResult[], invalid: readonly ProductReference[],
+  ): Promise<void>;
+  /**
+   * Finds the products in stock that it has not named, among those that existed at a position.
+   * Call it once, after all batches.
+   */
+  findMissing(position: number): Promise<MissingProducts>;
+  /** The found products. */
+  listMissing(query: PageQuery<ProductId>): Promise<readonly MissingProduct[]>;
+  close(): Promise<void>;
+}
+
+/** A batch at the end of a streamed stocktake: the next products to set to 0. */
+export interface ZeroingBatch extends StockOrigin {
+  readonly zeroLimitPercent: number;
+  /**
+   * In the order of their ids. They are not part of the batch's fingerprint: they follow from the
+   * batches before it, whose outcomes a retry replays.
+   */
+  readonly products: readonly ProductId[];
+  /** In the first batch: what \`zeroLimitPercent\` is compared with. */
+  readonly total: MissingProducts | undefined;
+}
+
 export interface CatalogueStore {
   /** @throws AppError `sku_taken` */
   createProduct(write: WriteContext, product: NewProduct): Promise<WrittenProduct>;
@@ -114,6 +160,9 @@ export interface CatalogueStore {
    * `position` as the earlier batches would have left it.
    */
   dryRunStock(actor: Actor, position: number, source: string | undefined): StockDryRun;
+  openStocktake(sellerId: SellerId): StreamedStocktake;
+  /** Sets these products to 0; the results have all of their ids. */
+  zeroStock(write: WriteContext, batch: ZeroingBatch): Promise<SyncedStock>;
 
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
   /** In creation order. */

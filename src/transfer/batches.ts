@@ -14,6 +14,8 @@ export interface BatchTarget<Row, Written> {
    * Undefined if there is nothing to write.
    */
   write(rows: readonly Row[], part: number): Promise<Written> | undefined;
+  /** Writes batches of its own at the end of the stream, instead of the one without rows. */
+  finish?(part: number): AsyncIterable<Written>;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,13 @@ export async function* writeBatches<Row extends { readonly characters: number },
       const step = await (guard ? guard.race(reading) : reading);
       const rows = step.value ?? [];
       await guard?.check();
+      if (step.done && target.finish) {
+        for await (const written of target.finish(part)) {
+          yield { rows: [], written };
+          await guard?.check();
+        }
+        return;
+      }
       const writing = target.write(rows, part);
       if (step.done) {
         await writing;

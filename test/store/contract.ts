@@ -25,6 +25,7 @@ import { testTotals } from './contract/totals.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
 import { testWebhooks } from './contract/webhooks.ts';
 import { testStock } from './contract/stock.ts';
+import { testStocktakes } from './contract/stocktakes.ts';
 import { testWrites } from './contract/writes.ts';
 
 export function describeStore(name: string, prepare: PrepareStore): void {
@@ -41,6 +42,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testImports(prepare);
     testImportRecords(prepare);
     testStock(prepare);
+    testStocktakes(prepare);
     testHistory(prepare);
     testStockDays(prepare);
     testTotals(prepare);

@@ -5,13 +5,18 @@ import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
-import { stockSource } from '../../domain/catalogue/stock-sync.ts';
+import {
+  STOCK_SYNC_VALIDATORS, stockSource, ZERO_LIMIT_DEFAULT_PERCENT,
+} from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, listNames, refer, tableOf } from '../description/schema.ts';
+import type { ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import {
-  choice, dryRun, fileNameParameter, moment, text, withDefault,
+  boolean, choice, dryRun, fileNameParameter, moment, text, withDefault,
 } from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
+
+const { zero_limit: zeroLimit } = STOCK_SYNC_VALIDATORS;
 
 /** All but `dry_run` are for NDJSON and CSV: in JSON, the body has these members. */
 export const stockSyncParameters = {
@@ -28,6 +33,17 @@ export const stockSyncParameters = {
     ...stockReason, example: 'count',
     description: 'NDJSON and CSV: the reason for the changes that have none.',
   },
+  complete: {
+    ...boolean, example: true,
+    description: 'NDJSON and CSV: a stocktake. At the end, every product in stock that no line '
+      + 'names is set to 0, unless a line does not identify its product, or the body is cut off. '
+      + 'Products that were created after its first batch was written are left alone.',
+  },
+  zero_limit: {
+    schema: zeroLimit.schema, parse: parseZeroLimit, default: ZERO_LIMIT_DEFAULT_PERCENT,
+    example: 20, description: `NDJSON and CSV: ${zeroLimit.description}`,
+  },
+  force: { ...boolean, description: 'NDJSON and CSV: ignore `zero_limit`.', example: true },
   map: {
     ...text, example: 'sku:EAN,set:Free stock',
     description: 'CSV: columns to read members from, instead of the recognised ones: '
@@ -39,6 +55,10 @@ export const stockSyncParameters = {
     description: 'NDJSON and CSV: the name of the file, for the record of the import.',
   },
 } as const;
+
+function parseZeroLimit(text: string): ParseResult<number> {
+  return zeroLimit.parse(/^\d{1,3}(?:\.\d{1,9})?$/.test(text) ? Number(text) : NaN);
+}
 
 export const stockListParameters = {
   at: {

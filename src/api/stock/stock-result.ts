@@ -11,6 +11,8 @@ export class StockTally {
   applied = 0;
   unchanged = 0;
   failed = 0;
+  /** Products that a stocktake set to 0. */
+  zeroed = 0;
   readonly #sellerId: SellerId;
 
   constructor(sellerId: SellerId) {
@@ -34,9 +36,24 @@ export class StockTally {
       + (status === 'invalid' ? `,"errors":${JSON.stringify(errors)}` : '');
   }
 
+  /** As `format`, for a product that no line names; undefined if it was not in stock any more. */
+  formatZeroed({ status, id, sku, previous, position }: StockResult): string | undefined {
+    if (status !== 'ok' || id === undefined) return undefined;
+    this.zeroed += 1;
+    const shownId = formatProductId(this.#sellerId, id);
+    return `"sku":${JSON.stringify(sku)},"id":"${shownId}","status":"zeroed"`
+      + `,"previous":${previous},"stock":0,"position":${position}`;
+  }
+
   #count({ status }: StockResult): void {
     if (isFailure(status)) this.failed += 1;
     else if (status === 'ok') this.applied += 1;
     else this.unchanged += 1;
   }
+}
+
+/** Why a stocktake is rejected. @param force How to lift the limit, such as `force=true`. */
+export function explainZeroLimit(missing: number, limitPercent: number, force: string): string {
+  return `${missing} products are not named and would be set to 0: over ${limitPercent} % of the `
+    + `products in stock. To allow it, raise zero_limit or send ${force}.`;
 }

@@ -40,6 +40,10 @@ const result = {
   },
   errors: { type: 'array', items: refer('Issue') },
 };
+const lineStatus = {
+  type: 'string',
+  ...enumOf({ ...statuses, zeroed: 'a stocktake set the stock to 0: no line names the product' }),
+};
 const resultMembers = ['sku', 'id', 'status', 'previous', 'stock', 'position'];
 
 const counts = {
@@ -79,7 +83,11 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockLine: {
     oneOf: [
       objectOf({
-        line: { ...positionSchema, description: 'Line of the request body.' }, ...result,
+        line: {
+          ...nullable(positionSchema),
+          description: 'Line of the request body; null for a product that a stocktake zeroed.',
+        },
+        ...result, status: lineStatus,
       }, ['line', ...resultMembers]),
       objectOf({ summary: refer('StockSummary') }),
       objectOf({ problem: objectOf({ summary: refer('StockSummary') }) }),
@@ -88,7 +96,8 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       + 'stopped early.',
   },
   StockSummary: objectOf({
-    ...counts, unchanged: count, position: syncResponse.position, import: importIdSchema,
+    ...counts, unchanged: count, zeroed: syncResponse.zeroed, position: syncResponse.position,
+    import: importIdSchema,
     ignored_columns: {
       type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
     },

@@ -3,14 +3,11 @@
  * before its results are sent.
  */
 import { parseStockChange } from '../../domain/catalogue/stock-change.ts';
-import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
-import type { BatchTarget } from '../../transfer/batches.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { StockCsvRows, type StockRow } from '../../transfer/stock-rows.ts';
 import { invalidQuery } from '../../http/request/query.ts';
@@ -18,12 +15,14 @@ import { CSV_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import { StockTally } from './stock-result.ts';
-import { type BatchReport, ImportParts, ingestStream } from '../ingest.ts';
+import { type BatchReport, ingestStream } from '../ingest.ts';
 import { stockSyncParameters } from './stock-operations.ts';
+import {
+  createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
+} from './stock-targets.ts';
+import { createStocktakeTarget } from './stocktake-stream.ts';
 
 type StreamOptions = ReturnType<typeof parseParameters<typeof stockSyncParameters>>;
-type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay' | 'importId'>;
-type StockTarget = BatchTarget<StockRow, Evaluation>;
 
 /** @throws AppError `invalid_query` */
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
@@ -33,11 +32,23 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
   const reader = openReader(mediaType, options);
   return ingestStream(call.openStream, services, () => ({
     slices: reader.read(chunks),
-    target: options.dry_run
-      ? createDryRunTarget(services.store, call, options)
-      : createWriteTarget(services.store, write, options),
-    batchReport: createReport(call, reader, options.report === 'all'),
+    target: openTarget(services, call, write, options),
+    batchReport: createReport(call, reader, options),
   }));
+}
+
+function openTarget(
+  { store }: Services, call: ApiRequest, write: WriteContext, options: StreamOptions,
+): StockTarget {
+  const { sellerId, position } = call.caller;
+  const { dry_run: isDryRun, complete: isStocktake, file_name: fileName } = options;
+  const target = isDryRun ? createDryRunTarget(store, call, options)
+    : createWriteTarget(store, write, { ...options, fileName, isStocktake });
+  if (!isStocktake) return target;
+  return createStocktakeTarget({
+    target, isDryRun, position, stocktake: store.openStocktake(sellerId),
+    zeroLimitPercent: options.force ? 100 : options.zero_limit,
+  });
 }
 
 type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns'>;
@@ -64,47 +75,10 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
   return { line, characters, sent };
 }
 
-function createWriteTarget(
-  store: CatalogueStore, { idempotency, address, ...actor }: WriteContext,
-  { source, reason, file_name: fileName }: StreamOptions,
-): StockTarget {
-  const parts = new ImportParts({ kind: 'stock', source, fileName, address });
-  return {
-    write(rows, part) {
-      const changes = readChanges(rows);
-      const context = { ...actor, idempotency: idempotency && { ...idempotency, part } };
-      const sync = { changes, source, reason, isAtomic: false, completion: undefined };
-      // Batches without a change are written, too: the record counts their rows, and with a key,
-      // a different stream under the same key is detected.
-      return parts.write(
-        { failed: rows.length - changes.length }, rows.length === 0,
-        (imported) => store.syncStock({ ...context, import: imported }, sync, false),
-      );
-    },
-    close: async () => {},
-  };
-}
-
-function createDryRunTarget(
-  store: CatalogueStore, { caller }: ApiRequest, { source }: StockOrigin,
-): StockTarget {
-  const { sellerId, keyId, position } = caller;
-  const dryRun = store.dryRunStock({ sellerId, keyId }, position, source);
-  return {
-    async write(rows) {
-      return { ...await dryRun.try(readChanges(rows)), isReplay: false };
-    },
-    close: () => dryRun.close(),
-  };
-}
-
-function readChanges(rows: readonly StockRow[]) {
-  return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
-}
-
 function createReport(
-  { caller }: ApiRequest, reader: StockReader, reportsAll: boolean,
-): BatchReport<StockRow, Evaluation> {
+  { caller }: ApiRequest, reader: StockReader, { report, complete: isStocktake }: StreamOptions,
+): BatchReport<StockRow, WrittenStock> {
+  const reportsAll = report === 'all';
   const tally = new StockTally(caller.sellerId);
   let { position } = caller;
   let importId: ImportId | undefined;
@@ -119,12 +93,17 @@ function createReport(
         const members = tally.format(sent, results);
         if (reportsAll || tally.failed > failed) lines += `{"line":${line},${members}}\n`;
       }
+      // What is left are the products that a stocktake has zeroed.
+      for (const result of results) {
+        const members = tally.formatZeroed(result);
+        if (reportsAll && members !== undefined) lines += `{"line":null,${members}}\n`;
+      }
       return lines;
     },
     summarise() {
-      const { applied, unchanged, failed } = tally;
+      const { applied, unchanged, failed, zeroed } = tally;
       return {
-        applied, unchanged, failed, position,
+        applied, unchanged, failed, ...(isStocktake && { zeroed }), position,
         import: importId && formatImportId(caller.sellerId, importId),
         ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
       };

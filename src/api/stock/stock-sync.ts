@@ -23,7 +23,7 @@ import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
-import { StockTally } from './stock-result.ts';
+import { explainZeroLimit, StockTally } from './stock-result.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 import { streamStock } from './stock-stream.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
@@ -75,9 +75,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   if (synced.rejection) {
     const what = synced.rejection === 'failures'
       ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
-      : `${zeroed} products are not named and would be set to 0: over `
-        + `${completion?.zeroLimitPercent} % of the products in stock. To allow it, raise `
-        + 'zero_limit or send "force":true.';
+      : explainZeroLimit(zeroed, completion?.zeroLimitPercent ?? 0, '"force":true');
     throw new AppError('sync_refused', `${what} Nothing was changed.`, { members: format(0, 0) });
   }
   return {

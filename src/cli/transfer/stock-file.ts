@@ -65,8 +65,8 @@ export function createStockRun(
     source, rejected,
     counts: options.complete ? [...COUNTS, 'zeroed'] : COUNTS,
     send: (body, file) => client.stock.sync(body, { ...options, ...file, report: 'failed' }),
-    readRejected: (line) => (isFailure(line.status)
-      ? readRejectedRow(line, explainStockResult(line)) : undefined),
+    readRejected: ({ status, ...line }) => (status !== 'zeroed' && isFailure(status)
+      ? readRejectedRow(line, explainStockResult({ ...line, status })) : undefined),
   };
 }
 

@@ -35,7 +35,12 @@ export interface StockSync extends StockOrigin {
   readonly completion: Stocktake | undefined;
 }
 
-const ZERO_LIMIT_DEFAULT_PERCENT = 50;
+export const ZERO_LIMIT_DEFAULT_PERCENT = 50;
+
+/** Whether a stocktake would set too many of the products in stock to 0. */
+export function isOverZeroLimit(missing: number, inStock: number, limitPercent: number): boolean {
+  return missing * 100 > inStock * limitPercent;
+}
 
 export const stockSource = lineValidator(SOURCE_LIMIT_CODE_POINTS);
 
@@ -103,8 +108,8 @@ function assertNamed(sent: readonly SentChange[]): void {
   throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 
-/** An invalid change with both `sku` and `id` may mean either product. */
-function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
+/** What an invalid change names: one with both `sku` and `id` may mean either product. */
+export function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
   return sku === undefined || id === undefined
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }

@@ -5,7 +5,9 @@
 import {
   isFailure, evaluateStockChange, type StockChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
-import type { StockOrigin, StockSync } from '../../domain/catalogue/stock-sync.ts';
+import {
+  isOverZeroLimit, type StockOrigin, type StockSync,
+} from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
 import type { ChangeActor, NewChange } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
@@ -82,7 +84,7 @@ export function findRejection(
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
   const inStock = missing + countInStock(named);
-  return missing * 100 > inStock * completion.zeroLimitPercent ? 'zero_limit' : undefined;
+  return isOverZeroLimit(missing, inStock, completion.zeroLimitPercent) ? 'zero_limit' : undefined;
 }
 
 /** How many of these products were in stock before the batch. */

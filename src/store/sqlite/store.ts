@@ -4,7 +4,9 @@
  * the same folder open.
  */
 import { join } from 'node:path';
+import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
+import type { StreamedStocktake } from '../catalogue-store.ts';
 import type { Store } from '../store.ts';
 import type { WriteContext } from '../write.ts';
 import { secretMethods } from './accounts/account-store.ts';
@@ -12,6 +14,7 @@ import { deriveAuditKey } from './accounts/audit-segments.ts';
 import type { WriteActor } from './catalogue/import-records.ts';
 import { openImportDryRun, openStockDryRun } from './catalogue/dry-run.ts';
 import { openSkuLines } from './catalogue/sku-lines.ts';
+import { openStreamedStocktake } from './catalogue/streamed-stocktake.ts';
 import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { explainOpening } from './engine/disk-failure.ts';
@@ -78,6 +81,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       openSkuLines: () => openSkuLines(),
       dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
         reader.snapshot().readLevels(actor.sellerId, changes, source)),
+      openStocktake: (sellerId) => openStocktake(reader, sellerId),
       subscribeToCommits: (listener) => commits.add(listener),
       readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskMetrics(file) }),
       pruneHistory: (before) => pruneHistory(reader, writer, before),
@@ -113,7 +117,7 @@ function mutationMethods(writer: Writer): Pick<Store, (typeof MUTATIONS)[number]
 /** Mutations that may take an idempotency key: the names in their input are hashed. */
 function idempotentMethods(writer: Writer): Pick<Store,
   | 'createKey' | 'rotateKey' | 'createProduct' | 'putProduct' | 'patchProduct' | 'deleteProduct'
-  | 'importProducts' | 'syncStock'
+  | 'importProducts' | 'syncStock' | 'zeroStock'
 > {
   return {
     createKey: (sellerId, hash, key, { address = '', idempotency } = {}) => writer.run(
@@ -141,6 +145,11 @@ function idempotentMethods(writer: Writer): Pick<Store,
       'syncStock', { actor: actorOf(write), sync, isDryRun }, scopeOf(write),
       sync.changes.length,
     ),
+    zeroStock: (write, { source, reason, zeroLimitPercent, products, total }) => writer.run(
+      'zeroStock',
+      { actor: actorOf(write), source, reason, zeroLimitPercent, generated: { products, total } },
+      scopeOf(write), products.length,
+    ),
   };
 }
 
@@ -163,6 +172,20 @@ function historyMethods(reader: Reader): HistoryMethods {
     findProductAt: (sellerId, target, position) => past.findProductAt(sellerId, target, position),
     findNewestTime: async () => reader.snapshot().findNewestTime() || undefined,
   };
+}
+
+function openStocktake(reader: Reader, sellerId: SellerId): StreamedStocktake {
+  const past = new PastCatalogue(reader);
+  return openStreamedStocktake({
+    readLevels: (named) => reader.snapshot().readLevels(sellerId, named, undefined),
+    listLevels: (after, limit) => reader.snapshot().listLevels(sellerId, { after, limit }),
+    async existedAt(id, position) {
+      // The cast: the products after the id before this one begin with it.
+      const after = id - 1 as ProductId;
+      const { levels: [level] } = await past.listStockAt(sellerId, position, { after, limit: 1 });
+      return level?.id === id;
+    },
+  });
 }
 
 /** Everything here is copied to the writer thread, so an actor is reduced to what is needed. */

@@ -9,6 +9,7 @@ import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
+import type { PageQuery } from '../../write.ts';
 import { readId, readInteger } from '../engine/row.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
@@ -69,6 +70,16 @@ export function prepareReadLevels(db: DatabaseSync) {
     }
     return levels;
   };
+}
+
+/** Returns a function that reads the next levels in the order of their ids. */
+export function prepareListLevels(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM product AS p
+    WHERE p.seller_id = ? AND p.id > ? ORDER BY p.id LIMIT ?`);
+  return (
+    sellerId: SellerId, { after, limit }: PageQuery<ProductId>,
+  ): readonly StockLevel[] => listLevels(list, sellerId, after ?? 0, limit);
 }
 
 /** The products in stock that a stocktake does not name. */

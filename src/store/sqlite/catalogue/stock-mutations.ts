@@ -1,11 +1,13 @@
 /**
- * The mutation that changes the stock of many products. The batch is evaluated in memory, and then
+ * The mutations that change the stock of many products. A batch is evaluated in memory, and then
  * written completely or not at all.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { SellerId } from '../../../domain/id.ts';
-import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
-import type { SyncedStock } from '../../catalogue-store.ts';
+import { formatProductId, type SellerId } from '../../../domain/id.ts';
+import {
+  isOverZeroLimit, type StockOrigin, type StockSync,
+} from '../../../domain/catalogue/stock-sync.ts';
+import type { SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
 import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
 import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
 import type { ChangeActor } from '../../rules/history.ts';
@@ -19,6 +21,12 @@ interface SyncInput {
   readonly actor: WriteActor;
   readonly sync: StockSync;
   readonly isDryRun: boolean;
+}
+
+/** As above; \`generated\` is not hashed. */
+interface ZeroInput extends StockOrigin, Pick<ZeroingBatch, 'zeroLimitPercent'> {
+  readonly actor: WriteActor;
+  readonly generated: Pick<ZeroingBatch, 'products' | 'total'>;
 }
 
 export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
@@ -50,6 +58,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   }
 
   return {
+    zeroStock: prepareZeroStock(positions, { readLevels, openRecord, writer }),
     syncStock(input: SyncInput, now: number): SyncedStock {
       const { sync, isDryRun } = input;
       const { actor, close } = openRecord(input.actor, now);
@@ -76,6 +85,40 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
       return { results, zeroed: missing, rejection, position, isReplay: false, importId };
     },
+  };
+}
+
+interface StockParts {
+  readonly readLevels: ReturnType<typeof prepareReadLevels>;
+  readonly openRecord: ReturnType<typeof prepareImportRecords>;
+  readonly writer: ReturnType<typeof prepareStockWriter>;
+}
+
+/** Returns the mutation that sets the products to 0 that a streamed stocktake did not name. */
+function prepareZeroStock(
+  positions: PositionAllocator, { readLevels, openRecord, writer }: StockParts,
+) {
+  return (input: ZeroInput, now: number): SyncedStock => {
+    const { source, reason, zeroLimitPercent, generated: { products, total } } = input;
+    const { actor, close } = openRecord(input.actor, now);
+    const { sellerId } = actor;
+    const { at } = positions.next(sellerId, now);
+    const position = positions.of(sellerId);
+    if (total && isOverZeroLimit(total.missing, total.inStock, zeroLimitPercent)) {
+      const zeroed = total.missing;
+      return { results: [], zeroed, rejection: 'zero_limit', position, isReplay: false };
+    }
+    const changes = products.map((id) => ({ id: formatProductId(sellerId, id), set: 0 }));
+    const levels = readLevels(sellerId, changes, undefined);
+    const batch = new StockBatch({ actor, origin: { source, reason }, position, at });
+    const results = products.map((id, index) =>
+      ({ ...batch.apply({ set: 0 }, levels[index]), id }));
+    writer.write(sellerId, batch, undefined);
+    const zeroed = batch.changes.length;
+    return {
+      results, zeroed, rejection: undefined, position: positions.of(sellerId), isReplay: false,
+      importId: close(countResults([], zeroed)),
+    };
   };
 }
 

@@ -26,7 +26,7 @@ import { readInteger } from './row.ts';
 import { sellerQueries } from '../catalogue/sellers.ts';
 import { sessionQueries } from '../accounts/sessions.ts';
 import { stockDayQueries } from '../catalogue/stock-days.ts';
-import { prepareReadLevels } from '../catalogue/stock-levels.ts';
+import { prepareListLevels, prepareReadLevels } from '../catalogue/stock-levels.ts';
 import { totpQueries } from '../accounts/totp.ts';
 import { dueWebhookQueries, webhookQueries } from '../webhooks/webhooks.ts';
 
@@ -146,5 +146,6 @@ function prepareQueries(db: DatabaseSync) {
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     ...columnMappingQueries(db), ...idempotencyQueries(db), ...importQueries(db),
     readLevels: prepareReadLevels(db),
+    listLevels: prepareListLevels(db),
   };
 }

@@ -1,0 +1,103 @@
+/**
+ * A stocktake as a stream of any length: when all of its batches are written, the products in stock
+ * that none of them named are set to 0, in batches numbered on under the same Idempotency-Key. It
+ * zeroes nothing if the body is cut off, if a line does not identify its product, or if the zero
+ * limit is exceeded. Only products that existed when its first batch was written are zeroed, so a
+ * product created during the stream is left alone.
+ */
+import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
+import { listReferences } from '../../domain/catalogue/stock-sync.ts';
+import { AppError } from '../../domain/error.ts';
+import type { ProductId } from '../../domain/id.ts';
+import type { MissingProducts, StreamedStocktake } from '../../store/catalogue-store.ts';
+import type { StockRow } from '../../transfer/stock-rows.ts';
+import { explainZeroLimit } from './stock-result.ts';
+import type { StockTarget, WrittenStock } from './stock-targets.ts';
+
+interface StocktakeOptions {
+  readonly target: StockTarget;
+  readonly stocktake: StreamedStocktake;
+  /** Maximum share of the products in stock that it may set to 0, in percent: 0 to 100. */
+  readonly zeroLimitPercent: number;
+  /** Position of the catalogue when the request arrived. */
+  readonly position: number;
+  readonly isDryRun: boolean;
+}
+
+/** Adds to a target what makes its stream a stocktake. */
+export function createStocktakeTarget(
+  { target, stocktake, zeroLimitPercent, position, isDryRun }: StocktakeOptions,
+): StockTarget {
+  const unidentified = { count: 0, firstLine: 0 };
+  let startPosition: number | undefined;
+  return {
+    ...target,
+    async write(rows, part) {
+      const written = await target.write(rows, part);
+      // Recorded with the first batch, so a retry has the same one.
+      if (!isDryRun) startPosition ??= written.position;
+      const invalid = rows.flatMap((row) => {
+        const references = listNamed(row);
+        if (references?.length === 0) {
+          unidentified.firstLine ||= row.line;
+          unidentified.count += 1;
+        }
+        return references ?? [];
+      });
+      await stocktake.addNamed(written.results, invalid);
+      return written;
+    },
+    async *finish(part) {
+      if (unidentified.count > 0) throw explainUnidentified(unidentified);
+      const total = await stocktake.findMissing(startPosition ?? position);
+      yield* zeroMissing({ target, stocktake, zeroLimitPercent, total }, part);
+    },
+    async close() {
+      await stocktake.close();
+      await target.close();
+    },
+  };
+}
+
+/**
+ * Ends with a batch without products. What a batch has zeroed is read from its outcome: in a retry,
+ * it is the recorded one, and the next batch begins after it.
+ */
+async function* zeroMissing(
+  { target, stocktake, zeroLimitPercent, total }:
+    Pick<StocktakeOptions, 'target' | 'stocktake' | 'zeroLimitPercent'>
+    & { readonly total: MissingProducts },
+  firstPart: number,
+): AsyncGenerator<WrittenStock, void, void> {
+  let after: ProductId | undefined;
+  for (let part = firstPart; ; part += 1) {
+    const missing = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
+    const written = await target.zero({
+      missing, zeroLimitPercent, total: part === firstPart ? total : undefined,
+    }, part);
+    if (written.rejection) {
+      const detail = explainZeroLimit(total.missing, zeroLimitPercent, 'force=true');
+      throw new AppError('sync_refused', `${detail} No product was set to 0.`);
+    }
+    yield written;
+    if (written.results.length === 0) return;
+    after = written.results.at(-1)?.id;
+  }
+}
+
+/** What an invalid row names; undefined for a valid one. */
+function listNamed({ sent }: StockRow): ReturnType<typeof listReferences> | undefined {
+  if ('change' in sent) return undefined;
+  const { sku, id } = sent.named ?? {};
+  return sku === undefined && id === undefined ? [] : listReferences(sent.named);
+}
+
+function explainUnidentified(
+  { count, firstLine }: { readonly count: number; readonly firstLine: number },
+): AppError {
+  const what = count === 1 ? `Line ${firstLine} does not identify its product`
+    : `${count.toLocaleString('en')} lines do not identify their products, the first is line `
+      + `${firstLine}`;
+  const hint = 'Correct the file and send it again.';
+  return new AppError('sync_refused', `${what}, so no product was set to 0. ${hint}`);
+}

@@ -1,0 +1,102 @@
+/**
+ * What a stocktake that arrives in batches has named so far, and what it will set to 0. A temporary
+ * database, in memory while small and then in a file, has the ids, however many there are.
+ */
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductId } from '../../../domain/id.ts';
+import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
+import type { MissingProduct, MissingProducts, StreamedStocktake } from '../../catalogue-store.ts';
+import type { StockLevel } from '../../rules/stock-levels.ts';
+import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
+import { openTemporary } from '../engine/connection.ts';
+import { readId, readInteger, readText } from '../engine/row.ts';
+
+/** Reads the catalogue. */
+interface Catalogue {
+  readLevels(named: readonly ProductReference[]): readonly (StockLevel | undefined)[];
+  /** The next products in the order of their ids, also those at 0. */
+  listLevels(after: ProductId | undefined, limit: number): readonly StockLevel[];
+  /** Whether the product existed at an earlier position. */
+  existedAt(id: ProductId, position: number): Promise<boolean>;
+}
+
+export function openStreamedStocktake(catalogue: Catalogue): StreamedStocktake {
+  const tables = openTables();
+
+  /** Adds the missing ones of these products, which follow each other in the order of ids. */
+  async function addMissing(
+    levels: readonly StockLevel[], after: number, position: number,
+  ): Promise<void> {
+    const named = tables.listNamed(after, levels.at(-1)?.id ?? after);
+    for (const level of levels) {
+      if (level.stock === 0 || named.has(level.id)) continue;
+      if (level.position > position && !await catalogue.existedAt(level.id, position)) continue;
+      tables.addMissing(level);
+    }
+  }
+
+  return {
+    async addNamed(results, invalid) {
+      for (const { id, previous = 0 } of results) {
+        if (id !== undefined) tables.addNamed(id, previous > 0);
+      }
+      if (invalid.length === 0) return;
+      for (const level of catalogue.readLevels(invalid)) {
+        if (level) tables.addNamed(level.id, level.stock > 0);
+      }
+    },
+    async findMissing(position) {
+      for (let after: ProductId | undefined; ;) {
+        await yieldToEventLoop();
+        const levels = catalogue.listLevels(after, STOCKTAKE_STEP_PRODUCTS);
+        await addMissing(levels, after ?? 0, position);
+        if (levels.length < STOCKTAKE_STEP_PRODUCTS) return tables.count();
+        after = levels.at(-1)?.id;
+      }
+    },
+    listMissing: async ({ after, limit }) => tables.listMissing(after ?? 0, limit),
+    close: async () => tables.close(),
+  };
+}
+
+/** The products named, and those missing, in one transaction that is never committed. */
+function openTables() {
+  const db = openTemporary();
+  db.exec(`
+    CREATE TABLE named (id INTEGER PRIMARY KEY, was_in_stock INTEGER NOT NULL) STRICT;
+    CREATE TABLE missing (
+      id INTEGER PRIMARY KEY, sku TEXT NOT NULL, stock INTEGER NOT NULL
+    ) STRICT;
+    BEGIN;
+  `);
+  const addNamed = db.prepare('INSERT OR IGNORE INTO named (id, was_in_stock) VALUES (?, ?)');
+  const listNamed = db.prepare('SELECT id FROM named WHERE id > ? AND id <= ?');
+  const addMissing = db.prepare('INSERT INTO missing (id, sku, stock) VALUES (?, ?, ?)');
+  const listMissing = db.prepare(
+    'SELECT id, sku, stock FROM missing WHERE id > ? ORDER BY id LIMIT ?',
+  );
+  const count = db.prepare(`
+    SELECT (SELECT count(*) FROM missing) AS missing,
+      (SELECT count(*) FROM named WHERE was_in_stock = 1) AS named`);
+  return {
+    addNamed: (id: ProductId, wasInStock: boolean) => void addNamed.run(id, wasInStock ? 1 : 0),
+    listNamed: (after: number, upTo: number): ReadonlySet<ProductId> =>
+      new Set(listNamed.all(after, upTo).map((row) => readId<ProductId>(row, 'id'))),
+    addMissing: ({ id, sku, stock }: StockLevel) => void addMissing.run(id, sku, stock),
+    listMissing: (after: number, limit: number): MissingProduct[] =>
+      listMissing.all(after, limit).map((row) => ({
+        id: readId<ProductId>(row, 'id'),
+        sku: readText(row, 'sku') as Sku, // the table has what `addMissing` wrote
+        stock: readInteger(row, 'stock'),
+      })),
+    count(): MissingProducts {
+      const row = count.get() ?? {};
+      const missing = readInteger(row, 'missing');
+      return { missing, inStock: missing + readInteger(row, 'named') };
+    },
+    close(): void {
+      if (db.isOpen) db.close();
+    },
+  };
+}

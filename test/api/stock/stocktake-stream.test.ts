@@ -1,0 +1,259 @@
+/** Stocktakes as streams: what the lines do not name is set to 0 at the end. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { assertProblem, faultsOf } from '../problem.ts';
+import { readLines } from '../../features/imports/import.ts';
+import type { TestSeller } from '../../support/server.ts';
+import {
+  openShop, readLedger, readPosition, readStocks, sendLines, sendStock, type Shop, STOCK,
+} from './stock.ts';
+
+const COMPLETE = 'complete=true';
+const CSV = { 'content-type': 'text/csv' };
+/** Long, so that a batch is written before the body ends. */
+const LONG_ROW = `A,-1,${'x'.repeat(100)}\n`;
+const KEY = { 'idempotency-key': 'count-1' };
+
+/** Sends a stocktake in CSV, and returns the lines of its answer. */
+async function take(seller: TestSeller, rows: string, query = '', headers = {}) {
+  const sent = query === '' ? COMPLETE : `${COMPLETE}&${query}`;
+  const answer = await sendStock(seller, `sku,stock\n${rows}`, {
+    query: sent, headers: { ...CSV, ...headers },
+  });
+  return readLines(answer);
+}
+
+/** Creates more products with a stock of 1, as one import. */
+async function addProducts(seller: TestSeller, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => `N,C,X-${n},1,1\n`).join('');
+  const answer = await seller.send({
+    method: 'POST', path: '/api/v1/products/import', headers: CSV,
+    body: `name,category,sku,price,stock\n${rows}`,
+  });
+  assert.match(answer.text, new RegExp(`"created":${count}`));
+}
+
+test('sets products to 0 that no line names, and reports them', async (t) => {
+  const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5, D: 0 });
+  const { rows, last } = await take(seller, 'A,3\nB,5\n', 'reason=count&source=till');
+  assert.deepEqual(rows.map(({ line, sku, status }) => [line, sku, status]),
+    [[2, 'A', 'ok'], [3, 'B', 'unchanged'], [null, 'C', 'zeroed']]);
+  assert.deepEqual(rows.at(-1), {
+    line: null, sku: 'C', id: ids['C'], status: 'zeroed', previous: 5, stock: 0, position: 6,
+  });
+  assert.deepEqual(last.summary,
+    { applied: 1, unchanged: 1, failed: 0, zeroed: 1, position: 6 });
+  assert.deepEqual(await readStocks(seller), { A: 3, B: 5, C: 0, D: 0 });
+  assert.deepEqual(await readLedger(seller, '&reason=count&source=till'), ['A 5 3', 'C 5 0']);
+});
+
+test('takes lines of JSON, by SKU and id, and reports failed ones only', async (t) => {
+  const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5 });
+  const lines = [{ id: ids['A'], adjust: -1 }, { sku: 'B', set: 1, expect: 9 }];
+  const { rows, last } = readLines(await sendLines(seller, lines, {
+    query: `${COMPLETE}&report=failed`,
+  }));
+  assert.deepEqual(rows.map(({ line, status }) => [line, status]), [[2, 'conflict']]);
+  assert.deepEqual(last.summary,
+    { applied: 1, unchanged: 0, failed: 1, zeroed: 1, position: 5 });
+  assert.deepEqual(await readStocks(seller), { A: 4, B: 5, C: 0 });
+});
+
+test('zeroes thousands of products in batches of one import', async (t) => {
+  const { server, seller } = await openShop(t, { A: 5 });
+  await addProducts(seller, 2_500);
+  const { rows, last } = await take(seller, 'A,5\nX-7,1\n', 'force=true&file_name=count.csv');
+  assert.equal(rows.filter(({ status }) => status === 'zeroed').length, 2_499);
+  assert.deepEqual(last.summary,
+    { applied: 0, unchanged: 2, failed: 0, zeroed: 2_499, position: 5_000 });
+  assert.deepEqual(new Set(Object.values(await readStocks(seller))), new Set([5, 0, 1]));
+  const [record] = await server.store.listImports(seller.sellerId, { before: undefined, limit: 1 });
+  assert.ok(record?.finishedAt !== undefined);
+  assert.deepEqual(
+    [record.kind, record.fileName, record.counts, record.firstPosition, record.lastPosition],
+    ['stocktake', 'count.csv', { applied: 0, unchanged: 2, failed: 0, zeroed: 2_499 }, 2_502,
+      5_000],
+  );
+});
+
+test('checks the zero limit before the first product is set to 0', async (t) => {
+  const { server, seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  const { rows, last } = await take(seller, 'A,4\n');
+  assert.equal(rows.length, 1);
+  assert.deepEqual([last.problem.status, last.problem.type],
+    [409, 'urn:problem-type:seller-product-api:sync-refused']);
+  assert.match(last.problem.detail, /^2 products are not named and would be set to 0: over 50 % /);
+  assert.match(last.problem.detail, /zero_limit or send force=true\. No product was set to 0\. /);
+  assert.deepEqual(last.problem.summary,
+    { applied: 1, unchanged: 0, failed: 0, zeroed: 0, position: 4 });
+  assert.deepEqual(await readStocks(seller), { A: 4, B: 5, C: 5 });
+  assert.equal((await take(seller, 'A,4\n', 'zero_limit=66.6')).last.problem.status, 409);
+  assert.equal((await take(seller, 'A,4\n', 'zero_limit=66.7')).last.summary.zeroed, 2);
+  assert.equal((await take(seller, 'B,4\n', 'zero_limit=0&force=true')).last.summary.zeroed, 1);
+  assert.deepEqual(await readStocks(seller), { A: 0, B: 4, C: 0 });
+  assert.deepEqual(server.reports, []);
+});
+
+test('counts a product as in stock if it was before its first line', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5, C: 0, D: 5, E: 5 });
+  // Of four products in stock, two are named: C was at 0.
+  assert.equal((await take(seller, 'A,0\nA,0\nB,1\nC,9\n')).last.summary.zeroed, 2);
+});
+
+test('zeroes nothing if a line does not identify its product', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  for (const [rows, detail] of [
+    [`${'A,5\n'.repeat(1_200)},3\nB,5\n`, /^Line 1202 does not identify its product, so no/],
+    ['A,5\nB,1,200\n', /^Line 3 does not identify/],
+    [`A,5\n${'x'.repeat(65)},1\n`, /^Line 3 does/],
+    [',1\nA,5\n,2\n', /^2 lines do not identify their products, the first is line 2, so no/],
+  ] as const) {
+    const { last } = await take(seller, rows, 'force=true');
+    assert.equal(last.problem.status, 409);
+    assert.match(last.problem.detail, detail);
+  }
+  for (const line of ['{"sku":7,"set":1}', '{"set":1}', 'nonsense', '[]']) {
+    const { last } = readLines(await sendLines(seller, ['{"sku":"A","set":5}', line], {
+      query: `${COMPLETE}&force=true`,
+    }));
+    assert.match(last.problem.detail, /^Line 2 does not identify its product/);
+  }
+  assert.deepEqual(await readStocks(seller), { A: 5, B: 5, C: 5 });
+});
+
+test('counts an invalid line that identifies its product as naming it', async (t) => {
+  const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5, D: 5, E: 5 });
+  const lines = [
+    { sku: 'A', set: -1 }, { id: ids['B'], set: 'x' }, { sku: 'C', id: ids['D'], set: 1 },
+    { sku: 'unknown', set: 1 }, { id: 'prd_unknown', set: 1 },
+  ];
+  const { last } = readLines(await sendLines(seller, lines, { query: COMPLETE }));
+  assert.deepEqual(last.summary,
+    { applied: 0, unchanged: 0, failed: 5, zeroed: 1, position: 6 });
+  assert.deepEqual(await readStocks(seller), { A: 5, B: 5, C: 5, D: 5, E: 0 });
+});
+
+test('zeroes nothing if the body is cut off', async (t) => {
+  const shop = await openShop(t, { A: 5_000, B: 5 });
+  const { server, seller } = shop;
+  const body = `sku,adjust,reason\n${LONG_ROW.repeat(2_500)}`;
+  for (const headers of [{}, { 'content-length': body.length + 1 }]) {
+    const outgoing = open(t, shop, headers);
+    outgoing.write(body);
+    const [response] = await once(outgoing, 'response') as [IncomingMessage];
+    response.on('error', () => {}).resume();
+    const closed = new Promise((resolve) => { response.once('close', resolve); });
+    outgoing.destroy();
+    await closed;
+  }
+  const gzip = gzipSync(body);
+  for (const broken of [gzip.subarray(0, -6), Buffer.concat([gzip.subarray(0, -8), gzip])]) {
+    const answer = await seller.send({
+      method: 'POST', path: `${STOCK}?${COMPLETE}&force=true`, body: broken,
+      headers: { ...CSV, 'content-encoding': 'gzip' },
+    });
+    if (answer.status === 200) assert.equal(readLines(answer).last.problem.status, 400);
+    else assertProblem(answer, 400, 'invalid-data');
+  }
+  assert.equal((await take(seller, 'A,1\n"B,1\n', 'force=true').catch(() => undefined)), undefined);
+  assert.equal((await readStocks(seller))['B'], 5);
+  assert.deepEqual(server.reports, []);
+});
+
+test('leaves products alone that were created while it ran', async (t) => {
+  const shop = await openShop(t, { A: 5_000, B: 5, C: 5 });
+  const { seller } = shop;
+  const outgoing = open(t, shop);
+  outgoing.write(`sku,adjust,reason\n${LONG_ROW.repeat(1_500)}`);
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  await seller.create({ sku: 'NEW', stock: 7 });
+  // Of a product that existed, what changed meanwhile does not matter: no line names it.
+  await sendStock(seller, { changes: [{ sku: 'B', adjust: 3 }] });
+  outgoing.end('A,-1\n');
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  assert.match(text, /"summary":\{"applied":1501,"unchanged":0,"failed":0,"zeroed":2,/);
+  assert.deepEqual(await readStocks(seller), { A: 3_499, B: 0, C: 0, NEW: 7 });
+});
+
+test('says in a dry run what it would set to 0', async (t) => {
+  const { server, seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  const dry = await take(seller, 'A,1\nB,5\n', 'dry_run=true');
+  assert.equal(await readPosition(server, seller), 3);
+  assert.deepEqual(dry.rows.at(-1)?.status, 'zeroed');
+  assert.equal((await take(seller, 'A,1\n', 'dry_run=true')).last.problem.status, 409);
+  assert.deepEqual(await take(seller, 'A,1\nB,5\n'), dry);
+});
+
+test('repeats the report of a stocktake under the same Idempotency-Key', async (t) => {
+  const { server, seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  const first = await take(seller, 'A,1\nB,5\n', '', KEY);
+  await sendStock(seller, { changes: [{ sku: 'C', set: 9 }] });
+  assert.deepEqual(await take(seller, 'A,1\nB,5\n', '', KEY), first);
+  assert.equal(await readPosition(server, seller), 6);
+  assert.deepEqual(await readStocks(seller), { A: 1, B: 5, C: 9 });
+  const other = await take(seller, 'A,1\nB,5\n', 'zero_limit=99', KEY);
+  assert.equal(other.last.problem.status, 422);
+});
+
+test('resumes under the same Idempotency-Key after it stopped between batches', async (t) => {
+  const { server, seller } = await openShop(t, { A: 5 });
+  await addProducts(seller, 2_500);
+  const { zeroStock } = server.store;
+  let batches = 0;
+  Object.assign(server.store, {
+    zeroStock: (...args: Parameters<typeof zeroStock>) => {
+      batches += 1;
+      if (batches === 2) return Promise.reject(new Error('stopped'));
+      return zeroStock(...args);
+    },
+  });
+  const stopped = await take(seller, 'A,4\n', 'zero_limit=100', KEY);
+  assert.equal(stopped.last.problem.summary.zeroed, 1_000);
+  // What the first attempt has zeroed is sold on, and what it has not is in the report of the next.
+  await sendStock(seller, { changes: [{ sku: 'X-3', set: 8 }, { sku: 'X-2400', adjust: 1 }] });
+  await seller.create({ sku: 'NEW', stock: 7 });
+  const { rows, last } = await take(seller, 'A,4\n', 'zero_limit=100', KEY);
+  assert.deepEqual([last.summary.zeroed, last.summary.failed], [2_500, 0]);
+  assert.deepEqual(rows.slice(0, 1_001), stopped.rows);
+  const stocks = await readStocks(seller);
+  assert.deepEqual([stocks['A'], stocks['X-3']], [4, 8]);
+  const { products } = (await seller.send({ path: '/api/v1/products?stock_min=1' })).json();
+  assert.deepEqual(products.map(({ sku }: { sku: string }) => sku).sort(), ['A', 'NEW', 'X-3']);
+  assert.equal(server.reports.length, 1); // the error of the test
+});
+
+test('rejects invalid parameters, and keeps them out of JSON', async (t) => {
+  const { seller } = await openShop(t, { A: 5 });
+  const query = 'complete=1&zero_limit=101&force=yes';
+  const answer = await sendStock(seller, 'sku,stock\nA,1\n', { query, headers: CSV });
+  assertProblem(answer, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(answer).sort(),
+    ['complete format', 'force format', 'zero_limit range']);
+  const json = await sendStock(seller, { changes: [] }, { query: 'complete=true&map=sku:A' });
+  assert.deepEqual(faultsOf(json), ['complete mismatch', 'map mismatch']);
+  assert.deepEqual(await readStocks(seller), { A: 5 });
+});
+
+test('guards a file without rows by the zero limit', async (t) => {
+  const { seller } = await openShop(t, { A: 5 });
+  const answer = await sendStock(seller, 'sku,stock\n', { query: COMPLETE, headers: CSV });
+  assertProblem(answer, 409, 'sync-refused');
+  assert.deepEqual(await readStocks(seller), { A: 5 });
+  assert.equal((await take(seller, '', 'force=true')).last.summary.zeroed, 1);
+  assert.deepEqual(await readStocks(seller), { A: 0 });
+});
+
+function open(
+  t: TestContext, { server: { port }, seller: { key } }: Shop, headers = {},
+): ClientRequest {
+  const outgoing = request({
+    host: '127.0.0.1', port, method: 'POST', path: `${STOCK}?${COMPLETE}&force=true`, agent: false,
+    headers: { 'x-api-key': key, ...CSV, ...headers },
+  });
+  outgoing.on('error', () => {}); // of a connection that a test breaks
+  t.after(() => outgoing.destroy());
+  return outgoing;
+}
