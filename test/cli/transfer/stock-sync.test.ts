@@ -129,6 +129,22 @@ describe('stock sync', { concurrency: 2 }, () => {
     }, 'text/csv', 'gzip', 'sku;Bestand\nMUG-1;4\n']);
   });
 
+  test('exits with status 2 if the stocktake is rejected, and says what was applied', async (t) => {
+    const url = await startFakeServer(t, async (request, response) => {
+      await buffer(request);
+      const summary = { applied: 3, unchanged: 0, failed: 0, zeroed: 0, position: 9 };
+      const problem = { title: 'The stock was not changed', status: 409, detail: 'Over 50 %.' };
+      response.end(`${JSON.stringify({ problem: { ...problem, summary } })}\n`);
+    });
+    const path = join(makeFolder(t), 'count.csv');
+    writeFileSync(path, 'sku,stock\nMUG-1,4\n');
+    const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+    const { status, notes } = await run(['stock', 'sync', path, '--complete'], environment);
+    assert.equal(status, 2);
+    assert.equal(notes, 'The stock was not changed. Over 50 %. '
+      + 'Before that: 3 applied, 0 unchanged, 0 set to 0, 0 rejected.\n');
+  });
+
   test('says how to continue a run that stopped, and then applies nothing twice', async (t) => {
     const shop = await openStockedShop(t);
     const changes = lines({ sku: 'MUG-1', adjust: -3 });
