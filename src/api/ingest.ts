@@ -1,9 +1,10 @@
 /**
- * Ingests bodies of any length in batches, and streams the response: lines for the rows, then a
- * summary or a problem.
+ * Long writes in batches: of bodies of any length, and of reverts. The response is a stream: lines
+ * for the rows, then a summary or a problem.
  */
 import type { ImportCounts, NewImport } from '../domain/catalogue/import.ts';
 import type { ImportId } from '../domain/id.ts';
+import type { GuardedStream } from '../http/response/guarded-stream.ts';
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { ImportPart, ImportReference } from '../store/write.ts';
@@ -55,6 +56,13 @@ interface ReportedStream<Row, Written> extends Omit<RowStream<Row, Written>, 'gu
   readonly batchReport: BatchReport<Row, Written>;
 }
 
+type Batches<Row, Written> = AsyncGenerator<WrittenBatch<Row, Written>, void, void>;
+
+interface ReportedBatches<Row, Written> {
+  readonly batches: Batches<Row, Written>;
+  readonly batchReport: BatchReport<Row, Written>;
+}
+
 /**
  * Starts an import and returns a response that streams its results. Calls `open` once the import
  * has a slot.
@@ -65,9 +73,22 @@ export function ingestStream<
 >(
   openStream: OpenStream, services: Services, open: () => ReportedStream<Row, Written>,
 ): Promise<Reply> {
-  return openStream('ingest', async (guard) => {
+  return reportBatches(openStream, services, (guard) => {
     const { batchReport, ...rows } = open();
-    const batches = writeBatches({ ...rows, guard });
+    return { batches: writeBatches({ ...rows, guard }), batchReport };
+  });
+}
+
+/**
+ * Returns a response that streams the results of batches. Calls `open` once they have a slot.
+ * @throws AppError if the first batch fails, or too many imports are in flight
+ */
+export function reportBatches<Row, Written extends { readonly isReplay: boolean }>(
+  openStream: OpenStream, services: Services,
+  open: (guard: GuardedStream) => ReportedBatches<Row, Written>,
+): Promise<Reply> {
+  return openStream('ingest', async (guard) => {
+    const { batches, batchReport } = open(guard);
     const first = await batches.next();
     const isReplay = !first.done && first.value.written?.isReplay === true;
     return {
@@ -89,7 +110,7 @@ export function formatLine(value: object): string {
 
 async function* renderReport<Row, Written>(
   first: IteratorResult<WrittenBatch<Row, Written>, void>,
-  batches: AsyncGenerator<WrittenBatch<Row, Written>, void, void>,
+  batches: Batches<Row, Written>,
   batchReport: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
   let sentAt = performance.now();

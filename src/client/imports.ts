@@ -1,9 +1,13 @@
-/** Import records: what each import, stock sync, stocktake and revert did. */
+/** Import records: what each import, stock sync, stocktake and revert did; and reverts. */
+import { openReport, type Report } from './lines.ts';
 import {
-  listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
+  listItems, type ListOptions, type RequestOptions, type Sender, sendForJson, splitOptions,
 } from './sender.ts';
 import type { ImportCounts } from '../domain/catalogue/import.ts';
-import type { ImportKind } from './types.ts';
+import type { RevertConflict, RevertStatus } from '../store/revert-store.ts';
+import type { ImportKind, Product } from './types.ts';
+
+export type { RevertConflict, RevertStatus };
 
 const IMPORTS = '/api/v1/imports';
 
@@ -44,6 +48,51 @@ export interface ImportRecord {
   };
 }
 
+/** An import, or the changes after one position, up to another. */
+export type RevertSelection = { readonly import: string } | {
+  readonly after: number;
+  readonly up_to: number;
+  /** Only changes that this key made. */
+  readonly key_id?: string | undefined;
+  /** Only changes from this system. */
+  readonly source?: string | undefined;
+};
+
+export interface RevertOptions extends RequestOptions {
+  /** Whether nothing is changed. */
+  readonly dry_run?: boolean | undefined;
+  /** Whether to restore products that something else changed since, too. */
+  readonly force?: boolean | undefined;
+}
+
+/** A line of a revert's report. */
+export interface RevertedProduct {
+  readonly sku: string | null;
+  readonly id: string;
+  readonly status: RevertStatus;
+  /** Of the product's last change; in a dry run, until now. */
+  readonly position: number | null;
+  /** Why the product was left alone; only with the status `conflict`. */
+  readonly conflict?: RevertConflict;
+  readonly detail?: string;
+  /** The members of a restored product that change; absent in a retry. */
+  readonly changes?: {
+    readonly [Member in keyof Product]?: {
+      readonly from: Product[Member]; readonly to: Product[Member];
+    };
+  };
+}
+
+export interface RevertSummary
+  extends Readonly<Record<Exclude<RevertStatus, 'conflict'> | 'conflicts', number>> {
+  /** Position of the catalogue afterwards. */
+  readonly position: number;
+  /** The record of the revert, which can be reverted, too; absent in a dry run. */
+  readonly import?: string;
+  /** What to do about the conflicts. */
+  readonly advice?: string;
+}
+
 export class Imports {
   readonly #sender: Sender;
 
@@ -61,5 +110,23 @@ export class Imports {
   get(id: string, options: RequestOptions = {}): Promise<ImportRecord> {
     const path = `${IMPORTS}/${encodeURIComponent(id)}`;
     return sendForJson(this.#sender, { ...options, method: 'GET', path });
+  }
+
+  /**
+   * Restores every product that an import, or a range of changes, touched. The report has a line
+   * for each product, and then a summary.
+   * @throws NotFoundError for an unknown import; ResyncRequiredError if the history no longer
+   *   reaches back that far
+   */
+  revert(
+    selection: RevertSelection, options: RevertOptions = {},
+  ): Promise<Report<RevertedProduct, RevertSummary>> {
+    const [request, members] = splitOptions(options);
+    return this.#sender.send({
+      ...request,
+      method: 'POST', path: '/api/v1/reverts',
+      headers: { 'content-type': 'application/json', accept: 'application/x-ndjson' },
+      body: () => JSON.stringify({ ...selection, ...members }),
+    }, openReport<RevertedProduct, RevertSummary>);
   }
 }

@@ -8,7 +8,10 @@ export {
   ResyncRequiredError, SkuTakenError, StockRejectedError, TimeoutError, UnavailableError,
 } from './errors.ts';
 export type { ChangesOptions } from './changes.ts';
-export type { ImportListOptions, ImportRecord, Imports } from './imports.ts';
+export type {
+  ImportListOptions, ImportRecord, Imports, RevertConflict, RevertedProduct, RevertOptions,
+  RevertSelection, RevertStatus, RevertSummary,
+} from './imports.ts';
 export type { Report, Source } from './lines.ts';
 export type {
   ExportedFile, ExportOptions, GetOptions, ImportOptions, ProductListOptions, Products,

@@ -10,12 +10,13 @@ import type { CatalogueStore } from './catalogue-store.ts';
 import type { HistoryStore } from './history-store.ts';
 import type { ImportStore } from './import-store.ts';
 import type { MaintenanceStore } from './maintenance-store.ts';
+import type { RevertStore } from './revert-store.ts';
 import type { SearchStore } from './search-store.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface Store extends AccessStore, CatalogueStore, HistoryStore, SearchStore, WebhookStore,
-  AccountStore, UsageStore, MaintenanceStore, ImportStore {
+  AccountStore, UsageStore, MaintenanceStore, ImportStore, RevertStore {
   /** 32 bytes that sign cursors, shared by every process on this store. */
   readonly cursorKey: Uint8Array;
 }

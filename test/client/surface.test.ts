@@ -37,6 +37,7 @@ async function recordRequests(): Promise<readonly string[]> {
     () => api.stock.sync([]), () => api.stock.sync('{}\n'), () => api.stock.levels().next(),
     () => api.stock.movements().next(),
     () => api.imports.list().next(), () => api.imports.get('i'),
+    () => api.imports.revert({ import: 'i' }),
     () => api.changes({ after: 0 }).next(), () => api.changes({ after: 0, live: true }).next(),
     () => api.webhooks.create({ url: 'https://x' }), () => api.webhooks.list().next(),
     () => api.webhooks.get('w'), () => api.webhooks.patch('w', {}), () => api.webhooks.delete('w'),

@@ -17,6 +17,7 @@ import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
+import { testReverts } from './contract/reverts.ts';
 import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
 import { testSessions } from './contract/sessions.ts';
@@ -43,6 +44,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testImportRecords(prepare);
     testStock(prepare);
     testStocktakes(prepare);
+    testReverts(prepare);
     testHistory(prepare);
     testStockDays(prepare);
     testTotals(prepare);

@@ -1,4 +1,4 @@
-/** Imports of products from CSV and NDJSON files of any length, and the records of all imports. */
+/** Imports of products from files of any length, the records of all imports, and reverts. */
 import { keyRoute, PRODUCTS } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { importProducts } from './import.ts';
@@ -7,6 +7,8 @@ import {
   importPathParameter, listImportsOperation, readImportOperation, recordSchemas,
 } from './record-operations.ts';
 import { IMPORTS, listImports, readImport } from './records.ts';
+import { revertChanges, REVERTS } from './revert.ts';
+import { revertOperation, revertSchemas } from './revert-operation.ts';
 import { importSchemas } from './schemas.ts';
 
 export const imports: Feature = {
@@ -16,7 +18,8 @@ export const imports: Feature = {
     ),
     keyRoute('GET', IMPORTS, 'changes:read', listImportsOperation, listImports),
     keyRoute('GET', `${IMPORTS}/{import_id}`, 'changes:read', readImportOperation, readImport),
+    keyRoute('POST', REVERTS, 'products:write', revertOperation, revertChanges),
   ],
-  schemas: { ...importSchemas, ...recordSchemas },
+  schemas: { ...importSchemas, ...recordSchemas, ...revertSchemas },
   pathParameters: [importPathParameter],
 };

@@ -48,7 +48,8 @@ export const importParameters = {
 
 export const importTag: Tag = {
   name: 'Imports',
-  description: 'Create and update products from CSV and NDJSON files; see what each import did.',
+  description: 'Create and update products from CSV and NDJSON files; see what each import did, '
+    + 'and revert it.',
 };
 
 export const importProductsOperation: Operation = {

@@ -33,6 +33,13 @@ export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
 
+/** Products that one mutation of a revert writes; other writes wait while it commits. */
+export const REVERT_BATCH_PRODUCTS = 1_000;
+/** Times that a revert plans a product that others keep changing; then it is a conflict. */
+export const REVERT_ATTEMPTS_LIMIT = 10;
+/** Products that each wait for the SKU of the next one. */
+export const REVERT_SKU_CHAIN_LIMIT = 100;
+
 /** Changes that one history query reads, matching or not; it takes milliseconds. */
 export const HISTORY_SCAN_LIMIT = 5_000;
 /** History queries for one ledger page; then the page ends early with a cursor. */

@@ -26,6 +26,7 @@ import { listCollapsedChanges } from './history/collapsed-changes.ts';
 import { Ledger } from './history/ledger.ts';
 import { PastCatalogue } from './history/past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
+import { startRevert } from './history/revert.ts';
 import { Search } from './search/search.ts';
 import { webhookMethods } from './webhooks/webhook-store.ts';
 
@@ -82,6 +83,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
         reader.snapshot().readLevels(actor.sellerId, changes, source)),
       openStocktake: (sellerId) => openStocktake(reader, sellerId),
+      startRevert: (write, request) => startRevert({ reader, writer, write, request }),
       subscribeToCommits: (listener) => commits.add(listener),
       readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskMetrics(file) }),
       pruneHistory: (before) => pruneHistory(reader, writer, before),

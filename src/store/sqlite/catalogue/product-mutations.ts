@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import type { SellerId } from '../../../domain/id.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
 import {
   formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
@@ -39,8 +39,16 @@ interface Members {
 
 type Input<Names extends keyof Members> = Pick<Members, Names>;
 
+/** A product to create again; its version chain continues from its deletion. */
+interface DeletedProduct {
+  readonly id: ProductId;
+  readonly createdAt: number;
+  /** Of the deletion. */
+  readonly position: number;
+}
+
 export function productMutations(db: DatabaseSync, positions: PositionAllocator) {
-  const { find, create, update, remove } = prepareChanges(db, positions);
+  const { find, create, update, remove } = prepareProductChanges(db, positions);
   const openRecord = prepareImportRecords(db, positions);
 
   function getProduct({ sellerId }: Actor, target: ProductTarget): Product {
@@ -94,7 +102,8 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
   };
 }
 
-function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
+/** What mutations do to one product. */
+export function prepareProductChanges(db: DatabaseSync, positions: PositionAllocator) {
   const findProduct = prepareFindProduct(db);
   const { insertRow, updateRow, deleteRow, deleteSequences } = prepareStatements(db);
 
@@ -104,16 +113,20 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
   return {
     find,
     /** @throws AppError `sku_taken` */
-    create(actor: ChangeActor, product: NewProduct, now: number): WrittenProduct {
+    create(
+      actor: ChangeActor, product: NewProduct, now: number, deleted?: DeletedProduct,
+    ): WrittenProduct {
       const { sellerId } = actor;
       const { position, at, currency } = positions.next(sellerId, now);
-      const id = positions.takeProductId(sellerId, at);
-      const after = { ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at };
+      const { id, createdAt, position: previousPosition } = deleted
+        ?? { id: positions.takeProductId(sellerId, at), createdAt: at };
+      const after = { ...product, sellerId, id, currency, position, createdAt, updatedAt: at };
       const { changes } = insertRow.run(sellerId, position, ...encodeProduct(after));
       if (changes === 0) throw skuTaken(product.sku);
       const json = formatProduct(after);
       const states = { before: undefined, after, snapshot: json };
-      positions.addChanges(sellerId, [describeChange('created', actor, states)]);
+      const change = describeChange('created', actor, states);
+      positions.addChanges(sellerId, [{ ...change, previousPosition }]);
       return { effect: 'created', id, position, json, isReplay: false };
     },
     /** Allocates no position if nothing changes. @throws AppError `sku_taken` */

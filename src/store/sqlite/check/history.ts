@@ -64,9 +64,11 @@ const CHANGE = 'The change of product {product} at position {position}';
 
 const CHANGE_RULES: readonly Rule[] = [
   ['NOT is_valid', `${CHANGE} has a snapshot that is not JSON.`],
-  // The change that an older one continues may be pruned.
-  [`position > pruned_to AND ((type = 'created') <> (previous IS NULL)
-    OR prior IS NOT previous OR previous_type IS 'deleted')`,
+  // The change that an older one continues may be pruned, and so may the deletion of a product that
+  // a revert created again.
+  [`position > pruned_to AND ((type = 'created') <> (coalesce(previous_type, 'deleted') = 'deleted')
+    OR (prior IS NOT previous
+      AND NOT (type = 'created' AND previous IS NULL AND prior <= pruned_to)))`,
   `${CHANGE} does not follow the one before it, at {previous}.`],
   ['position > pruned_to AND stock_before <> coalesce(previous_stock, 0)',
     `${CHANGE} begins with a stock of {stock_before}, and the one before it ended with `

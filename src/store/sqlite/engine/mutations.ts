@@ -13,6 +13,7 @@ import { keyMutations } from '../catalogue/keys.ts';
 import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import type { MutationsOf } from './port-methods.ts';
 import { productMutations } from '../catalogue/product-mutations.ts';
+import { revertMutations } from '../catalogue/revert-mutations.ts';
 import { sellerMutations } from '../catalogue/sellers.ts';
 import { sessionMutations } from '../accounts/sessions.ts';
 import { stockMutations } from '../catalogue/stock-mutations.ts';
@@ -34,6 +35,7 @@ export function prepareMutations(
     ...usageMutations(db),
     ...productMutations(db, positions),
     ...stockMutations(db, positions),
+    ...revertMutations(db, positions),
     ...pruningMutations(db),
     ...idempotencyMutations(db),
     ...webhookMutations(db, positions, audit),

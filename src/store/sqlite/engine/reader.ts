@@ -23,6 +23,7 @@ import { ledgerQueries } from '../history/ledger-queries.ts';
 import { pastQueries } from '../history/past-queries.ts';
 import { productQueries } from '../catalogue/products.ts';
 import { readInteger } from './row.ts';
+import { revertQueries } from '../history/revert-queries.ts';
 import { sellerQueries } from '../catalogue/sellers.ts';
 import { sessionQueries } from '../accounts/sessions.ts';
 import { stockDayQueries } from '../catalogue/stock-days.ts';
@@ -141,8 +142,9 @@ function explainFailures(query: Query): Query {
 function prepareQueries(db: DatabaseSync) {
   return {
     ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
-    ...historyQueries(db), ...ledgerQueries(db), ...pastQueries(db), ...stockDayQueries(db),
-    ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
+    ...historyQueries(db), ...ledgerQueries(db), ...pastQueries(db), ...revertQueries(db),
+    ...stockDayQueries(db), ...webhookQueries(db), ...dueWebhookQueries(db),
+    ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     ...columnMappingQueries(db), ...idempotencyQueries(db), ...importQueries(db),
     readLevels: prepareReadLevels(db),

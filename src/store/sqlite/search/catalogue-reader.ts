@@ -3,11 +3,11 @@
  * build, and the history after it. Every statement is short and outside a transaction, so reading
  * never keeps the catalogue's write-ahead log from being truncated.
  */
-import type { SellerId } from '../../../domain/id.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { prepareListProducts } from '../catalogue/products.ts';
 import { sellerQueries } from '../catalogue/sellers.ts';
 import { openReader } from '../engine/connection.ts';
-import { readText } from '../engine/row.ts';
+import { readId, readText } from '../engine/row.ts';
 import { prepareListChanges } from '../history/history-queries.ts';
 
 /** The projection belongs to another catalogue, or the catalogue was restored from a backup. */
@@ -20,6 +20,10 @@ export function openCatalogue(file: string) {
   const { findSeller, listSellers } = sellerQueries(db);
   const find = db.prepare(`
     SELECT product_id || '@' || at AS mark FROM change WHERE seller_id = ? AND position = ?`);
+  // INDEXED BY: SQLite would read the history in the order of positions instead.
+  const listDeleted = db.prepare(`
+    SELECT DISTINCT product_id FROM change INDEXED BY change_deleted
+    WHERE seller_id = ? AND product_id > ? AND type = 'deleted' ORDER BY product_id LIMIT ?`);
 
   return {
     findSeller,
@@ -27,6 +31,9 @@ export function openCatalogue(file: string) {
     findNextSeller: (after: SellerId | undefined) => listSellers({ after, limit: 1 })[0],
     listProducts: prepareListProducts(db),
     listChanges: prepareListChanges(db),
+    /** The products that the history has a deletion of, by id; they may exist again. */
+    listDeleted: (sellerId: SellerId, after: number, limit: number): ProductId[] =>
+      listDeleted.all(sellerId, after, limit).map((row) => readId<ProductId>(row, 'product_id')),
     /**
      * Identifies the change at a position: a restored catalogue reaches each position again, with
      * another change. Position 0 is the same in every catalogue.

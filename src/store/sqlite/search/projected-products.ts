@@ -13,7 +13,6 @@ import {
 } from '../catalogue/products.ts';
 import { readInteger } from '../engine/row.ts';
 import { prepareWrite } from './projection-file.ts';
-import { rowsOf } from './access-paths.ts';
 
 interface ProjectedProduct extends StoredProduct {
   readonly row: number;
@@ -27,6 +26,8 @@ export class ProjectedProducts {
   readonly #replaceText;
   readonly #delete;
   readonly #deleteText;
+  readonly #vacate;
+  readonly #takeVacant;
   readonly #mergeText;
   readonly #countChanges;
   /** By SQL: one for each set of columns that changed together. */
@@ -43,6 +44,10 @@ export class ProjectedProducts {
     this.#replaceText = prepareWrite(db, 'UPDATE product_text SET folded = ? WHERE rowid = ?');
     this.#delete = prepareWrite(db, 'DELETE FROM product WHERE row = ?');
     this.#deleteText = prepareWrite(db, 'DELETE FROM product_text WHERE rowid = ?');
+    this.#vacate = prepareWrite(db, `
+      INSERT INTO vacant_row (row, seller, id) VALUES (?, ?, ?)`);
+    this.#takeVacant = db.prepare(`
+      DELETE FROM vacant_row WHERE seller = ? AND id = ? RETURNING row`);
     this.#mergeText = prepareWrite(db, `
       INSERT INTO product_text (product_text, rank) VALUES ('merge', ${SEARCH_MERGE_STEP_PAGES})`);
     this.#countChanges = db.prepare('SELECT total_changes() AS changes');
@@ -54,9 +59,8 @@ export class ProjectedProducts {
     return values && decodeProduct({ row: Number(values.at(-1)) }, values);
   }
 
-  /** Adds a seller's nth product; its id is above all earlier ones. */
-  insert(ordinal: number, n: number, product: StoredProduct): void {
-    const row = rowsOf(ordinal).first + n;
+  /** Adds a product in a row that orders it by id. */
+  insert(ordinal: number, row: number, product: StoredProduct): void {
     const [nameKey, text] = fold(product);
     this.#insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
     this.#insertText.run(BigInt(row), text);
@@ -77,9 +81,22 @@ export class ProjectedProducts {
     this.#prepareUpdate(columns).run(...values, before.row);
   }
 
-  delete(row: number): void {
+  /** Leaves the product's row vacant. */
+  delete(ordinal: number, { row, id }: ProjectedProduct): void {
     this.#delete.run(row);
     this.#deleteText.run(BigInt(row));
+    this.#vacate.run(row, ordinal, id);
+  }
+
+  /** Keeps a row for a product that is deleted. */
+  vacate(ordinal: number, row: number, id: ProductId): void {
+    this.#vacate.run(row, ordinal, id);
+  }
+
+  /** Takes the row that a deleted product left, if there is one. */
+  takeVacant(ordinal: number, id: ProductId): number | undefined {
+    const row = this.#takeVacant.get(ordinal, id);
+    return row && readInteger(row, 'row');
   }
 
   /** Merges a part of the text index; returns whether more is left (FTS5 section 6.9). */

@@ -15,11 +15,12 @@ import { readInteger } from '../engine/row.ts';
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Increment this whenever the contents of the file change, such as a product field. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
  * rows are ordered by id, and a seller is a range of rows. Every SQLite index ends with the row.
+ * Deleted products keep their row vacant, since a revert may create them again with their id.
  */
 const SCHEMA = `
   CREATE TABLE seller (
@@ -51,6 +52,13 @@ const SCHEMA = `
     -- The folded name; and folded name, SKU and category, one a line.
     name_key    TEXT    NOT NULL,
     text        TEXT    NOT NULL
+  ) STRICT;
+
+  CREATE TABLE vacant_row (
+    row         INTEGER PRIMARY KEY,
+    seller      INTEGER NOT NULL REFERENCES seller (ordinal) CHECK (seller = row >> 32),
+    id          INTEGER NOT NULL,
+    UNIQUE (seller, id)
   ) STRICT;
 
   CREATE INDEX product_id ON product (seller, id);

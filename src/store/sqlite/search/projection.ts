@@ -1,9 +1,9 @@
 /**
  * Catches the projection up with the catalogue, in steps of one short transaction each. A seller is
- * first built from the catalogue's products in id order, and then follows the history from the
- * position where the build started. During a build the products have mixed positions; once the
- * history has reached the position where the build ended, they all have the same. Each step stores
- * its progress, so another process, or the next one, can continue.
+ * first built from the catalogue's products in id order, with vacant rows for deleted ones, and
+ * then follows the history from the position where the build started. During a build the products
+ * have mixed positions; once the history has reached the position where the build ended, they all
+ * have the same. Each step stores its progress, so another process, or the next one, can continue.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
@@ -16,6 +16,7 @@ import type { CatalogueTotals } from '../../search-store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 import { type CatalogueReader, ForeignProjectionError } from './catalogue-reader.ts';
+import { rowsOf } from './access-paths.ts';
 import { ProjectedProducts } from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
 
@@ -31,7 +32,7 @@ export interface ProjectionState extends Totals {
   builtTo: number | undefined;
   /** No product has a later position than this. */
   seen: number;
-  /** Number of products ever inserted. */
+  /** The last row, counted from the seller's first. */
   rows: number;
 }
 
@@ -115,9 +116,21 @@ export class Projection {
 
   #build({ id }: Seller, state: ProjectionState, builtTo: number): void {
     const rows = this.#catalogue.listProducts(id, builtTo, SEARCH_STEP_LIMIT);
-    const products = rows.map((row) => decodeProduct({}, row));
-    for (const product of products) this.#insertProduct(state, product);
-    state.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
+    const products = new Map(rows.map((row) => {
+      const product = decodeProduct({}, row);
+      return [product.id, product] as const;
+    }));
+    const deleted = this.#catalogue.listDeleted(id, builtTo, SEARCH_STEP_LIMIT);
+    const ids = [...new Set([...products.keys(), ...deleted])].sort((a, b) => a - b);
+    const isLast = rows.length < SEARCH_STEP_LIMIT && deleted.length < SEARCH_STEP_LIMIT;
+    // Either list may end before the other.
+    const step = isLast ? ids : ids.slice(0, SEARCH_STEP_LIMIT);
+    for (const one of step) {
+      const product = products.get(one);
+      if (product) this.#insertProduct(state, product);
+      else this.#vacate(state, one);
+    }
+    state.builtTo = isLast ? undefined : step.at(-1);
     // Read after the products: none of them has a later position.
     state.seen = this.#catalogue.findSeller(id)?.position ?? 0;
   }
@@ -142,8 +155,11 @@ export class Projection {
     if (before && before.position >= position) return;
     const current = { id, stock: movement.after, position, updatedAt };
     if (change.type === 'deleted') {
-      if (!before) return;
-      this.#products.delete(before.row);
+      if (!before) {
+        this.#vacate(state, id);
+        return;
+      }
+      this.#products.delete(state.ordinal, before);
       count(state, before, -1);
     } else if (before) {
       const known = json === undefined ? before : parseSnapshot(json, currency);
@@ -159,9 +175,21 @@ export class Projection {
   }
 
   #insertProduct(state: ProjectionState, product: StoredProduct): void {
-    state.rows += 1;
-    this.#products.insert(state.ordinal, state.rows, product);
+    const row = this.#takeRow(state, product.id);
+    this.#products.insert(state.ordinal, row, product);
     count(state, product, 1);
+  }
+
+  #vacate(state: ProjectionState, id: ProductId): void {
+    this.#products.vacate(state.ordinal, this.#takeRow(state, id), id);
+  }
+
+  /** The row that the product had; without one, the product is newer than all others. */
+  #takeRow(state: ProjectionState, id: ProductId): number {
+    const vacant = this.#products.takeVacant(state.ordinal, id);
+    if (vacant !== undefined) return vacant;
+    state.rows += 1;
+    return rowsOf(state.ordinal).first + state.rows;
   }
 }
 

@@ -9,6 +9,7 @@ import type {
 } from '../../../../src/domain/catalogue/product-query.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openCatalogue } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
+import { rowsOf } from '../../../../src/store/sqlite/search/access-paths.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import { ProjectedProducts } from '../../../../src/store/sqlite/search/projected-products.ts';
 import { Projection } from '../../../../src/store/sqlite/search/projection.ts';
@@ -114,7 +115,7 @@ test('catches up by indexes alone', (t) => {
       + "VALUES (1, 1, 0, 0, '', 1)");
     const products = new ProjectedProducts(db);
     const product = { ...makeNewProduct(), id: PLACE.id, position: 1, createdAt: 0, updatedAt: 0 };
-    products.insert(1, 1, product);
+    products.insert(1, rowsOf(1).first + 1, product);
     for (const changed of [{ position: 2 }, { name: 'Another' }]) {
       const before = products.find(1, PLACE.id);
       assert.ok(before);
@@ -122,7 +123,7 @@ test('catches up by indexes alone', (t) => {
     }
   });
   const writes = [...plans].filter(([sql]) => /^(?:SELECT.* FROM|UPDATE|DELETE)/.test(sql));
-  assert.equal(writes.length, 8);
+  assert.equal(writes.length, 9);
   for (const [sql, plan] of writes) {
     assert.equal(plan.length, 1, sql);
     assert.match(plan[0] ?? '', /^(?:SEARCH|SCAN product_text VIRTUAL TABLE INDEX =)/, sql);

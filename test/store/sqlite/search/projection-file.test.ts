@@ -53,7 +53,7 @@ const FAULTS: readonly [what: string, corrupt: (file: string) => void][] = [
   ['is of an earlier version', (file) => change(file, `
     PRAGMA user_version = 1;
     ALTER TABLE seller DROP COLUMN units; ALTER TABLE seller DROP COLUMN value_minor;`)],
-  ['is of a later version', (file) => change(file, 'PRAGMA user_version = 3')],
+  ['is of a later version', (file) => change(file, 'PRAGMA user_version = 4')],
   ['is of another program', (file) => change(file, 'PRAGMA application_id = 7')],
 ];
 
