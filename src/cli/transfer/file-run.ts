@@ -178,12 +178,14 @@ function readSummary(
 export function explainRejected(
   { flags, operands: [source = '-'], note }: Input,
   { counts: { failed }, shown, rejectedFile }: FileOutcome,
-  { verb, advice }: { readonly verb: string; readonly advice?: string | undefined },
+  { verb, how = '', advice }: {
+    readonly verb: string; readonly how?: string; readonly advice?: string | undefined;
+  },
 ): CommandFailure {
   for (const { line, sku, reason } of shown) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
-  const again = flags['dry-run'] === undefined ? `Correct them there and ${verb} that file.`
+  const again = flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`
     : `Correct them in ${source}, or ${verb} it and correct the rejected rows.`;
   const where = rejectedFile === undefined ? '' : ` The rows are in ${rejectedFile}.`;
   const hint = advice !== undefined ? `${advice}${where}`

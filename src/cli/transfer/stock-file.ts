@@ -10,7 +10,7 @@ import { explainStockResult } from '../remote/stock.ts';
 import { readNumber } from '../settings.ts';
 import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import type { SourceFile } from './source-file.ts';
+import { type SourceFile, withoutExtension } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
 export interface StockOptions {
@@ -54,6 +54,12 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     ...(force !== undefined && { force: true }),
     ...(flags['dry-run'] !== undefined && { dry_run: true }),
   };
+}
+
+/** Options for a file of this name: rejected rows are only a part of a stocktake. */
+export function adaptOptions(name: string, options: StockOptions): StockOptions {
+  const { complete, zero_limit, force, ...others } = options;
+  return /\.failed(?:-\d+)?$/.test(withoutExtension(name)) ? others : options;
 }
 
 /** A run whose retries, also those of a later process, share the Idempotency-Key. */

@@ -117,5 +117,6 @@ function report(input: Input, outcome: FileOutcome): void {
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
   else out(formatStockOutcome(what, outcome));
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
-  if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync' });
+  const how = flags['complete'] === undefined ? '' : ', without --complete';
+  if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync', how });
 }

@@ -17,7 +17,7 @@ import { asMembers, explainFailure, findProblem, TemporaryFailure } from '../rem
 import { sendFile } from '../transfer/file-run.ts';
 import { RejectedRowsFile } from '../transfer/rejected-rows-file.ts';
 import { openSource, UnreadableFile } from '../transfer/source-file.ts';
-import { createStockRun, type StockOptions } from '../transfer/stock-file.ts';
+import { adaptOptions, createStockRun, type StockOptions } from '../transfer/stock-file.ts';
 import type { Attempt, Claim, ClaimReport, Published } from './claim.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 
@@ -105,7 +105,7 @@ async function send(
   const source = await openSource(claim.path, format);
   const version = claim.readVersion();
   const { options, started_at } = attempt
-    ?? { options: currentOptions, started_at: formatTime(clock()) };
+    ?? { options: adaptOptions(claim.name, currentOptions), started_at: formatTime(clock()) };
   if (!attempt) claim.beginAttempt({ started_at, options });
   const rejected = new RejectedRowsFile(
     source, 'stock', claim.prepareRejectedPath(source.format));

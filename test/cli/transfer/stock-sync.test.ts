@@ -145,6 +145,17 @@ describe('stock sync', { concurrency: 2 }, () => {
       + 'Before that: 3 applied, 0 unchanged, 0 set to 0, 0 rejected.\n');
   });
 
+  test('says to send the rejected rows of a stocktake without --complete', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'count.csv');
+    writeFileSync(path, 'sku;Bestand\nMUG-1;4\nTYPO;1\n');
+    const { status, out, notes } = await shop.run('stock', 'sync', path, '--complete');
+    assert.equal(status, 1);
+    assert.match(out, /: 1 applied, 0 unchanged, 1 set to 0, 1 rejected/);
+    assert.match(notes, /Correct them there and sync that file, without --complete\.\n$/);
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 4, 'CUP-1': 0 });
+  });
+
   test('says how to continue a run that stopped, and then applies nothing twice', async (t) => {
     const shop = await openStockedShop(t);
     const changes = lines({ sku: 'MUG-1', adjust: -3 });

@@ -1,6 +1,8 @@
 /** What a watcher of stock files does about responses, and about what an earlier one left. */
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync,
+} from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -126,6 +128,19 @@ test('publishes a file with its report in done/', async (t) => {
     summary: { ...SUMMARY, ignored_columns: [] }, rejected_rows: [],
   });
   assert.match(setting.out.join(), /^stock\.ndjson: 1 applied.* It is now .*stock\.ndjson/);
+});
+
+test('sends rejected rows of a stocktake as ordinary changes', async (t) => {
+  const setting = await openSetting(t, (_, response) => {
+    response.end(`${JSON.stringify({ summary: { ...SUMMARY, zeroed: 0 } })}\n`);
+  });
+  const name = '20260131T120000Z-01234567-stock.failed.ndjson';
+  renameSync(join(setting.folder, 'stock.ndjson'), join(setting.folder, name));
+  writeFileSync(join(setting.folder, 'stock.ndjson'), '{"sku":"MUG-1","set":1}\n');
+  await setting.watch({ complete: true, force: true, source: 'till' });
+  const sent = new Map(setting.requests.map(({ query }) => [query['file_name'], query]));
+  assert.deepEqual(sent.get(name), { source: 'till', report: 'failed', file_name: name });
+  assert.equal(sent.get('stock.ndjson')?.['complete'], 'true');
 });
 
 test('warns of a file that was still being written', async (t) => {
