@@ -28,6 +28,7 @@ export function describeChange(
 /** One line for each effect; none if nothing is known. */
 export function describeEffects(
   request: PageRequest, { type, movement, product }: Change, before: string | undefined,
+  nameBytes = NAME_BYTES,
 ): readonly Content[] {
   const { account: { currency }, format } = request;
   const moved = movement.before === movement.after ? []
@@ -36,21 +37,23 @@ export function describeEffects(
   if (product === undefined) return moved;
   const after = parseSnapshot(product, currency);
   if (type === 'updated' && before !== undefined) {
-    return [...compare(format, parseSnapshot(before, currency), after), ...moved];
+    return [...compare(format, parseSnapshot(before, currency), after, nameBytes), ...moved];
   }
   const { name, category, priceMinor } = after;
-  const summary = html`<bdi>${shorten(name, NAME_BYTES)}</bdi>, <bdi>${
+  const summary = html`<bdi>${shorten(name, nameBytes)}</bdi>, <bdi>${
     shorten(category, TEXT_BYTES)}</bdi>, ${format.money(priceMinor)}`;
   if (type === 'updated') return [html`Updated; now: ${summary}`, ...moved];
   const stock = format.number(type === 'created' ? movement.after : movement.before);
   return [html`${type === 'created' ? 'Created' : 'Deleted'}: ${summary}, stock ${stock}`];
 }
 
-function compare(format: Format, before: NewProduct, after: NewProduct): readonly Html[] {
+function compare(
+  format: Format, before: NewProduct, after: NewProduct, nameBytes: number,
+): readonly Html[] {
   const changed = SENT_FIELDS.filter(({ name, member }) =>
     name !== 'stock' && (before[member] ?? null) !== (after[member] ?? null));
   return changed.map((field) => {
-    const limitBytes = field.name === 'name' ? NAME_BYTES : TEXT_BYTES;
+    const limitBytes = field.name === 'name' ? nameBytes : TEXT_BYTES;
     const [was, is] = [before, after].map((product) =>
       html`<bdi>${shorten(formatField(format, field, product), limitBytes)}</bdi>`);
     return html`${field.label}: ${was} → ${is}`;

@@ -6,7 +6,7 @@ import type { Change } from '../../../domain/catalogue/change.ts';
 import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId } from '../../../domain/id.ts';
 import { html, type Html, shorten } from '../html/html.ts';
-import { changesOf, nameOf, renderLink, renderStatus } from '../records/import-record.ts';
+import { changesOf, nameOf, pathOf, renderStatus } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { describeEffects } from './change-description.ts';
 
@@ -19,7 +19,7 @@ interface ImportLine {
 /** Changes in a line, and effects of each. */
 const CHANGES_SHOWN = 3;
 const EFFECTS_SHOWN = 2;
-const SKU_BYTES = 60;
+const [SKU_BYTES, NAME_BYTES] = [50, 50];
 
 /** The lines of imports by id. One with a single change has none: the change itself says more. */
 export async function readImportLines(
@@ -47,9 +47,9 @@ export function renderImportLine(
     record.finishedAt === undefined && html` ${renderStatus(record)}`}</summary>
     <ul class="lines">${first.map((change) => html`
       <li><code>${shorten(change.sku, SKU_BYTES)}</code> ${
-  describeEffects(request, change, before.get(change.position)).slice(0, EFFECTS_SHOWN)
+  describeEffects(request, change, before.get(change.position), NAME_BYTES).slice(0, EFFECTS_SHOWN)
     .map((effect, index) => html`${index > 0 && ', '}${effect}`)}</li>`)}
     </ul>
     <p class="row"><a href="${link('/changes', changesOf(record))}">All ${count}</a>
-      ${renderLink(request, record)}</p></details>`;
+      <a href="${link(pathOf(record))}">About this import</a></p></details>`;
 }

@@ -4,9 +4,10 @@ import { AppError } from '../../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId } from '../../../domain/id.ts';
 import type { Choice } from '../forms/fields.ts';
 import { html, type Html, shorten } from '../html/html.ts';
+import { SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-const FILE_NAME_BYTES = 120;
+const FILE_NAME_BYTES = 80;
 
 const KIND_LABELS: Readonly<Record<ImportKind, string>> = {
   products: 'Import', stock: 'Stock sync', stocktake: 'Stocktake', revert: 'Revert',
@@ -15,14 +16,15 @@ const KIND_LABELS: Readonly<Record<ImportKind, string>> = {
 export const KIND_CHOICES: readonly Choice[] =
   Object.entries(KIND_LABELS).map(([value, label]) => ({ value, label }));
 
-/** Such as `Import shop.csv`. */
-export function nameOf({ kind, fileName }: ImportRecord): string {
+/** Such as `Import shop.csv` and `Stock sync from till 2`. */
+export function nameOf({ kind, fileName, source }: ImportRecord): string {
   const label = KIND_LABELS[kind];
-  return fileName === undefined ? label : `${label} ${shorten(fileName, FILE_NAME_BYTES)}`;
+  if (fileName !== undefined) return `${label} ${shorten(fileName, FILE_NAME_BYTES)}`;
+  return source === undefined ? label : `${label} from ${shorten(source, SOURCE_BYTES)}`;
 }
 
 /** The path of its page. */
-function pathOf({ sellerId, id }: Pick<ImportRecord, 'sellerId' | 'id'>): string {
+export function pathOf({ sellerId, id }: Pick<ImportRecord, 'sellerId' | 'id'>): string {
   return `/imports/${formatImportId(sellerId, id)}`;
 }
 

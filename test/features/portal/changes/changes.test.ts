@@ -30,7 +30,7 @@ describe('a change', () => {
     assertPage(page);
     const rows = readRows(page);
     assert.match(rows[0] ?? '', new RegExp(
-      '^Stock: 39 → 37 \\(-2\\) Reason: sold Source: erp Stock sync MUG-1 .* 3$',
+      '^Stock: 39 → 37 \\(-2\\) Reason: sold Source: erp Stock sync from erp MUG-1 .* 3$',
     ));
     assert.match(rows[1] ?? '', new RegExp(
       '^Name: Blue mug → Blue cup Price: €12\\.00 → €14\\.50 Stock: 40 → 39 \\(-1\\)'
@@ -94,6 +94,86 @@ describe('a change', () => {
     }
     for (const filter of ['', 'type=updated', 'type=stock', 'type=created', 'product=%3Cb%3E1']) {
       const page = await shop.user.get(`/portal/changes?${filter}`);
+      assertPage(page);
+      assert.doesNotMatch(page.text, /<(?:img|b|i)>|<img/);
+    }
+  });
+});
+
+describe('an import', () => {
+  test('is one line that expands to its first changes', async (t) => {
+    const { shop } = await start(t);
+    await call(shop, 'POST', '/products', MUG);
+    const record = await importProducts(shop, 1_204);
+    await call(shop, 'PATCH', '/products/sku/MUG-1', { price: 13 });
+    const page = await shop.user.get('/portal/changes');
+    assertPage(page);
+    const [, line = '', ...rest] = readRows(page);
+    assert.match(line, new RegExp('^Import shop\\.csv : 1,204 changes'
+      + ' P-1 Created: P1 , Kitchen , €1\\.00, stock 1 P-2 Created: .* P-3 Created: .*'
+      + ' All 1,204 changes About this import 2 Jan 2026, 04:04:05 CET My first key 1,205$'));
+    assert.ok(!line.includes('P-4'));
+    assert.match(page.text, /<details class="import"><summary>/);
+    assert.equal(rest.length, 1);
+    const all = await shop.user.get(`/portal/changes?import=${record}`);
+    assertPage(all);
+    assert.match(readText(all.text), /Changes of Import shop\.csv/);
+    assert.deepEqual(readRows(all).length, 25);
+    assert.match(readRows(all)[0] ?? '', /^Created: P1204 .* 1,205$/);
+    assert.match(all.text, new RegExp(`import=${record}&amp;up_to=1180"`));
+  });
+
+  test('is named by its changes where they are listed one by one', async (t) => {
+    const { shop } = await start(t);
+    await importProducts(shop, 2);
+    const link = /<p class="quiet"><a href="\/portal\/imports\/imp_\w+"><bdi>Import shop\.csv/;
+    const filtered = await shop.user.get('/portal/changes?product=P-1');
+    assert.match(filtered.text, link);
+    assert.doesNotMatch(filtered.text, /<details class="import"/);
+    await adjust(shop, { sku: 'P-1', adjust: 1 });
+    const [row] = readRows(await shop.user.get('/portal/changes'));
+    assert.match(row ?? '', /^Stock: 1 → 2 \(\+1\) Stock sync P-1 .* 3$/);
+  });
+
+  test('that has not ended is marked', async (t) => {
+    const { server: { store }, shop } = await start(t);
+    const record = { kind: 'products', fileName: 'half.csv' } as const;
+    await store.importProducts({
+      sellerId: shop.sellerId, keyId: PROGRAM_KEY_ID,
+      import: { id: undefined, record, counts: {}, isLast: false },
+    }, [makeNewProduct(), makeNewProduct()], 'create');
+    const [row] = readRows(await shop.user.get('/portal/changes'));
+    assert.match(row ?? '', /^Import half\.csv : 2 changes unfinished /);
+  });
+
+  test('of another shop or of nobody has no changes', async (t) => {
+    const { server, shop } = await start(t);
+    const theirs = await importProducts(await openShop(server), 2);
+    for (const id of [theirs, 'imp_1', '<b>']) {
+      const page = await shop.user.get(`/portal/changes?import=${encodeURIComponent(id)}`);
+      assertPage(page);
+      assert.match(readText(page.text), /No changes match\./);
+    }
+  });
+
+  test('stays small and escapes hostile texts', async (t) => {
+    const { server: { store }, shop } = await start(t);
+    const hostile = `<img src=x>"'&${'&😀'.repeat(80)}`;
+    const fileName = hostile.slice(0, 200).toWellFormed();
+    const sku = (n: number) => `${n}<b>${'"'.repeat(50)}`;
+    for (let n = 0; n < 30; n += 1) {
+      await store.importProducts({
+        sellerId: shop.sellerId, keyId: PROGRAM_KEY_ID,
+        import: {
+          id: undefined, record: { kind: 'products', fileName }, counts: {}, isLast: n % 2 === 0,
+        },
+      }, [1, 2, 3].map((row) => makeNewProduct({
+        sku: sku(row), name: `${n}${hostile}`.slice(0, 180).toWellFormed(), category: `${n}${hostile}`.slice(0, 90).toWellFormed(),
+        price: n,
+      })), 'upsert');
+    }
+    for (const path of ['/changes', '/imports', '/changes?type=updated']) {
+      const page = await shop.user.get(`/portal${path}`);
       assertPage(page);
       assert.doesNotMatch(page.text, /<(?:img|b|i)>|<img/);
     }
@@ -200,6 +280,16 @@ async function call(shop: Shop, method: string, path: string, body?: unknown): P
   });
   assert.ok(answer.status < 300, answer.text);
   return answer;
+}
+
+/** Imports this many products from a file, and returns the id of the import. */
+async function importProducts(shop: Shop, count: number): Promise<string> {
+  const rows = Array.from({ length: count }, (_, n) => `P${n + 1},Kitchen,P-${n + 1},1,1\n`);
+  const answer = await shop.send({
+    method: 'POST', path: '/api/v1/products/import?file_name=shop.csv',
+    headers: { 'content-type': 'text/csv' }, body: `name,category,sku,price,stock\n${rows.join('')}`,
+  });
+  return JSON.parse(answer.text.trimEnd().split('\n').at(-1) ?? '').summary.import;
 }
 
 async function adjust(shop: Shop, change: Readonly<Record<string, unknown>>, source?: string) {
