@@ -5,7 +5,7 @@ import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
 import { findFaults } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
-import { assertQuiet, readMain } from './portal.ts';
+import { assertQuiet, follow, inspect, openPortal, readMain } from './portal.ts';
 
 /** More than any path in these tests needs. */
 const STOPS_LIMIT = 60;
@@ -108,6 +108,26 @@ async function signInByKeys(t: Lifetime) {
   assert.match(await browser.title(), /^Overview/);
   return { browser, shop, url };
 }
+
+test('expands an import by keyboard, without scripts, on a phone', async (t) => {
+  const { browser, shop, url } = await openPortal(t, { path: '/changes', scripts: false });
+  const rows = Array.from({ length: 30 }, (_, n) => `Mug ${n},Kitchen,M-${n},12.5,${n}\n`);
+  await shop.send({
+    method: 'POST', path: '/api/v1/products/import?file_name=spring.csv',
+    headers: { 'content-type': 'text/csv' },
+    body: `name,category,sku,price,stock\n${rows.join('')}`,
+  });
+  await browser.setViewport(320, 640);
+  await browser.open(`${url}/changes`);
+  await tabTo(browser, 'Import spring.csv: 30 changes');
+  await browser.press('Enter');
+  await browser.findByText(/^M-2 Created: Mug 2, Kitchen/);
+  await inspect(browser, 'changes-expanded');
+  await follow(browser, 'All 30 changes');
+  assert.equal((await browser.findAll('tbody tr')).length, 25);
+  await follow(browser, 'Import spring.csv');
+  await inspect(browser, 'import-record-file');
+});
 
 /** Presses Tab until an element of this name has the focus; returns the number of presses. */
 async function tabTo(browser: Browser, name: string | RegExp): Promise<number> {

@@ -84,7 +84,7 @@ async function renderImports(
     content: html`${flashNotice(request, FLASH)}${errorSummary({ errors })}
       ${renderUpload(request, errors)}
       ${renderRecent(request, portal)}
-      ${records.length > 0 && html`<h2>All imports</h2>
+      ${records.length > 0 && html`<h2>Latest imports and stock syncs</h2>
       ${await renderRecords(request, portal, records)}
       <p><a href="${link('/imports')}">All imports and stock syncs</a></p>`}
       ${renderExport(request)}`,
