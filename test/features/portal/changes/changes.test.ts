@@ -168,7 +168,8 @@ describe('an import', () => {
           id: undefined, record: { kind: 'products', fileName }, counts: {}, isLast: n % 2 === 0,
         },
       }, [1, 2, 3].map((row) => makeNewProduct({
-        sku: sku(row), name: `${n}${hostile}`.slice(0, 180).toWellFormed(), category: `${n}${hostile}`.slice(0, 90).toWellFormed(),
+        sku: sku(row), name: `${n}${hostile}`.slice(0, 180).toWellFormed(),
+        category: `${n}${hostile}`.slice(0, 90).toWellFormed(),
         price: n,
       })), 'upsert');
     }
@@ -287,7 +288,8 @@ async function importProducts(shop: Shop, count: number): Promise<string> {
   const rows = Array.from({ length: count }, (_, n) => `P${n + 1},Kitchen,P-${n + 1},1,1\n`);
   const answer = await shop.send({
     method: 'POST', path: '/api/v1/products/import?file_name=shop.csv',
-    headers: { 'content-type': 'text/csv' }, body: `name,category,sku,price,stock\n${rows.join('')}`,
+    headers: { 'content-type': 'text/csv' },
+    body: `name,category,sku,price,stock\n${rows.join('')}`,
   });
   return JSON.parse(answer.text.trimEnd().split('\n').at(-1) ?? '').summary.import;
 }
