@@ -1,20 +1,22 @@
 /**
- * Stock in step: a million changes in lines beside a bare SQLite loop that writes the same rows,
- * and how soon a change reaches those who follow the catalogue live.
+ * Stock in step: a million changes as NDJSON, CSV and a stocktake, beside a bare SQLite loop that
+ * writes the same rows, and how soon a change reaches those who follow the catalogue live. On its
+ * own, `node test/bench/stock.ts 100000` measures that many changes.
  */
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { makeVariedProduct } from './made-up.ts';
 import { type Running, runCommand, startServer } from './process.ts';
 import { printRow } from './table.ts';
 
 const PRODUCTS = 10_000;
-const CHANGES = 1_000_000;
 const CHANGES_PER_COMMIT = 1_000;
 const READERS = 200;
 const READERS_PER_KEY = 50;
@@ -22,8 +24,31 @@ const LIVE_CHANGES = 200;
 const LIVE_PAUSE_MS = 20;
 const STOCK = '/api/v1/stock';
 
-export async function measureStock(folder: string): Promise<void> {
-  mkdirSync(folder);
+/** Each round has all of them in turn, so that the growing history slows them alike. */
+const ROUNDS = 3;
+
+interface Format {
+  readonly type: string;
+  readonly query: string;
+  readonly header: string;
+  readonly formatLine: (sku: string, stock: number) => string;
+}
+
+const csv = {
+  type: 'text/csv', header: 'Artikelnummer;Bestand\n',
+  formatLine: (sku: string, stock: number) => `${sku};${stock}\n`,
+};
+const FORMATS: Readonly<Record<string, Format>> = {
+  NDJSON: {
+    type: 'application/x-ndjson', query: '', header: '',
+    formatLine: (sku, stock) => `{"sku":"${sku}","set":${stock}}\n`,
+  },
+  CSV: { ...csv, query: '' },
+  'CSV count': { ...csv, query: '&complete=true' },
+};
+
+export async function measureStock(folder: string, changes = 1_000_000): Promise<void> {
+  mkdirSync(folder, { recursive: true });
   const data = join(folder, 'data');
   runCommand('seller', 'create', 'Bench', '--data', data);
   const keys = Array.from({ length: READERS / READERS_PER_KEY }, (_, n) =>
@@ -32,13 +57,22 @@ export async function measureStock(folder: string): Promise<void> {
   const server = await startServer(data);
   await fill(server, key);
 
-  console.log(`\nStock: ${CHANGES.toLocaleString('en')} changes in lines`);
-  printRow(['', 'changes/s', 'bare loop', 'of bare', 'peak MiB']);
-  const bare = changeBare(join(folder, 'bare.db'));
-  const start = performance.now();
-  await sync(server, key);
-  const rate = (CHANGES / (performance.now() - start)) * 1000;
-  printRow(['sync', rate, bare, rate / bare, server.peakMemory()]);
+  console.log(`\nStock: ${changes.toLocaleString('en')} changes, median of ${ROUNDS}`);
+  printRow(['', 'changes/s', 'bare loop', 'of bare', 'of NDJSON', 'peak MiB']);
+  const bare = changeBare(join(folder, 'bare.db'), changes);
+  const rates = new Map(Object.keys(FORMATS).map((name) => [name, [] as number[]]));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, format] of Object.entries(FORMATS)) {
+      const start = performance.now();
+      await sync(server, key, format, changes);
+      rates.get(name)?.push((changes / (performance.now() - start)) * 1000);
+    }
+  }
+  const lines = median(rates.get('NDJSON'));
+  for (const [name, all] of rates) {
+    const rate = median(all);
+    printRow([name, rate, bare, rate / bare, rate / lines, server.peakMemory()]);
+  }
   await server.stop();
 
   const fresh = await startServer(data);
@@ -60,23 +94,26 @@ function changeOf(n: number): { readonly product: number; readonly stock: number
   return { product: (n * 7_919) % PRODUCTS, stock: Math.floor(n / PRODUCTS) % 90 + 1_000 };
 }
 
-async function sync({ port }: Running, key: string): Promise<void> {
-  const outgoing = post(port, key, `${STOCK}?source=bench`, 'application/x-ndjson');
+async function sync(
+  { port }: Running, key: string, { type, query, header, formatLine }: Format, changes: number,
+): Promise<void> {
+  const outgoing = post(port, key, `${STOCK}?source=bench${query}`, type);
   const answered = finish(outgoing, false);
-  for (let from = 0; from < CHANGES; from += CHANGES_PER_COMMIT) {
+  outgoing.write(header);
+  for (let from = 0; from < changes; from += CHANGES_PER_COMMIT) {
     const lines = Array.from({ length: CHANGES_PER_COMMIT }, (_, n) => {
       const { product, stock } = changeOf(from + n);
-      return `{"sku":"S-${product}","set":${stock}}\n`;
+      return formatLine(`S-${product}`, stock);
     });
     if (!outgoing.write(lines.join(''))) await once(outgoing, 'drain');
   }
   outgoing.end();
   const { text } = await answered;
-  if (!text.includes(`"applied":${CHANGES},`)) throw new Error(text.slice(-300));
+  if (!text.includes('"failed":0,')) throw new Error(text.slice(-300));
 }
 
 /** Changes a second of a loop that finds, changes and notes the same rows, and does no more. */
-function changeBare(file: string): number {
+function changeBare(file: string, changes: number): number {
   const db = new DatabaseSync(file);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     CREATE TABLE product (id INTEGER PRIMARY KEY, seller_id INTEGER NOT NULL, sku TEXT NOT NULL,
@@ -93,7 +130,7 @@ function changeBare(file: string): number {
   const update = db.prepare('UPDATE product SET stock = ?, position = ? WHERE id = ?');
   const note = db.prepare('INSERT INTO change VALUES (1, ?, ?, ?, ?, 0)');
   const start = performance.now();
-  for (let from = 0; from < CHANGES; from += CHANGES_PER_COMMIT) {
+  for (let from = 0; from < changes; from += CHANGES_PER_COMMIT) {
     db.exec('BEGIN');
     for (let n = from; n < from + CHANGES_PER_COMMIT; n += 1) {
       const { product, stock } = changeOf(n);
@@ -103,9 +140,13 @@ function changeBare(file: string): number {
     }
     db.exec('COMMIT');
   }
-  const rate = (CHANGES / (performance.now() - start)) * 1000;
+  const rate = (changes / (performance.now() - start)) * 1000;
   db.close();
   return rate;
+}
+
+function median(values: readonly number[] = []): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 }
 
 /** From the moment a change is sent until a reader has it; and beside it, until it is answered. */
@@ -176,4 +217,13 @@ async function finish(outgoing: ClientRequest, isSent = true): Promise<{ readonl
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text = `${text}${chunk}`.slice(-10_000);
   return { text };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const folder = mkdtempSync(join(tmpdir(), 'seller-api-stock-'));
+  try {
+    await measureStock(folder, Number(process.argv[2] ?? 1_000_000));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
