@@ -24,6 +24,9 @@ const GZIP_CSV = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
 const [COLUMN, CELL] = ['x'.repeat(250_000), 'x'.repeat(200_000)];
 const BOMB = gzipSync(
   `name,category,sku,price,stock,${COLUMN}\n${`a,b,c,1,1,${CELL}\n`.repeat(30)}`);
+const IMPORTS = '/api/v1/imports';
+const REVERTS = '/api/v1/reverts';
+const RANGE = JSON.stringify({ after: 0, up_to: 1 });
 const STOCK = '/api/v1/stock';
 const BY_ID = `${PRODUCTS}/{id}`;
 const BY_SKU = `${PRODUCTS}/sku/{sku}`;
@@ -205,13 +208,17 @@ test('takes the requests that the document has as examples', async (t) => {
     ['patchProductBySku', 200], ['readProductBySku', 200], ['deleteProductBySku', 204],
     ['importProducts', 200], ['listProducts', 200], ['syncStock', 200], ['listStock', 200],
     ['listMovements', 200], ['listChanges', 200], ['readOpenApi', 200], ['readHealth', 200],
-    ['readReadiness', 200],
+    ['readReadiness', 200], ['listImports', 200],
   ] as const) {
     const sample = sampleAsk(document, find(operationId), id);
     await ask(status, sample);
     if (sample.method === 'GET') await ask(status, { ...sample, method: 'HEAD' });
   }
-  assert.equal(entries.length, 17);
+  const { imports: [{ id: record }] } = (await ask(200, { method: 'GET', path: IMPORTS })).json();
+  await ask(200, { method: 'GET', path: `${IMPORTS}/{import_id}`, name: record });
+  const revert = sampleAsk(document, find('revertChanges'), '');
+  await ask(200, { ...revert, body: JSON.stringify({ import: record, dry_run: true }) });
+  assert.equal(entries.length, 20);
 });
 
 /** A seller whose history begins late. */
@@ -247,7 +254,7 @@ test('rejects with each status that the document names, and as it says', async (
     409: (ask) => sendWith({ ...ask, body: JSON.stringify(ask.path === STOCK
       ? { changes: [{ sku: 'none', set: 1 }], atomic: true }
       : { ...makeProduct(), sku: 'taken' }) }),
-    410: (ask) => pruned.send(toRequest({
+    410: (ask) => pruned.send(toRequest(ask.path === REVERTS ? { ...ask, body: RANGE } : {
       ...ask,
       ...(ask.path === BY_ID && { name: formatProductId(pruned.sellerId, 1 as ProductId) }),
       query: ask.path === STOCK || ask.path.startsWith(PRODUCTS) ? '?at=1' : '?after=1',
@@ -257,7 +264,7 @@ test('rejects with each status that the document names, and as it says', async (
       : { ...ask, body: ' '.repeat(2_100_000) }),
     415: (ask) => sendWith(ask, { 'content-type': 'image/png' }),
     417: (ask) => sendWith(ask, { expect: 'more' }),
-    422: (ask) => sendWith(ask, used),
+    422: (ask) => sendWith(ask.path === REVERTS ? { ...ask, body: RANGE } : ask, used),
     429: (ask) => slow.send(toRequest(ask)),
   };
   // No fault of the request; and a body that takes half a minute.
