@@ -110,7 +110,7 @@ export function parseQuantity(cell: string): ParseResult<number> {
     const [, whole, decimals = ''] = quantity.exec(text) ?? [];
     if (whole === undefined) continue;
     if (/[1-9]/.test(decimals)) return invalid('precision', 'Must be a whole number.');
-    return { value: Number(whole.replace(/[^\d+-]/g, '')) };
+    return { value: Number(whole.replace(/[^\d+-]/g, '')) + 0 }; // -0 + 0 is 0
   }
   return invalid('format', 'Write a whole number, such as 1234: no units or exponents.');
 }

@@ -40,7 +40,10 @@ import { resolveOrigin } from '../../src/features/portal/origin.ts';
 import { findEndOfDay } from '../../src/features/portal/forms/typed-values.ts';
 import { findColumns, parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
-import { formatCsvRow, parseDecimal, unescapeFormula } from '../../src/transfer/csv-cells.ts';
+import { StockCsvRows } from '../../src/transfer/stock-rows.ts';
+import {
+  formatCsvRow, parseDecimal, parseQuantity, unescapeFormula,
+} from '../../src/transfer/csv-cells.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson.ts';
 import { resolveTarget } from '../../src/features/webhooks/ssrf-guard.ts';
 import { chunksOf, readRecords, readRows } from '../transfer/read.ts';
@@ -142,6 +145,27 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     async check(_, bytes) {
       const settings = { map: new Map(), defaults: new Map(), isPartial: true };
       await readRows(new CsvRows(EUR, settings), bytes);
+    },
+  },
+  stockRows: {
+    samples: ['sku,set\nA,1\nB,"1.234,0"', 'Artikelnr;id;Bestand;expect\r\nA;;12,0;1\n;x;-1;',
+      'sku,adjust,sequence,reason\nA,-1,2,"a\nb"\n,,,'],
+    async check(_, bytes) {
+      const rows = new StockCsvRows({ map: new Map(), hasSource: true });
+      for await (const slice of rows.read(chunksOf(bytes))) {
+        for (const { sent } of slice) {
+          if ('issues' in sent) assert.ok(sent.issues.length > 0);
+          else assert.ok(Number.isInteger(sent.change.set ?? sent.change.adjust));
+        }
+      }
+    },
+  },
+  quantity: {
+    samples: ['12', '-1.234,00', '1 234', '1,234,567.0', '\'+3', '12,000'],
+    check(text) {
+      const parsed = parseQuantity(text);
+      if ('error' in parsed || !Number.isSafeInteger(parsed.value)) return;
+      assert.deepEqual(parseQuantity(String(parsed.value)), parsed);
     },
   },
   ndjsonRows: {

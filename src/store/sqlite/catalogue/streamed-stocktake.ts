@@ -2,6 +2,7 @@
  * What a stocktake that arrives in batches has named so far, and what it will set to 0. A temporary
  * database, in memory while small and then in a file, has the ids, however many there are.
  */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
@@ -10,6 +11,7 @@ import type { MissingProduct, MissingProducts, StreamedStocktake } from '../../c
 import type { StockLevel } from '../../rules/stock-levels.ts';
 import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import { openTemporary } from '../engine/connection.ts';
+import { explainWriting } from '../engine/disk-failure.ts';
 import { readId, readInteger, readText } from '../engine/row.ts';
 
 /** Reads the catalogue. */
@@ -21,8 +23,10 @@ interface Catalogue {
   existedAt(id: ProductId, position: number): Promise<boolean>;
 }
 
-export function openStreamedStocktake(catalogue: Catalogue): StreamedStocktake {
-  const tables = openTables();
+export function openStreamedStocktake(
+  catalogue: Catalogue, db = openTemporary(),
+): StreamedStocktake {
+  const tables = openTables(db);
 
   /** Adds the missing ones of these products, which follow each other in the order of ids. */
   async function addMissing(
@@ -61,8 +65,7 @@ export function openStreamedStocktake(catalogue: Catalogue): StreamedStocktake {
 }
 
 /** The products named, and those missing, in one transaction that is never committed. */
-function openTables() {
-  const db = openTemporary();
+function openTables(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE named (id INTEGER PRIMARY KEY, was_in_stock INTEGER NOT NULL) STRICT;
     CREATE TABLE missing (
@@ -80,10 +83,10 @@ function openTables() {
     SELECT (SELECT count(*) FROM missing) AS missing,
       (SELECT count(*) FROM named WHERE was_in_stock = 1) AS named`);
   return {
-    addNamed: (id: ProductId, wasInStock: boolean) => void addNamed.run(id, wasInStock ? 1 : 0),
+    addNamed: (id: ProductId, wasInStock: boolean) => add(addNamed, id, wasInStock ? 1 : 0),
     listNamed: (after: number, upTo: number): ReadonlySet<ProductId> =>
       new Set(listNamed.all(after, upTo).map((row) => readId<ProductId>(row, 'id'))),
-    addMissing: ({ id, sku, stock }: StockLevel) => void addMissing.run(id, sku, stock),
+    addMissing: ({ id, sku, stock }: StockLevel) => add(addMissing, id, sku, stock),
     listMissing: (after: number, limit: number): MissingProduct[] =>
       listMissing.all(after, limit).map((row) => ({
         id: readId<ProductId>(row, 'id'),
@@ -99,4 +102,13 @@ function openTables() {
       if (db.isOpen) db.close();
     },
   };
+}
+
+/** @throws AppError `storage_full`, `unavailable` if the temporary file cannot be written */
+function add(insert: StatementSync, ...values: readonly SQLInputValue[]): void {
+  try {
+    insert.run(...values);
+  } catch (error) {
+    throw explainWriting(error);
+  }
 }

@@ -51,6 +51,12 @@ export function describeWriteFailure(error: unknown): Failure {
   return failure ?? ['internal', 'The change could not be made.'];
 }
 
+/** Explains why a temporary file could not be written; returns other errors unchanged. */
+export function explainWriting(cause: unknown): unknown {
+  const failure = FAILURES.get(resultCodeOf(cause))?.writing;
+  return failure ? new AppError(failure[0], `${failure[1]} Try again later.`, { cause }) : cause;
+}
+
 /** Why a folder cannot be opened, by result code or system error. */
 const OPENING: readonly (readonly [what: string, ...codes: (number | string)[]])[] = [
   ['is on a full disk. Make room, and start again.', SQLITE_FULL, 'ENOSPC', 'EDQUOT'],
