@@ -8,7 +8,7 @@
 export const CONFLICTS = {
   sku_taken: 'The SKU is already in use',
   limit_reached: 'A limit was reached',
-  sync_refused: 'The stock was not changed',
+  sync_refused: 'The stock sync was rejected',
 } as const;
 
 export type ConflictCode = keyof typeof CONFLICTS;

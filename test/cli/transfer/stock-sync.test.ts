@@ -133,7 +133,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     const url = await startFakeServer(t, async (request, response) => {
       await buffer(request);
       const summary = { applied: 3, unchanged: 0, failed: 0, zeroed: 0, position: 9 };
-      const problem = { title: 'The stock was not changed', status: 409, detail: 'Over 50 %.' };
+      const problem = { title: 'The stock sync was rejected', status: 409, detail: 'Over 50 %.' };
       response.end(`${JSON.stringify({ problem: { ...problem, summary } })}\n`);
     });
     const path = join(makeFolder(t), 'count.csv');
@@ -141,7 +141,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
     const { status, notes } = await run(['stock', 'sync', path, '--complete'], environment);
     assert.equal(status, 2);
-    assert.equal(notes, 'The stock was not changed. Over 50 %. '
+    assert.equal(notes, 'The stock sync was rejected. Over 50 %. '
       + 'Before that: 3 applied, 0 unchanged, 0 set to 0, 0 rejected.\n');
   });
 
