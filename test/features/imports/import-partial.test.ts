@@ -54,6 +54,50 @@ test('updates the members of an NDJSON line, and keeps the rest', async (t) => {
   assert.deepEqual(await list(seller), [{ ...MUG, price: 5 }]);
 });
 
+/** How a file of each layout names the members; `row` is what else is in each row. */
+const LAYOUTS: readonly (readonly [header: string, members: readonly string[], row: string])[] = [
+  ['', ['name', 'category', 'sku', 'price', 'stock'], ''],
+  ['Handle,', ['Title', 'Type', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'], 'h,'],
+  ['URL handle,', ['Title', 'Product Category', 'SKU', 'Price', 'Inventory quantity'], 'h,'],
+  ['Type,', ['Name', 'Categories', 'SKU', 'Regular price', 'Stock'], 'simple,'],
+  ['product_type,', ['name', 'categories', 'sku', 'price', 'qty'], 'simple,'],
+];
+
+for (const mode of ['upsert', 'update'] as const) {
+  test(`keeps the value of each blank cell in each layout with mode=${mode}`, async (t) => {
+    const server = await startServer(t);
+    const changed = { ...MUG, name: 'Jug', category: 'Bar', price: 5, stock: 9 };
+    const names = ['name', 'category', 'sku', 'price', 'stock'] as const;
+    const query = mode === 'upsert' ? DEFAULTS : 'mode=update';
+    for (const [header, columns, row] of LAYOUTS) {
+      for (const filled of ['name', 'category', 'price', 'stock'] as const) {
+        for (const blank of ['', ' \u00a0']) {
+          const seller = await server.makeSeller();
+          await seller.create(MUG);
+          const cells = names.map((name) =>
+            (name === 'sku' || name === filled ? changed[name] : blank));
+          const body = `${header}${columns.join()}\n${row}${cells.join()}\n`;
+          const { summary } = await importFile(seller, { body, query });
+          assert.deepEqual(summary, counts({ updated: 1, position: 2 }), body);
+          assert.deepEqual(await list(seller), [{ ...MUG, [filled]: changed[filled] }], body);
+        }
+      }
+    }
+  });
+
+  test(`rejects a null or blank member of an NDJSON line with mode=${mode}`, async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    await seller.create(MUG);
+    const lines = ['name', 'category', 'price', 'stock'].flatMap((name) =>
+      [null, '', ' '].map((value) => JSON.stringify({ sku: 'M-1', [name]: value })));
+    const file = { body: lines.join('\n'), type: NDJSON, query: `mode=${mode}` };
+    const { summary } = await importFile(seller, file);
+    assert.deepEqual([summary.failed, summary.updated, summary.position], [lines.length, 0, 1]);
+    assert.deepEqual(await list(seller), [MUG]);
+  });
+}
+
 test('changes only what a file names with mode=update, and creates nothing', async (t) => {
   const server = await startServer(t);
   for (const [body, type] of [
