@@ -55,13 +55,6 @@ export interface ImportDryRun {
   close(): Promise<void>;
 }
 
-/** The last line of each SKU in one file. Outside memory, since a file may have any length. */
-export interface SkuLines {
-  /** Notes a line of a SKU, and returns the one noted before it, if any and if the disk works. */
-  note(sku: Sku, line: number): number | undefined;
-  close(): void;
-}
-
 /** The outcome of a stock sync. */
 export interface SyncedStock extends ImportReference {
   /** In the order of the changes. */
@@ -151,7 +144,6 @@ export interface CatalogueStore {
     write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
   dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
-  openSkuLines(): SkuLines;
 
   /** Changes the stock of products as one batch; with `isDryRun`, only returns the outcome. */
   syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;

@@ -3,10 +3,10 @@
  * it: they are counted, and the first of them are kept.
  */
 import { copyText } from '../../domain/text.ts';
-import type { CatalogueStore } from '../../store/catalogue-store.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { RowOutcome } from './import-target.ts';
+import { SkuLines } from './sku-lines.ts';
 
 interface DuplicateRow {
   readonly line: number;
@@ -16,13 +16,8 @@ interface DuplicateRow {
 }
 
 export class DuplicateRows {
-  readonly #store: Pick<CatalogueStore, 'openSkuLines'>;
   readonly #first: DuplicateRow[] = [];
   #count = 0;
-
-  constructor(store: Pick<CatalogueStore, 'openSkuLines'>) {
-    this.#store = store;
-  }
 
   get count(): number {
     return this.#count;
@@ -36,17 +31,13 @@ export class DuplicateRows {
   async *find(
     slices: AsyncIterable<readonly ImportRow[]>,
   ): AsyncGenerator<readonly ImportRow[], void, void> {
-    const lines = this.#store.openSkuLines();
-    try {
-      for await (const rows of slices) {
-        yield rows.map((row) => {
-          const { line, content } = row;
-          const previousLine = content?.product && lines.note(content.product.sku, line);
-          return previousLine === undefined ? row : { ...row, previousLine };
-        });
-      }
-    } finally {
-      lines.close();
+    const lines = new SkuLines();
+    for await (const rows of slices) {
+      yield rows.map((row) => {
+        const { line, content } = row;
+        const previousLine = content?.product && lines.note(content.product.sku, line);
+        return previousLine === undefined ? row : { ...row, previousLine };
+      });
     }
   }
 

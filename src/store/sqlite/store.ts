@@ -13,7 +13,6 @@ import { secretMethods } from './accounts/account-store.ts';
 import { deriveAuditKey } from './accounts/audit-segments.ts';
 import type { WriteActor } from './catalogue/import-records.ts';
 import { openImportDryRun, openStockDryRun } from './catalogue/dry-run.ts';
-import { openSkuLines } from './catalogue/sku-lines.ts';
 import { openStreamedStocktake } from './catalogue/streamed-stocktake.ts';
 import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
@@ -79,7 +78,6 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       noteUsage: (usage) => writer.run('noteUsage', [usage], undefined, usage.length),
       dryRunImport: (sellerId, mode) =>
         openImportDryRun(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
-      openSkuLines: () => openSkuLines(),
       dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
         reader.snapshot().readLevels(actor.sellerId, changes, source)),
       openStocktake: (sellerId) => openStocktake(reader, sellerId),

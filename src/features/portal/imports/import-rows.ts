@@ -31,9 +31,9 @@ export interface RowProgress {
   ignoredColumns: readonly string[];
 }
 
-export function startProgress(store: Store): RowProgress {
+export function startProgress(): RowProgress {
   return {
-    readBytes: 0, rows: 0, counts: startCounts(), duplicates: new DuplicateRows(store),
+    readBytes: 0, rows: 0, counts: startCounts(), duplicates: new DuplicateRows(),
     causes: new RejectionCauses(), ignoredColumns: [],
   };
 }

@@ -50,7 +50,7 @@ export class ProductImport {
     this.upload = upload;
     this.settings = settings;
     this.#store = store;
-    this.progress = startProgress(store);
+    this.progress = startProgress();
   }
 
   withSettings(settings: ProductSettings): ProductImport {
@@ -83,7 +83,7 @@ export class ProductImport {
   /** Returns whether it reached the end of the file. */
   async write(signal: AbortSignal): Promise<boolean> {
     const { importer, upload, settings: { mode, map } } = this;
-    this.progress = startProgress(this.#store);
+    this.progress = startProgress();
     const rejected = upload.collectRejected(this.kind);
     const target = createWriteTarget(this.#store, importer, mode, { fileName: upload.name });
     try {

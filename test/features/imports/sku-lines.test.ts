@@ -1,0 +1,32 @@
+/** The lines of a file by SKU. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SkuLines } from '../../../src/features/imports/sku-lines.ts';
+
+test('returns the line noted before it, for each of 300,000 SKUs', () => {
+  const lines = new SkuLines();
+  // Alike texts, of which only a good hash makes different numbers.
+  const skus = Array.from({ length: 300_000 }, (_, n) => `${n % 3 === 0 ? 'SKU-' : ''}${n}`);
+  for (const offset of [1, 1_000_000, 2_000_000]) {
+    const wrong = skus.filter((sku, n) => lines.note(sku, offset + n)
+      !== (offset === 1 ? undefined : Math.max(1, offset - 1_000_000) + n));
+    assert.deepEqual(wrong, []);
+  }
+});
+
+test('keeps to its limit, and then still finds the SKUs that it noted', () => {
+  const lines = new SkuLines(64);
+  for (let n = 0; n < 20_000; n += 1) lines.note(`SKU-${n}`, 1 + n);
+  const found = Array.from({ length: 20_000 }, (_, n) => lines.note(`SKU-${n}`, 30_000 + n));
+  assert.deepEqual(found.slice(0, 1_000), Array.from({ length: 1_000 }, (_, n) => 1 + n));
+  const kept = found.filter((line) => line !== undefined).length;
+  assert.equal(kept, 64 * 64 * 0.75);
+});
+
+test('takes at most 48 MiB for 1,000,000 SKUs, including what growing leaves behind', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const lines = new SkuLines();
+  for (let n = 0; n < 1_000_000; n += 1) lines.note(`SKU-${n}`, 1 + n);
+  assert.equal(lines.note('SKU-999999', 1), 1_000_000);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 48 * 1024 * 1024);
+});
