@@ -26,7 +26,7 @@ export type RevertConflict =
 /** The outcome of a product. */
 export interface RevertedProduct {
   readonly id: ProductId;
-  /** Undefined if its last change was pruned. */
+  /** After the revert. Undefined if its last change was pruned. */
   readonly sku: Sku | undefined;
   readonly status: RevertStatus;
   /** Of its last change; in a dry run, before the revert. Undefined as `sku` is. */

@@ -18,8 +18,11 @@ import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../src/store/catalogue-store.ts';
 import type { SyncedStock } from '../../src/store/catalogue-store.ts';
-import type { Actor, WriteContext } from '../../src/store/write.ts';
+import type { ImportReference, Actor as Sender, WriteContext } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
+
+/** Who changes something, and in which import. */
+type Actor = Sender & ImportReference;
 
 /** A call that a store has to refuse, and with what code. */
 export class Refused extends Error {
@@ -138,11 +141,32 @@ export class CatalogueModel {
     return { isReplay: false };
   }
 
+  /** Gives a product this state: deletes it without one, and creates a deleted one again. */
+  restore(
+    actor: Actor, id: ProductId, to: (NewProduct & { createdAt: number }) | undefined, now: number,
+  ): void {
+    if (!to) {
+      this.delete(actor, { id }, undefined, now);
+      return;
+    }
+    const { createdAt, ...members } = to;
+    const before = this.products.get(id);
+    if (before) {
+      this.#update(actor, before, members, now);
+      return;
+    }
+    this.#write('created', actor, undefined, {
+      ...members, sellerId: this.sellerId, currency: this.#currency, id, createdAt,
+      position: this.position + 1, updatedAt: this.#timeAt(now),
+    });
+  }
+
   import(
     actor: Actor, products: readonly NewProduct[], mode: ImportMode, now: number,
   ): ImportedProducts {
     const effects = products.map((product): ImportEffect => {
       const before = this.find({ sku: product.sku });
+      if (!before && mode === 'update') return 'not_found';
       if (!before) return this.create(actor, product, now).effect;
       return mode === 'create' ? 'taken' : this.#update(actor, before, product, now).effect;
     });
@@ -154,7 +178,8 @@ export class CatalogueModel {
     const results = sync.changes.map((change) => after.#move(actor, sync, change, now));
     const also = (sync.faulty ?? []).map((name) => this.#findNamed(name));
     const named = new Set([...results, ...also].flatMap((one) => one?.id ?? []));
-    const inStock = [...this.products.values()].filter(({ stock }) => stock > 0);
+    const inStock = [...this.products.values()].filter(({ stock }) => stock > 0)
+      .toSorted((one, other) => one.id - other.id);
     const unnamed = sync.completion ? inStock.filter(({ id }) => !named.has(id)) : [];
     const counted = inStock.filter(({ id }) => named.has(id)).length + unnamed.length;
     const isFailed = results.some(({ status }) => status !== 'ok' && status !== 'unchanged');
@@ -293,7 +318,8 @@ export class CatalogueModel {
   }
 
   #record(
-    type: ChangeType, { keyId, actorName: actor }: Actor, { id, sku, stock }: Product,
+    type: ChangeType, { keyId, actorName: actor, importId }: Actor,
+    { id, sku, stock }: Product,
     before: number,
     { at, product, reason, source, sequence }: {
       at: number; product: string | undefined; reason?: string | undefined;
@@ -302,7 +328,7 @@ export class CatalogueModel {
   ): void {
     this.history.push({
       sellerId: this.sellerId, position: this.position + 1, type, productId: id, sku, keyId, actor,
-      importId: undefined, at,
+      importId, at,
       movement: { before, after: stock, reason, source, sequence }, product,
     });
   }

@@ -85,7 +85,7 @@ export const revertSchemas: Readonly<Record<string, Schema>> = {
       + 'early.',
   },
   RevertedProduct: objectOf({
-    sku: nullable(skuReference.schema),
+    sku: nullable({ ...skuReference.schema, description: 'After the revert.' }),
     id: productIdSchema,
     status: { type: 'string', ...enumOf(statuses) },
     position: {

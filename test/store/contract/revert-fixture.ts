@@ -31,7 +31,7 @@ export async function sell(store: Store, actor: Actor, sku: Sku, units: number):
 
 interface Reverted {
   readonly lines: readonly RevertedProduct[];
-  /** The status of each product, with the reason of a conflict. */
+  /** The status of each product, or the reason of its conflict: `A restored`, `B (moved)`. */
   readonly statuses: readonly string[];
   readonly importId: ImportId | undefined;
   readonly isReplay: boolean;
@@ -53,7 +53,7 @@ export async function revert(
     const position = await run.finish();
     const { importId, isReplay } = run;
     const statuses = lines.map(({ sku, status, conflict }) =>
-      `${sku} ${conflict ?? status}`);
+      `${sku} ${conflict ? `(${conflict})` : status}`);
     return { lines, statuses, importId, isReplay, position };
   } finally {
     run.close();

@@ -70,10 +70,9 @@ export class RevertPlanner {
     return record?.finishedAt !== undefined;
   }
 
-  /** The other product that has this SKU now. */
-  findHolder(sku: Sku, id: ProductId): ProductId | undefined {
-    const holder = this.#reader.snapshot().findProduct(this.#sellerId, { sku });
-    return holder && holder.id !== id ? holder.id : undefined;
+  /** The product that has this SKU now. */
+  findHolder(sku: Sku): ProductId | undefined {
+    return this.#reader.snapshot().findProduct(this.#sellerId, { sku })?.id;
   }
 
   /** Adds every product that the reverted changes touched. */

@@ -105,15 +105,17 @@ class RevertRun implements Revert {
     this.#touched.set(id, 'planning');
     let one = await this.#planner.plan(touched);
     const to = one.plan.action === 'write' ? one.plan.to : undefined;
-    const holder = to && this.#planner.findHolder(to.sku, id);
-    if (to && holder !== undefined) {
-      let other = this.#touched.find(holder);
+    if (to && to.sku !== one.current?.sku) {
+      const holder = this.#planner.findHolder(to.sku);
+      let other = holder === undefined ? undefined : this.#touched.find(holder);
       if (other?.state === 'pending' && depth < REVERT_SKU_CHAIN_LIMIT) {
         await this.#plan(other, planned, depth + 1);
-        other = this.#touched.find(holder);
+        other = this.#touched.find(other.id);
       }
-      const isLeaving = other?.state === 'planned' && other.sku !== to.sku;
-      if (!isLeaving) one = { ...one, plan: conflictOf('sku_taken') };
+      const isFree = holder === undefined || (other?.state === 'planned' && other.sku !== to.sku);
+      if (!isFree || !this.#touched.claim(id, to.sku)) {
+        one = { ...one, plan: conflictOf('sku_taken') };
+      }
     }
     if (this.isReplay && one.plan.action === 'write') one = { ...one, plan: conflictOf('changed') };
     planned.set(id, one);
@@ -152,7 +154,9 @@ class RevertRun implements Revert {
   #settle(one: PlannedProduct, written: number | null | undefined): RevertedProduct {
     const { id, current, last, plan, done } = one;
     const result = { id, sku: (current ?? last)?.sku, position: (current ?? last)?.position };
-    if (done) return { ...result, status: describeChange(done), position: done.position };
+    if (done) {
+      return { ...result, sku: done.sku, status: describeChange(done), position: done.position };
+    }
     if (plan.action === 'none') {
       this.#counts.unchanged += 1;
       return { ...result, status: 'unchanged' };
@@ -163,8 +167,9 @@ class RevertRun implements Revert {
       return { ...result, status: 'conflict', conflict };
     }
     const status = !plan.to ? 'deleted' : current ? 'restored' : 'recreated';
+    const { sku } = plan.to ?? result;
     const position = written ?? result.position;
-    return { ...result, status, position, before: current, after: plan.to };
+    return { ...result, sku, status, position, before: current, after: plan.to };
   }
 }
 

@@ -28,6 +28,8 @@ export class TouchedProducts {
   readonly #list;
   readonly #find;
   readonly #set;
+  readonly #claim;
+  readonly #findClaim;
   /** The last one taken. */
   #last = 0;
 
@@ -37,6 +39,7 @@ export class TouchedProducts {
         n INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, first INTEGER NOT NULL,
         state TEXT NOT NULL DEFAULT 'pending', sku TEXT
       ) STRICT;
+      CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       BEGIN;
     `);
     this.#add = this.#db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)');
@@ -44,6 +47,8 @@ export class TouchedProducts {
       SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`);
     this.#find = this.#db.prepare('SELECT id, first, state, sku FROM touched WHERE id = ?');
     this.#set = this.#db.prepare('UPDATE touched SET state = ?, sku = ? WHERE id = ?');
+    this.#claim = this.#db.prepare('INSERT INTO claim (sku, id) VALUES (?, ?)');
+    this.#findClaim = this.#db.prepare('SELECT id FROM claim WHERE sku = ?');
   }
 
   /** Adds a product, unless it was added before. */
@@ -71,6 +76,14 @@ export class TouchedProducts {
 
   set(id: ProductId, state: State, sku?: Sku): void {
     this.#set.run(state, sku ?? null, id);
+  }
+
+  /** Claims a SKU that a product gets back. Returns whether no other product has claimed it. */
+  claim(id: ProductId, sku: Sku): boolean {
+    const row = this.#findClaim.get(sku);
+    if (row) return readId<ProductId>(row, 'id') === id;
+    this.#claim.run(sku, id);
+    return true;
   }
 
   close(): void {
