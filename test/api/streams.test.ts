@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { routes } from '../support/routes.ts';
 import type { AccessLogEntry as AnsweredRequest } from '../../src/http/request-record.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
@@ -29,6 +30,8 @@ const BODIES: Readonly<Record<string, string>> = {
   [`POST ${PRODUCTS}/import text/csv`]:
     `name,category,sku,price,stock\n${`${'Mug'.repeat(30)},K,M,1,1\n`.repeat(BATCH_ROWS + 200)}`,
   [`POST ${STOCK} application/x-ndjson`]: '{"sku":"A","adjust":1}\n'.repeat(BATCH_ROWS),
+  [`POST ${STOCK} text/csv`]:
+    `sku,adjust,reason\n${`A,1,${'x'.repeat(90)}\n`.repeat(BATCH_ROWS + 200)}`,
 };
 
 /** Whether cutting a stream destroys its connection rather than ending the response. */
@@ -41,6 +44,9 @@ const EXPORTS: Readonly<Record<string, boolean>> = {
   [`GET ${MOVEMENTS} text/csv`]: true,
   'GET /api/v1/changes text/event-stream': false,
 };
+
+/** Writes that last long after a short body. */
+const REVERTS = 'POST /api/v1/reverts application/x-ndjson';
 
 interface Streaming {
   readonly server: TestServer;
@@ -128,7 +134,7 @@ test('has a case for every route that sends or takes a stream', () => {
     const sent = produces.filter((type) => STREAM_TYPES.includes(type));
     return (taken.length > 0 ? taken : sent).map((type) => `${method} ${path} ${type}`);
   });
-  const cases = [...Object.keys(EXPORTS), ...Object.keys(BODIES)];
+  const cases = [...Object.keys(EXPORTS), ...Object.keys(BODIES), REVERTS];
   assert.deepEqual(cases.toSorted(), streaming.toSorted());
 });
 
@@ -201,3 +207,33 @@ for (const [name, body] of Object.entries(BODIES)) {
     assert.equal(response.headers['content-type'], 'application/problem+json');
   });
 }
+
+test('ends a revert whose key is revoked', LIMITED, async (t) => {
+  const { server, seller } = await startStreaming(t);
+  const id = (await server.store.listProducts(seller.sellerId, { after: undefined, limit: 1 }))
+    .products[0]?.id ?? assert.fail();
+  const states = { closed: 0 };
+  const one = { id, sku: undefined, status: 'unchanged', position: 1 } as const;
+  t.mock.method(server.store, 'startRevert', async () => ({
+    importId: undefined, isReplay: false, finish: async () => 1,
+    async next() {
+      await nextTurn();
+      return [one];
+    },
+    close: () => { states.closed += 1; },
+  }));
+  const outgoing = request({
+    host: '127.0.0.1', port: server.port, method: 'POST', path: '/api/v1/reverts', agent: false,
+    headers: { 'x-api-key': seller.key, 'content-type': 'application/json' },
+  });
+  t.after(() => outgoing.destroy());
+  const response = await readHead(outgoing.end('{"after":0,"up_to":1}'));
+  assert.equal(response.statusCode, 200);
+  const rest = readRest(response);
+  await server.store.revokeKey(seller);
+  const { problem } = JSON.parse((await rest).trimEnd().split('\n').at(-1) ?? '');
+  assert.equal(problem.status, 401);
+  assert.ok(problem.summary.unchanged > 0);
+  assert.equal(states.closed, 1);
+  assert.deepEqual(server.reports, []);
+});

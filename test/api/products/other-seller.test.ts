@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { routes } from '../../support/routes.ts';
 import type { Route } from '../../../src/api/route.ts';
 import {
-  formatProductId, formatWebhookId, type ProductId, type WebhookId,
+  formatImportId, formatProductId, formatWebhookId, type ImportId, type ProductId, type WebhookId,
 } from '../../../src/domain/id.ts';
 import { Watch } from '../../fuzz/watch.ts';
 import { assertAlike } from '../../support/alike.ts';
@@ -22,10 +22,12 @@ interface Names {
   readonly id: string;
   readonly sku: string;
   readonly webhook_id: string;
+  readonly import_id: string;
   readonly productCursor: string;
   readonly stockCursor: string;
   readonly movementCursor: string;
   readonly webhookCursor: string;
+  readonly importCursor: string;
   readonly words: string;
   readonly url: string;
 }
@@ -71,6 +73,11 @@ const NAMINGS: Readonly<Record<string, readonly Naming[]>> = {
     inQuery('words', 'source'), inQuery('movementCursor', 'cursor', '&limit=1'),
   ],
   'GET /api/v1/changes': [['id', () => ({ query: '?after=0' })]],
+  'GET /api/v1/imports': [inQuery('importCursor', 'cursor', '&limit=1')],
+  'POST /api/v1/reverts': [
+    inBody('import_id', (id) => ({ import: id })),
+    trying(inBody('import_id', (id) => ({ import: id, force: true }))),
+  ],
   'GET /api/v1/webhooks': [inQuery('webhookCursor', 'cursor', '&limit=1')],
   'POST /api/v1/webhooks': [inBody('url', (url) => ({ url }))],
 };
@@ -86,9 +93,11 @@ async function prepare(t: TestContext) {
     webhook_id: formatWebhookId({
       sellerId: seller.sellerId, id: 1_900_000_000_000_000 as WebhookId,
     }),
+    import_id: formatImportId(seller.sellerId, 1_900_000_000_000_000 as ImportId),
     sku: 'nobody-1', words: 'what nobody says', url: `${SECRET_URL.slice(0, -5)}nobody`,
     productCursor: cursor(theirs.productCursor), stockCursor: cursor(theirs.stockCursor),
     movementCursor: cursor(theirs.movementCursor), webhookCursor: cursor(theirs.webhookCursor),
+    importCursor: cursor(theirs.importCursor),
   };
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
@@ -102,10 +111,11 @@ async function fill({ send, create }: TestSeller): Promise<Names> {
   const { id } = (await create({ ...members, sku: 'theirs-1' })).json();
   await create({ ...members, sku: 'theirs-2' });
   const changes = [{ id, adjust: 1, reason: MARK }, { sku: 'theirs-2', adjust: 2 }];
-  await send({
+  const sync = async () => (await send({
     method: 'POST', path: '/api/v1/stock', headers: json,
     body: JSON.stringify({ changes, source: MARK, reason: MARK }),
-  });
+  })).json().import;
+  await sync();
   const hooks: string[] = [];
   for (const url of [SECRET_URL, `${SECRET_URL}/2`]) {
     const body = JSON.stringify({ url, description: MARK });
@@ -122,6 +132,7 @@ async function fill({ send, create }: TestSeller): Promise<Names> {
   };
   return {
     id, sku: 'theirs-1', webhook_id: hooks[0] ?? '', words: MARK, url: SECRET_URL,
+    import_id: await sync(), importCursor: await cursorOf('imports'),
     productCursor: await cursorOf('products'), stockCursor: await cursorOf('stock'),
     movementCursor: await cursorOf('stock/movements'), webhookCursor: await cursorOf('webhooks'),
   };
