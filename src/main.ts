@@ -36,6 +36,7 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   'stock set': async () => (await import('./cli/remote/stock.ts')).setStock,
   'imports list': async () => (await import('./cli/remote/imports.ts')).listImports,
   'imports show': async () => (await import('./cli/remote/imports.ts')).showImport,
+  revert: async () => (await import('./cli/remote/revert.ts')).revertChanges,
   'changes tail': async () => (await import('./cli/remote/changes.ts')).tailChanges,
   'webhook list': async () => (await import('./cli/remote/webhook.ts')).listWebhooks,
   'webhook listen': async () =>
