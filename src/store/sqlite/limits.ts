@@ -26,6 +26,8 @@ export const WAL_CHECKPOINT_PAGES = 8_000;
 /** Size to which a grown write-ahead log is truncated; its space returns to the disk. */
 export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** Page cache of a streamed stocktake; the ids of two million products take 30 MiB. */
+export const STOCKTAKE_CACHE_KIB = 2_048;
 /** Products missing from a stocktake that are read at once; memory is bounded. */
 export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 

@@ -9,7 +9,7 @@ import type { ProductReference } from '../../../domain/catalogue/stock-change.ts
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { MissingProduct, MissingProducts, StreamedStocktake } from '../../catalogue-store.ts';
 import type { StockLevel } from '../../rules/stock-levels.ts';
-import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
+import { STOCKTAKE_CACHE_KIB, STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { explainWriting } from '../engine/disk-failure.ts';
 import { readId, readInteger, readText } from '../engine/row.ts';
@@ -24,7 +24,7 @@ interface Catalogue {
 }
 
 export function openStreamedStocktake(
-  catalogue: Catalogue, db = openTemporary(),
+  catalogue: Catalogue, db = openTemporary(STOCKTAKE_CACHE_KIB),
 ): StreamedStocktake {
   const tables = openTables(db);
 
@@ -42,13 +42,14 @@ export function openStreamedStocktake(
 
   return {
     async addNamed(results, invalid) {
+      const stocks = new Map<ProductId, number>();
       for (const { id, previous = 0 } of results) {
-        if (id !== undefined) tables.addNamed(id, previous > 0);
+        if (id !== undefined && !stocks.has(id)) stocks.set(id, previous);
       }
-      if (invalid.length === 0) return;
-      for (const level of catalogue.readLevels(invalid)) {
-        if (level) tables.addNamed(level.id, level.stock > 0);
+      for (const level of invalid.length > 0 ? catalogue.readLevels(invalid) : []) {
+        if (level && !stocks.has(level.id)) stocks.set(level.id, level.stock);
       }
+      tables.addNamed(stocks);
     },
     async findMissing(position) {
       for (let after: ProductId | undefined; ;) {
@@ -73,7 +74,9 @@ function openTables(db: DatabaseSync) {
     ) STRICT;
     BEGIN;
   `);
-  const addNamed = db.prepare('INSERT OR IGNORE INTO named (id, was_in_stock) VALUES (?, ?)');
+  const addNamed = db.prepare(`
+    INSERT OR IGNORE INTO named (id, was_in_stock)
+    SELECT value ->> 0, value ->> 1 > 0 FROM json_each(?)`);
   const listNamed = db.prepare('SELECT id FROM named WHERE id > ? AND id <= ?');
   const addMissing = db.prepare('INSERT INTO missing (id, sku, stock) VALUES (?, ?, ?)');
   const listMissing = db.prepare(
@@ -83,7 +86,9 @@ function openTables(db: DatabaseSync) {
     SELECT (SELECT count(*) FROM missing) AS missing,
       (SELECT count(*) FROM named WHERE was_in_stock = 1) AS named`);
   return {
-    addNamed: (id: ProductId, wasInStock: boolean) => add(addNamed, id, wasInStock ? 1 : 0),
+    /** A product keeps the stock that it had first. */
+    addNamed: (stocks: ReadonlyMap<ProductId, number>) =>
+      add(addNamed, JSON.stringify([...stocks])),
     listNamed: (after: number, upTo: number): ReadonlySet<ProductId> =>
       new Set(listNamed.all(after, upTo).map((row) => readId<ProductId>(row, 'id'))),
     addMissing: ({ id, sku, stock }: StockLevel) => add(addMissing, id, sku, stock),

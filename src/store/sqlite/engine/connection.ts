@@ -96,8 +96,8 @@ export function openExclusive(file: string): DatabaseSync {
 }
 
 /** A private database: in memory while it is small, in a temporary file once it grows. */
-export function openTemporary(): DatabaseSync {
-  return open('', 0, `PRAGMA cache_size = -${DRY_RUN_CACHE_KIB}`);
+export function openTemporary(cacheKib = DRY_RUN_CACHE_KIB): DatabaseSync {
+  return open('', 0, `PRAGMA cache_size = -${cacheKib}`);
 }
 
 /**
