@@ -5,6 +5,7 @@
  * that every text can be restored exactly.
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
+import type { Issue } from '../domain/error.ts';
 import { validateNumberText } from '../domain/number-text.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 
@@ -38,6 +39,18 @@ function formatCell(value: string | number): string {
 /** The text of a cell, without the apostrophe that escapes a formula. */
 export function unescapeFormula(cell: string): string {
   return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
+}
+
+export function isBlank(cell: string): boolean {
+  return cell === '' || cell.trim() === '';
+}
+
+/** The error of a row with more cells than the header: an unquoted delimiter may move cells. */
+export function validateCellCount(cells: readonly string[], columns: number): Issue | undefined {
+  if (cells.length <= columns || cells.slice(columns).every(isBlank)) return undefined;
+  const what = `The row has ${cells.length} cells, the header ${columns}`;
+  const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
+  return { pointer: '', code: 'format', detail };
 }
 
 /**

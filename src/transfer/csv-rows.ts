@@ -11,7 +11,9 @@ import {
   type ColumnMap, type Columns, type Defaultable, DEFAULTABLE_FIELDS, type DefaultableField,
   type Defaults, findColumns, type Member,
 } from './columns.ts';
-import { type DecimalMarks, parseDecimal, unescapeFormula } from './csv-cells.ts';
+import {
+  type DecimalMarks, isBlank, parseDecimal, unescapeFormula, validateCellCount,
+} from './csv-cells.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import {
   findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
@@ -21,6 +23,7 @@ import { isStockHeader } from './stock-columns.ts';
 import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
+
 /** How to read the cells of a file. */
 interface CsvSettings {
   readonly map: ColumnMap;
@@ -116,11 +119,8 @@ export class CsvRows implements RowReader {
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
-    if (cells.length > columns.count && !cells.slice(columns.count).every(isBlank)) {
-      const what = `The row has ${cells.length} cells, the header ${columns.count}`;
-      const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
-      issues.push({ pointer: '', code: 'format', detail });
-    }
+    const excess = validateCellCount(cells, columns.count);
+    if (excess) issues.push(excess);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
     return parseContent(members, issues, this.#currency, leftOut);
   }
@@ -175,8 +175,4 @@ function pick(cells: readonly string[], { indexes }: Columns, member: Member): s
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
   const text = unescapeFormula(pick(cells, columns, member));
   return columns.isShop ? text.trim() : text;
-}
-
-function isBlank(cell: string): boolean {
-  return cell === '' || cell.trim() === '';
 }

@@ -5,7 +5,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
-import { parseQuantity, unescapeFormula } from './csv-cells.ts';
+import { isBlank, parseQuantity, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import {
   findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns, type StockMember,
@@ -68,11 +68,8 @@ function parseRow(
   hasSource: boolean,
 ): StockRow | undefined {
   const characters = text.length;
-  if (cells.length > count && !cells.slice(count).every(isBlank)) {
-    const what = `The row has ${cells.length} cells, the header ${count}`;
-    const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
-    return { line, characters, sent: { issues: [{ pointer: '', code: 'format', detail }] } };
-  }
+  const excess = validateCellCount(cells, count);
+  if (excess) return { line, characters, sent: { issues: [excess] } };
   const members: Partial<Record<StockMember, string | number>> = {};
   const issues: Issue[] = [];
   for (const { member, index, isText } of used) {
@@ -105,8 +102,4 @@ function isQuantityIssue({ pointer }: Issue): boolean {
 
 function blank(pointer: string): Issue {
   return { pointer, code: 'blank', detail: 'Must not be blank.' };
-}
-
-function isBlank(cell: string): boolean {
-  return cell === '' || cell.trim() === '';
 }
