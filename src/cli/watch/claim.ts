@@ -18,7 +18,7 @@ import { writeJsonFile } from '../json-file.ts';
 import { withoutExtension } from '../transfer/source-file.ts';
 import type { StockOptions } from '../transfer/stock-file.ts';
 
-/** When the file was sent first, and with which options: a retry must have the same ones. */
+/** When the file was first sent, and with which options: a retry must have the same ones. */
 export interface Attempt {
   /** RFC 3339. */
   readonly started_at: string;
@@ -26,8 +26,9 @@ export interface Attempt {
 }
 
 /**
- * `applied`: all rows, or all but the rejected ones. `rejected`: the file as a whole. `unknown`: it
- * was sent too long ago to be sent again, and nobody knows whether the server received it.
+ * `applied`: all rows, or all but the rejected ones. `rejected`: the file as a whole, perhaps after
+ * the server had applied a part of it. `unknown`: it was sent too long ago to be sent again, and
+ * whether the server applied it is not known.
  */
 type Status = 'applied' | 'rejected' | 'unknown';
 
@@ -104,14 +105,14 @@ export class Claim {
     return existsSync(this.#attemptPath) ? readJson(this.#attemptPath) as Attempt : undefined;
   }
 
-  /** Remembers, durably, that the file is about to be sent. */
+  /** Records, durably, that the file is about to be sent. */
   beginAttempt(attempt: Attempt): void {
-    syncFile(this.path); // its writer may not have: after a power cut it would be another file
+    syncFile(this.path); // its writer may not have: a power cut could change its content
     writeJsonFile(this.#attemptPath, attempt);
   }
 
   /** For an attempt that did not reach the server. */
-  forgetAttempt(): void {
+  discardAttempt(): void {
     rmSync(this.#attemptPath, { force: true });
     syncFolder(this.#folder);
   }
@@ -127,14 +128,14 @@ export class Claim {
   finish(report: ClaimReport, rejectedFile?: string): void {
     const mode = (statSync(this.path, { throwIfNoEntry: false })?.mode ?? 0) & 0o666 | 0o600;
     if (rejectedFile !== undefined) {
-      chmodSync(rejectedFile, mode); // whoever may read the file may read what is said about it
+      chmodSync(rejectedFile, mode); // as readable as the file itself
       syncFile(rejectedFile);
     }
     writeJsonFile(this.#reportPath, report);
     chmodSync(this.#reportPath, mode);
   }
 
-  /** Moves everything to where a person finds it, and removes the claim. */
+  /** Moves the files to `done` and `rejected`, and removes the claim. */
   publish(done: string, rejected: string): Published {
     // The cast: this class wrote it.
     const report = readJson(this.#reportPath) as ClaimReport;
@@ -149,7 +150,7 @@ export class Claim {
     if (this.#name !== undefined) renameSync(this.path, path);
     syncFolder(rejected);
     syncFolder(done);
-    renameSync(this.#reportPath, `${path}.report.json`); // last: it says that there is more to move
+    renameSync(this.#reportPath, `${path}.report.json`); // last: until then, a crash repeats this
     syncFolder(folder);
     this.remove();
     return { report, path, rejectedPath };

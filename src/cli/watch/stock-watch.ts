@@ -1,9 +1,9 @@
 /**
  * `stock sync --watch`: sends each file that is put into a folder, one at a time, and publishes it
  * in done/ or rejected/ with a report. A file is claimed, and its attempt recorded, before it is
- * sent; whatever stops this process, the next one continues with the same Idempotency-Key. While
- * the server cannot be reached or has a problem of its own, it waits: a file is rejected only by
- * the server's judgement on it.
+ * sent; if this process is killed, the next one continues with the same Idempotency-Key. While the
+ * server is unreachable or fails, the watch waits: a file is published as rejected only for an
+ * error in the file itself.
  */
 import { ApiError, ConnectionError, type SellerClient } from '../../client/index.ts';
 import { BLOCKED_PORT } from '../../client/response.ts';
@@ -27,33 +27,33 @@ interface StockWatch {
   readonly client: SellerClient;
   /** For files that were not sent before. */
   readonly options: StockOptions;
-  /** Of all files; undefined: each by its name. */
+  /** Of all files; undefined to derive it from each name. */
   readonly format: string | undefined;
   readonly input: Pick<Input, 'note' | 'out' | 'isJson'>;
   /** Ends the watch after the current file, or while it waits. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** How long to wait between two looks at the folder. */
+  /** Time between two scans of the folder. */
   readonly intervalMs: number;
   /** Resolves early at the signal. */
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Problems of a file. Others are those of the server, the key or the command. */
+/** Errors in the file. Others are due to the server, the key or the command. */
 const REJECTIONS: ReadonlySet<string> = new Set([
   'invalid_data', 'invalid_json', 'sync_refused', 'idempotency_mismatch', 'body_too_large',
   'bad_request',
 ]);
-/** Statuses of a server that may accept the same file later, beside those from 500. */
+/** Statuses after which the server may accept the same file later, as after those from 500. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
-/** Codes of errors that come before any byte is sent, and never later. */
+/** Codes of errors that can occur only before any byte is sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-const CHANGED = 'A program was still writing the file when it was sent: compare it with what was'
-  + ' applied. Let that program write to another name, and rename the file when it is complete.';
+const CHANGED = 'The file changed while it was sent: compare it with what was applied. Write files'
+  + ' under a temporary name, and rename them when they are complete.';
 
-/** @throws CommandFailure for a problem that no later file would be spared */
+/** @throws CommandFailure for a problem that would affect every file */
 export async function watchStock(watch: StockWatch): Promise<void> {
   const { folder, signal } = watch;
   while (!signal.aborted) {
@@ -85,12 +85,12 @@ async function sendUntilAnswered(watch: StockWatch, claim: Claim): Promise<boole
       }
       if (!isTemporary(error)) throw stopWith(failure, claim);
       const isNotSent = error instanceof ConnectionError && NOT_SENT.has(error.code ?? '');
-      if (!attempt && isNotSent) claim.forgetAttempt();
+      if (!attempt && isNotSent) claim.discardAttempt();
       if (watch.signal.aborted) return false;
       const retryAfterMs = failure instanceof TemporaryFailure ? failure.retryAfterMs : 0;
       const waitMs = retryDelayMs(RETRY_POLICY, failures, { retryAfterMs });
       const seconds = Math.ceil(waitMs / 1000);
-      watch.input.note(`${failure.message} ${claim.name} waits. Retrying in ${seconds} s.`);
+      watch.input.note(`${failure.message} Retrying ${claim.name} in ${seconds} s.`);
       await watch.wait(waitMs);
       if (watch.signal.aborted) return false;
     }
@@ -129,10 +129,10 @@ async function send(
 function isRejection(error: unknown): boolean {
   if (error instanceof UnreadableFile) return true;
   if (!(error instanceof ApiError)) return false;
-  // The flag --map is right for other files, maybe: this one lacks a column.
-  const isMap = error.code === 'invalid_query'
-    && error.issues.some(({ parameter }) => parameter === 'map');
-  return isMap || REJECTIONS.has(error.code);
+  // Other files may have the columns of --map. Any other error in --map is the command's.
+  const lacksColumn = error.code === 'invalid_query'
+    && error.issues.some(({ parameter, code }) => parameter === 'map' && code === 'unknown');
+  return lacksColumn || REJECTIONS.has(error.code);
 }
 
 function isTemporary(error: unknown): boolean {
@@ -143,7 +143,7 @@ function isTemporary(error: unknown): boolean {
 /** A flag that the server rejects is a usage error; an unexpected error is a bug. */
 function stopWith(failure: Error, claim: Claim): Error {
   if (!(failure instanceof CommandFailure)) return failure;
-  const hint = `${claim.path} stays there, and the next start continues with it.`;
+  const hint = `The file stays at ${claim.path}, and the next start continues with it.`;
   return new CommandFailure(`${failure.message} ${hint}`, { cause: failure });
 }
 
@@ -155,11 +155,11 @@ function describeRejection(claim: Claim, failure: Error, now: number): ClaimRepo
   };
 }
 
-/** Sending the file again could apply it twice: the server may have forgotten its key. */
+/** Sending the file again could apply it twice: the server may have removed its key. */
 function describeUnknown(claim: Claim, { started_at, options }: Attempt, now: number): ClaimReport {
-  const detail = `It was sent at ${started_at}, without a response, and it is too late to send it`
-    + ' again: what the server applied then, it could apply twice. Look for its changes in the'
-    + ' stock ledger. To send it (again), move it back into the folder.';
+  const detail = `It was sent at ${started_at}, and no response arrived. It is too late to retry:`
+    + ' the server could apply its changes a second time. Look for them in the stock ledger. If'
+    + ' they are missing, move the file back into the folder.';
   return {
     file: claim.name, status: 'unknown', started_at, finished_at: formatTime(now),
     idempotency_key: claim.id, options, error: { detail },
@@ -175,6 +175,7 @@ function print({ isJson, out, note }: StockWatch['input'], published: Published)
     if (warning !== undefined) note(`${file}: ${printable(warning)}`);
     if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
   } else {
-    note(`${file} was not applied: ${asMembers(error)['detail']} It is now ${path}.`);
+    const what = status === 'rejected' ? 'was rejected' : 'may not have been applied';
+    note(`${file} ${what}: ${asMembers(error)['detail']} It is now ${path}.`);
   }
 }
