@@ -25,13 +25,13 @@ export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
 /** Retries of an import or export and their delays; enough for a server restart. */
 export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
-/** How long a folder of `stock sync --watch` is left alone before it is looked at again. */
+/** Interval at which `stock sync --watch` scans its folder. */
 export const WATCH_INTERVAL_MS = 1_000;
-/** Default time for which a file in such a folder must not change to be complete. */
+/** Default time after which an unchanged file in that folder counts as complete. */
 export const DEFAULT_SETTLE = '5s';
 /**
- * Time after which a file is not sent again under its Idempotency-Key; less than the server keeps
- * the key, since both have a clock.
+ * Time after which a file is not sent again under its Idempotency-Key; an hour less than the server
+ * keeps the key, since their clocks may differ.
  */
 export const RESEND_LIMIT_MS = 47 * 60 * 60 * 1000;
 /** Rejected rows in the report on such a file; the file of rejected rows has all of them. */

@@ -100,8 +100,8 @@ export interface AccountStore {
    */
   findColumnMapping(sellerId: SellerId, headerHash: string): Promise<ColumnMapping | undefined>;
   /**
-   * Keeps the columns chosen for a file, for a limited number of files; an empty mapping removes
-   * what was kept. Ignores a mapping of more than 8,192 characters of JSON.
+   * Keeps the columns chosen for files with these column names, up to a number of them per seller;
+   * an empty mapping removes what was kept. Ignores a mapping of over 8,192 characters of JSON.
    */
   keepColumnMapping(sellerId: SellerId, headerHash: string, columns: ColumnMapping): Promise<void>;
 

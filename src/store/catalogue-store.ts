@@ -114,7 +114,7 @@ export interface ZeroingBatch extends StockOrigin {
    * batches before it, whose outcomes a retry replays.
    */
   readonly products: readonly ProductId[];
-  /** In the first batch: what \`zeroLimitPercent\` is compared with. */
+  /** In the first batch: what `zeroLimitPercent` is compared with. */
   readonly total: MissingProducts | undefined;
 }
 

@@ -33,8 +33,8 @@ const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 
 /**
- * Yields the rows of a table in slices: what the function that `open` returns for the header makes
- * of each record. It leaves out records for which that is undefined.
+ * Yields the rows of a table in slices. Calls `open` with the header; the function that it returns
+ * parses each record, or returns undefined to omit it.
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readCsvTable<Row>(

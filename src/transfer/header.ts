@@ -1,4 +1,4 @@
-/** The header of a CSV file: finds columns by name, parses `map`, and words the errors. */
+/** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';

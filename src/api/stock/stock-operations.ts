@@ -18,7 +18,7 @@ import { importId, product } from '../description/examples.ts';
 
 const { zero_limit: zeroLimit } = STOCK_SYNC_VALIDATORS;
 
-/** All but `dry_run` are for NDJSON and CSV: in JSON, the body has these members. */
+/** All but `dry_run` are for NDJSON and CSV: a JSON body has its own members. */
 export const stockSyncParameters = {
   dry_run: dryRun,
   report: {

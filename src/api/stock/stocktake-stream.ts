@@ -1,6 +1,6 @@
 /**
  * A stocktake as a stream of any length: when all of its batches are written, the products in stock
- * that none of them named are set to 0, in batches numbered on under the same Idempotency-Key. It
+ * that none of them named are set to 0, in further batches under the same Idempotency-Key. It
  * zeroes nothing if the body is cut off, if a line does not identify its product, or if the zero
  * limit is exceeded. Only products that existed when its first batch was written are zeroed, so a
  * product created during the stream is left alone.
@@ -24,7 +24,7 @@ interface StocktakeOptions {
   readonly isDryRun: boolean;
 }
 
-/** Adds to a target what makes its stream a stocktake. */
+/** Wraps a target so that its stream is a stocktake. */
 export function createStocktakeTarget(
   { target, stocktake, zeroLimitPercent, position, isDryRun }: StocktakeOptions,
 ): StockTarget {
@@ -85,7 +85,7 @@ async function* zeroMissing(
   }
 }
 
-/** What an invalid row names; undefined for a valid one. */
+/** The products that an invalid row names; undefined for a valid one. */
 function listNamed({ sent }: StockRow): ReturnType<typeof listReferences> | undefined {
   if ('change' in sent) return undefined;
   const { sku, id } = sent.named ?? {};

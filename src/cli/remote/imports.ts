@@ -1,4 +1,4 @@
-/** `imports list` and `imports show`: what imports and stock syncs did to a running server. */
+/** `imports list` and `imports show`: the import records of a running server. */
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import type { ImportKind, ImportRecord } from '../../client/index.ts';
 import { IMPORT_KINDS } from '../../domain/catalogue/import.ts';
@@ -28,7 +28,7 @@ export const listImports: Command = {
       found.push(record);
       if (found.length === most) break; // before the list requests another page
     }
-    const hint = 'There is no import yet.';
+    const hint = kind === undefined ? 'There is no import yet.' : `There is no ${kind} import yet.`;
     if (isJson) return listResult('imports', found, hint);
     return listResult('imports', found.map(({ counts, ...record }) => ({
       id: record.id, kind: record.kind, started_at: record.started_at, file: record.file_name,

@@ -36,10 +36,10 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 const START_BYTES = 4_096;
 
 export const FORMAT_FLAG = {
-  value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its first byte)',
+  value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its content)',
 };
 
-/** The file is not there, or cannot be read. */
+/** The file does not exist, or cannot be read. */
 export class UnreadableFile extends CommandFailure {
   override readonly name = 'UnreadableFile';
 }
@@ -49,7 +49,7 @@ export function findFormat(path: string, flag: string | undefined): FileFormat {
   return { format: parseFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
 }
 
-/** The format that the file extension stands for. */
+/** The format of the file extension. */
 export function findFormatByName(path: string): TextFormat | undefined {
   return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
 }

@@ -34,7 +34,7 @@ export const STOCK_FLAGS: Flags = {
   'zero-limit': {
     value: 'N', help: 'the most products that --complete may set to 0, in percent (default: 50)',
   },
-  force: { help: 'with --complete: no such limit' },
+  force: { help: 'with --complete: ignore --zero-limit' },
 };
 
 /** @throws UsageError */

@@ -37,14 +37,16 @@ export const syncStock: Command = {
       value: 'FILE', help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
     },
     'idempotency-key': {
-      value: 'KEY', help: 'continue an interrupted run, which printed it: nothing is applied twice',
+      value: 'KEY',
+      help: 'continue the interrupted run that printed this key; nothing is applied twice',
     },
     watch: {
       value: 'DIR', help: 'send each file that is put into this folder, until Ctrl-C',
     },
     settle: {
       value: 'TIME',
-      help: `with --watch: how long a complete file has not changed (default: ${DEFAULT_SETTLE})`,
+      help: 'with --watch: time after which an unchanged file counts as complete '
+        + `(default: ${DEFAULT_SETTLE})`,
     },
   },
   isRemote: true,
@@ -87,14 +89,14 @@ async function watch(input: Input): Promise<void> {
   using folder = new WatchedFolder(path, {
     settleMs, clock: Date.now, timer: () => performance.now(),
     isWanted: (name) => format !== undefined || findFormatByName(name) !== undefined,
-    onIgnored: (name, why) => note(`${name} is left where it is: ${why}.`),
+    onIgnored: (name, why) => note(`${name} is ignored: ${why}.`),
   });
   note(`Watching ${path}. Ctrl-C stops.`);
-  signal.addEventListener('abort', () => note('Stopping: a file in transit is finished first.'));
+  signal.addEventListener('abort', () => note('Stopping after the current file.'));
   await watchStock({
     folder, client, options, format, input, signal, clock: Date.now,
     intervalMs: Math.min(WATCH_INTERVAL_MS, Math.max(settleMs, WATCH_INTERVAL_MS / 10)),
-    wait: (ms) => wait(ms, undefined, { signal }).catch(() => {}), // the signal
+    wait: (ms) => wait(ms, undefined, { signal }).catch(() => {}), // aborted
   });
   note('Stopped.');
 }

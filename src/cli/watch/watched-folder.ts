@@ -16,9 +16,9 @@ import { Claim, type Published } from './claim.ts';
 
 interface FolderOptions {
   readonly settleMs: number;
-  /** Whether a file of this name is one to take. */
+  /** Whether to claim a file of this name. */
   isWanted(name: string): boolean;
-  /** Called once for each file that is not taken. */
+  /** Called once for each file that is not claimed. */
   onIgnored(name: string, why: string): void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -154,7 +154,7 @@ export class WatchedFolder implements Disposable {
       .map(([name]) => name);
   }
 
-  /** Undefined for a file that is not taken, or not there. */
+  /** Undefined for a file that is not claimed, or does not exist. */
   #look(name: string): Omit<Sighting, 'sinceMs'> | undefined {
     const file = lstatSync(join(this.path, name), { throwIfNoEntry: false });
     if (!file && name.includes('\ufffd')) return this.#ignore(name, 'its name is not UTF-8');

@@ -60,7 +60,7 @@ export function formatMovement(change: Change): string {
     + `,${formatMembers(movement)}}`;
 }
 
-/** The product, the time and the maker of a change, and its import. */
+/** The product, time, key, actor and import of a change. */
 function formatOrigin(change: Change): string {
   const { sellerId, productId, sku, at, keyId, actor, importId } = change;
   return `"product_id":"${formatProductId(sellerId, productId)}","sku":${JSON.stringify(sku)}`

@@ -89,7 +89,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const watcher = startWatcher(t, folder, environment);
     const response = await arrived;
     const ended = watcher.stop(signal);
-    await watcher.waitForNote(/^Stopping: a file in transit is finished first\.$/m);
+    await watcher.waitForNote(/^Stopping after the current file\.$/m);
     const summary = { applied: 1, unchanged: 0, failed: 0, position: 1 };
     response.end(`${JSON.stringify({ summary })}\n`);
     assert.equal(await ended, 0);

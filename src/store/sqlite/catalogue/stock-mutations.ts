@@ -23,7 +23,7 @@ interface SyncInput {
   readonly isDryRun: boolean;
 }
 
-/** As above; \`generated\` is not hashed. */
+/** As above, except that `generated` is not hashed. */
 interface ZeroInput extends StockOrigin, Pick<ZeroingBatch, 'zeroLimitPercent'> {
   readonly actor: WriteActor;
   readonly generated: Pick<ZeroingBatch, 'products' | 'total'>;

@@ -96,8 +96,7 @@ function scanQueries(db: DatabaseSync) {
     ): Change[] {
       return (isDescending ? descending : ascending).all({
         sellerId, after, upTo, limit, source: source ?? null, reason: reason ?? null,
-        until: until ?? null, types: types?.join(' ') ?? null,
-        importId: importId ?? null,
+        until: until ?? null, types: types?.join(' ') ?? null, importId: importId ?? null,
       }).map((row) => mapChange(sellerId, row));
     },
   };
