@@ -59,7 +59,7 @@ test('waits for a server that is down, and is the only watcher of its folder', a
   mkdirSync(folder);
   writeFileSync(join(folder, 'kasse.csv'), '\ufeffArtikelnummer;Bestand\r\nMUG-1;4\r\nX;5\r\n');
   const watcher = startWatcher(t, folder, shop.environment, '--source', 'kasse');
-  await watcher.waitForNote(/No server at .* kasse\.csv waits\. Retrying in 1 s\./);
+  await watcher.waitForNote(/No server at .* Retrying kasse\.csv in 1 s\./);
   const second = await shop.run('stock', 'sync', '--watch', folder);
   assert.equal(second.status, 2);
   assert.match(second.notes, /^Another process watches .*in\. Stop it first\.\n$/);

@@ -152,7 +152,7 @@ test('warns of a file that was still being written', async (t) => {
   });
   await setting.watch();
   assert.match(setting.readReport('done').warning, /^The file changed while it was sent/);
-  assert.match(setting.notes.join(), /^stock\.ndjson: A program was still writing/);
+  assert.match(setting.notes.join(), /^stock\.ndjson: The file changed while it was sent/);
 });
 
 const drops: RequestListener = (_, response) => void response.destroy();
@@ -169,7 +169,7 @@ test('waits while the server has a problem, and sends the file under the same ke
   await setting.watch();
   assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]);
   assert.equal(setting.notes.length, 6);
-  assert.match(setting.notes[1] ?? '', /^Title\. Detail\. stock\.ndjson waits\. Retrying in 2/);
+  assert.match(setting.notes[1] ?? '', /^Title\. Detail\. Retrying stock\.ndjson in 2/);
   assert.equal(new Set(setting.requests.map(({ key }) => key)).size, 1);
   assert.deepEqual(setting.list('done'), ['stock.ndjson', 'stock.ndjson.report.json']);
 });
@@ -183,7 +183,7 @@ test('waits for a server that is down, however long, before it has sent anything
     if (setting.notes.length === 3) setting.stop();
   };
   await setting.watch();
-  assert.match(setting.notes[0] ?? '', /^No server at .* stock\.ndjson waits\. Retrying in 1/);
+  assert.match(setting.notes[0] ?? '', /^No server at .* Retrying stock\.ndjson in 1/);
   assert.equal(setting.list('sending').length, 2);
   setting.url = url;
   await setting.watch();
