@@ -8,6 +8,7 @@ import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/databa
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { revert } from '../../contract/revert-fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, catchThreads, importProducts, readStanding, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
@@ -92,6 +93,34 @@ test('finds the products of one position after a build during changes', LIMIT, a
   assert.ok(page.position > 5_000, 'There were changes meanwhile.');
   await assertAllFound(store, actor);
 });
+
+for (const isBuilt of [true, false]) {
+  const when = isBuilt ? 'before' : 'after';
+  test(`keeps the order of products that a revert creates again, built ${when} their deletion`,
+    LIMIT, async (t) => {
+      const store = await openStore(t, { folder: makeFolder(t) });
+      const actor = await makeActor(store);
+      await importProducts(store, actor, 3_000);
+      const products = await readAll(store, actor.sellerId);
+      if (isBuilt) await assertAllFound(store, actor);
+      const gone = products.filter((_, index) => index < 1_200 || index > 2_900 || index % 7 === 0);
+      await Promise.all(gone.map(({ id }) => store.deleteProduct(actor, { id }, {})));
+      await importProducts(store, actor, 2);
+      await assertAllFound(store, actor);
+      const changes = { after: 3_000, upTo: 3_000 + gone.length };
+      const { lines } = await revert(store, actor, changes);
+      assert.equal(lines.length, gone.length);
+      const found = await readAll(store, actor.sellerId);
+      assert.deepEqual(found.slice(0, -2).map(({ id }) => id), products.map(({ id }) => id));
+      await assertAllFound(store, actor);
+      // Deleted and created again between two searches.
+      const [first] = products;
+      assert.ok(first);
+      await store.deleteProduct(actor, first, {});
+      await revert(store, actor, { after: 3_002 + 2 * gone.length, upTo: 3_003 + 2 * gone.length });
+      await assertAllFound(store, actor);
+    });
+}
 
 test('serves one seller while it catches up with another', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
