@@ -1,7 +1,8 @@
 /**
  * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
- * one seller, a whole catalogue in and out, stock in step, the past, webhooks, and how long heavy
- * requests hold up others. Machines differ and are shared: the ratios are what to compare.
+ * one seller, a whole catalogue in and out, stock in step, the past, reverts, webhooks, and how
+ * long heavy requests hold up others. Machines differ and are shared: the ratios are what to
+ * compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { measureLoop } from './loop/main.ts';
 import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
 import { measurePast } from './past.ts';
+import { measureReverts } from './reverts.ts';
 import { measureStock } from './stock.ts';
 import { format, printRow } from './table.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -35,6 +37,7 @@ try {
   await measureCatalogue(join(folder, 'catalogue'));
   await measureStock(join(folder, 'stock'));
   await measurePast(join(folder, 'past'));
+  await measureReverts(join(folder, 'reverts'));
   await measureWebhooks(join(folder, 'webhooks'));
   await measureLoop(join(folder, 'loop'));
 } finally {
