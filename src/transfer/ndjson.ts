@@ -18,7 +18,7 @@ const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The value of a line, or the errors in its JSON. */
-export type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
+type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
   | { readonly value: unknown }
   | { readonly issues: readonly Issue[] }
 );

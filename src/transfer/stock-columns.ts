@@ -92,6 +92,17 @@ export function parseStockColumnMap(text: string): StockColumnMap {
   });
 }
 
+/** The columns that each member might have, by their index from 0. */
+export interface MatchedStockColumns {
+  readonly indexes: Readonly<Record<StockMember, readonly number[]>>;
+  /** Members with several columns, of which one must be chosen. */
+  readonly ambiguous: readonly StockMember[];
+  /** Pairs of members of which neither has a column, and one needs it. */
+  readonly missing: readonly (readonly StockMember[])[];
+  /** Whether the rows can be read. */
+  readonly isUsable: boolean;
+}
+
 /**
  * @throws AppError `invalid_data` if a member has several columns, or the file lacks a product or a
  *   quantity; `invalid_query` if `map` names a missing column
@@ -99,16 +110,16 @@ export function parseStockColumnMap(text: string): StockColumnMap {
 export function findStockColumns(
   header: readonly string[], map: StockColumnMap = new Map(),
 ): StockColumns {
-  const candidates = listCandidates(header, map);
-  for (const member of STOCK_MEMBERS) assertOne(header, member, candidates[member]);
+  const matched = matchStockColumns(header, map);
+  for (const member of matched.ambiguous) throw ambiguous(header, member, matched.indexes[member]);
+  if (matched.missing.length > 0) {
+    const names = matched.missing.map((pair) => pair.join(' or ')).join(', and none for ');
+    const needed = matched.missing.flatMap(([member]) => member ?? []);
+    throw missingColumns(header, names, needed);
+  }
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
-    [member, candidates[member][0]])) as Record<StockMember, number | undefined>;
-  const missing = PAIRS.filter((pair) => pair.every((member) => indexes[member] === undefined));
-  if (missing.length > 0) {
-    const names = missing.map((pair) => pair.join(' or ')).join(', and none for ');
-    throw missingColumns(header, names, missing.map(([member]) => member));
-  }
+    [member, matched.indexes[member][0]])) as Record<StockMember, number | undefined>;
   const used = new Set(Object.values(indexes));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
@@ -120,16 +131,18 @@ export function findStockColumns(
  * a product, such as a name or price.
  */
 export function isStockHeader(header: readonly string[]): boolean {
-  const { sku, id, set, adjust } = listCandidates(header, new Map());
+  const { missing } = matchStockColumns(header);
   const { name, category, price } = matchColumns(header).indexes;
-  return sku.length + id.length > 0 && set.length + adjust.length > 0
-    && name.length + category.length + price.length === 0;
+  return missing.length === 0 && name.length + category.length + price.length === 0;
 }
 
-/** The columns that each member might have. */
-function listCandidates(
-  header: readonly string[], map: StockColumnMap,
-): Readonly<Record<StockMember, readonly number[]>> {
+/**
+ * Matches a header to members, even if rows could not be read.
+ * @throws AppError `invalid_query` if `map` names a missing column
+ */
+export function matchStockColumns(
+  header: readonly string[], map: StockColumnMap = new Map(),
+): MatchedStockColumns {
   const mapped = new Map([...map].map(([member, name]) =>
     [member, findNamedColumns(header, name)] as const));
   const taken = new Set([...mapped.values()].flat());
@@ -138,28 +151,32 @@ function listCandidates(
     const partner = PAIRS.find((pair) => pair.some((one) => one === member))
       ?.find((other) => other !== member);
     if (partner && map.has(partner)) return [];
-    const indexes = (found.get(member) ?? []).filter((index) => !taken.has(index));
-    const own = indexes.filter((index) => normalizeName(header[index] ?? '') === member);
-    return own.length > 0 ? own : indexes;
+    const own = (found.get(member) ?? []).filter((index) => !taken.has(index));
+    const exact = own.filter((index) => normalizeName(header[index] ?? '') === member);
+    return exact.length > 0 ? exact : own;
   };
   // The cast: each member has its entry.
-  return Object.fromEntries(STOCK_MEMBERS.map((member) =>
-    [member, mapped.get(member) ?? listOwn(member)])) as Record<StockMember, readonly number[]>;
+  const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
+    [member, mapped.get(member) ?? listOwn(member)])) as MatchedStockColumns['indexes'];
+  const several = STOCK_MEMBERS.filter((member) => indexes[member].length > 1);
+  const missing = PAIRS.filter((pair) => pair.every((member) => indexes[member].length === 0));
+  return {
+    indexes, ambiguous: several, missing, isUsable: several.length === 0 && missing.length === 0,
+  };
 }
 
-function assertOne(
-  header: readonly string[], member: StockMember, [first, second]: readonly number[],
-): void {
-  if (first === undefined || second === undefined) return;
+function ambiguous(
+  header: readonly string[], member: StockMember, [first = 0, second = 0]: readonly number[],
+): AppError {
   const [one, other] = [header[first] ?? '', header[second] ?? ''];
   const what = `The file has two columns for ${member}: "${shortenName(one)}" and `
     + `"${shortenName(other)}" (columns ${first + 1} and ${second + 1})`;
   if (normalizeName(one) === normalizeName(other)) {
-    throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
+    return new AppError('invalid_data', `${what}. Rename or remove one of them.`);
   }
   const example = `map=${member}:${shortenName(one)}`;
   const detail = `Name the column to read, such as ${example}.`;
-  throw new AppError('invalid_data', `${what}. Say which one to read, with ${example}.`, {
+  return new AppError('invalid_data', `${what}. Say which one to read, with ${example}.`, {
     issues: [{ parameter: 'map', code: 'required', detail }],
   });
 }

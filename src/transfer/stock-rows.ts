@@ -7,6 +7,7 @@ import type { Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
 import { isBlank, parseQuantity, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import { readJsonLines } from './ndjson.ts';
 import {
   findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns, type StockMember,
 } from './stock-columns.ts';
@@ -102,4 +103,21 @@ function isQuantityIssue({ pointer }: Issue): boolean {
 
 function blank(pointer: string): Issue {
   return { pointer, code: 'blank', detail: 'Must not be blank.' };
+}
+
+/** Reads the stock changes of one NDJSON file. */
+export class StockNdjsonRows {
+  readonly ignoredColumns = [];
+  readonly #hasSource: boolean;
+
+  constructor(hasSource: boolean) {
+    this.#hasSource = hasSource;
+  }
+
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
+    return readJsonLines(chunks, ({ line, characters, ...json }) => {
+      const sent = 'issues' in json ? json : parseStockChange(json.value, this.#hasSource);
+      return { line, characters, sent };
+    });
+  }
 }

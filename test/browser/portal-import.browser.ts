@@ -23,7 +23,7 @@ async function open(t: TestContext, scripts = true) {
 test('uploads, previews and imports a file without scripts', async (t) => {
   const { browser, makeFile } = await open(t, false);
   const path = makeFile(`${HEADER}${makeRows(2)}Bad,Kitchen,B-1,x,1\n`);
-  await (await browser.findByLabel('Product file')).upload(path);
+  await (await browser.findByLabel('Product or stock file')).upload(path);
   await press(browser, 'Upload and preview');
   assert.match(await browser.title(), /^Preview of products\.csv/);
   await inspect(browser, 'import-uploaded');
@@ -53,7 +53,7 @@ test('uploads a dropped file immediately', async (t) => {
 
 test('shows why a file is rejected beside its field', async (t) => {
   const { browser, makeFile } = await open(t);
-  const input = await browser.findByLabel('Product file');
+  const input = await browser.findByLabel('Product or stock file');
   await input.upload(makeFile('PK\x03\x04'));
   await (await browser.findByRole('button', 'Upload and preview')).click();
   assert.match(await (await browser.findByRole('alert')).text(), /^This is a workbook/);
@@ -80,7 +80,7 @@ test('updates the progress of an import, and shows its result', async (t) => {
     return importProducts.apply(server.store, args);
   };
   const path = makeFile(HEADER + makeRows(3_000));
-  await (await browser.findByLabel('Product file')).upload(path);
+  await (await browser.findByLabel('Product or stock file')).upload(path);
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
   assert.match(await browser.title(), /^Importing products\.csv/);
@@ -97,7 +97,7 @@ test('updates the progress of an import, and shows its result', async (t) => {
 
 test('exports the result of a search', async (t) => {
   const { browser, url, makeFile } = await open(t);
-  await (await browser.findByLabel('Product file')).upload(makeFile(HEADER + makeRows(3)));
+  await (await browser.findByLabel('Product or stock file')).upload(makeFile(HEADER + makeRows(3)));
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
   await browser.open(`${url}/products?q=product+2`);

@@ -40,7 +40,7 @@ test('opens, fills, runs and leaves a shop without scripts', async (t) => {
   const path = join(makeFolder(t), 'more.csv');
   const rows = 'name,category,sku,price,stock\nButter dish,Kitchen,BUTTER-1,32.5,24\n';
   writeFileSync(path, rows);
-  await (await browser.findByLabel('Product file')).upload(path);
+  await (await browser.findByLabel('Product or stock file')).upload(path);
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
   await browser.waitFor('the end of the import', async () => {

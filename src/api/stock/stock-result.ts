@@ -52,8 +52,8 @@ export class StockTally {
   }
 }
 
-/** Why a stocktake is rejected. @param force How to lift the limit, such as `force=true`. */
-export function explainZeroLimit(missing: number, limitPercent: number, force: string): string {
+/** Why a stocktake is rejected. @param override How to allow it, such as `raise zero_limit`. */
+export function explainZeroLimit(missing: number, limitPercent: number, override: string): string {
   return `${missing} products are not named and would be set to 0: over ${limitPercent} % of the `
-    + `products in stock. To allow it, raise zero_limit or send ${force}.`;
+    + `products in stock. To allow it, ${override}.`;
 }

@@ -2,14 +2,12 @@
  * Streams any number of stock changes from NDJSON or CSV, in constant memory. Each batch is durable
  * before its results are sent.
  */
-import { parseStockChange } from '../../domain/catalogue/stock-change.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { toWriteContext } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import { StockCsvRows, type StockRow } from '../../transfer/stock-rows.ts';
+import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import { CSV_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
@@ -42,11 +40,12 @@ function openTarget(
 ): StockTarget {
   const { sellerId, position } = call.caller;
   const { dry_run: isDryRun, complete: isStocktake, file_name: fileName } = options;
-  const target = isDryRun ? createDryRunTarget(store, call, options)
+  const target = isDryRun ? createDryRunTarget(store, call.caller, options)
     : createWriteTarget(store, write, { ...options, fileName, isStocktake });
   if (!isStocktake) return target;
   return createStocktakeTarget({
     target, isDryRun, position, stocktake: store.openStocktake(sellerId),
+    override: 'raise zero_limit or send force=true',
     zeroLimitPercent: options.force ? 100 : options.zero_limit,
   });
 }
@@ -64,15 +63,7 @@ function openReader(mediaType: string, { map, source }: StreamOptions): StockRea
     const detail = 'Applies to CSV only, since NDJSON names its members.';
     throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
   }
-  return {
-    ignoredColumns: [],
-    read: (chunks) => readJsonLines(chunks, (line) => parseLine(line, hasSource)),
-  };
-}
-
-function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean): StockRow {
-  const sent = 'issues' in json ? json : parseStockChange(json.value, hasSource);
-  return { line, characters, sent };
+  return new StockNdjsonRows(hasSource);
 }
 
 function createReport(

@@ -75,7 +75,9 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   if (synced.rejection) {
     const what = synced.rejection === 'failures'
       ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
-      : explainZeroLimit(zeroed, completion?.zeroLimitPercent ?? 0, '"force":true');
+      : explainZeroLimit(
+        zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or send "force":true',
+      );
     throw new AppError('sync_refused', `${what} Nothing was changed.`, { members: format(0, 0) });
   }
   return {

@@ -1,4 +1,5 @@
 /** Where the batches of a stock stream go: to the catalogue, or to a dry run. */
+import type { Caller } from '../../domain/access/caller.ts';
 import { isOverZeroLimit, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import type { StockResult } from '../../domain/catalogue/stock-change.ts';
 import type {
@@ -8,7 +9,6 @@ import type { WriteContext } from '../../store/write.ts';
 import type { BatchTarget } from '../../transfer/batches.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { ImportParts } from '../ingest.ts';
-import type { ApiRequest } from '../route.ts';
 
 export type WrittenStock =
   Pick<SyncedStock, 'results' | 'rejection' | 'position' | 'isReplay' | 'importId'>;
@@ -61,7 +61,8 @@ export function createWriteTarget(
 }
 
 export function createDryRunTarget(
-  store: CatalogueStore, { caller }: ApiRequest, { source }: StockOrigin,
+  store: CatalogueStore, caller: Pick<Caller, 'sellerId' | 'keyId' | 'position'>,
+  { source }: StockOrigin,
 ): StockTarget {
   const { sellerId, keyId } = caller;
   let { position } = caller;

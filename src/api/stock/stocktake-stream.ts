@@ -22,12 +22,15 @@ interface StocktakeOptions {
   /** Position of the catalogue when the request arrived. */
   readonly position: number;
   readonly isDryRun: boolean;
+  /** How to exceed the limit, for a person: `raise zero_limit`. */
+  readonly override: string;
 }
 
 /** Wraps a target so that its stream is a stocktake. */
 export function createStocktakeTarget(
-  { target, stocktake, zeroLimitPercent, position, isDryRun }: StocktakeOptions,
+  { position, isDryRun, ...options }: StocktakeOptions,
 ): StockTarget {
+  const { target, stocktake } = options;
   const unidentified = { count: 0, firstLine: 0 };
   let startPosition: number | undefined;
   return {
@@ -50,7 +53,7 @@ export function createStocktakeTarget(
     async *finish(part) {
       if (unidentified.count > 0) throw explainUnidentified(unidentified);
       const total = await stocktake.findMissing(startPosition ?? position);
-      yield* zeroMissing({ target, stocktake, zeroLimitPercent, total }, part);
+      yield* zeroMissing({ ...options, total }, part);
     },
     async close() {
       await stocktake.close();
@@ -64,9 +67,8 @@ export function createStocktakeTarget(
  * it is the recorded one, and the next batch begins after it.
  */
 async function* zeroMissing(
-  { target, stocktake, zeroLimitPercent, total }:
-    Pick<StocktakeOptions, 'target' | 'stocktake' | 'zeroLimitPercent'>
-    & { readonly total: MissingProducts },
+  { target, stocktake, zeroLimitPercent, override, total }:
+    Omit<StocktakeOptions, 'position' | 'isDryRun'> & { readonly total: MissingProducts },
   firstPart: number,
 ): AsyncGenerator<WrittenStock, void, void> {
   let after: ProductId | undefined;
@@ -76,7 +78,7 @@ async function* zeroMissing(
       missing, zeroLimitPercent, total: part === firstPart ? total : undefined,
     }, part);
     if (written.rejection) {
-      const detail = explainZeroLimit(total.missing, zeroLimitPercent, 'force=true');
+      const detail = explainZeroLimit(total.missing, zeroLimitPercent, override);
       throw new AppError('sync_refused', `${detail} No product was set to 0.`);
     }
     yield written;

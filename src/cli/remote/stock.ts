@@ -1,7 +1,7 @@
 /** `stock set`: sets or adjusts the stock of one product of a running server. */
 import type { StockChange, StockResult } from '../../client/index.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
-import { isFailure } from '../../domain/catalogue/stock-change.ts';
+import { explainFailure, isFailure } from '../../domain/catalogue/stock-change.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { formatCount } from '../format.ts';
 import { printable } from '../printable.ts';
@@ -57,12 +57,5 @@ function parseQuantity(text: string): Pick<StockChange, 'set' | 'adjust'> {
 export function explainStockResult(
   { sku, id, status, stock, errors }: StockResult, expect?: number,
 ): string {
-  const name = sku ?? id;
-  switch (status) {
-    case 'not_found': return `There is no product with the ${sku === null ? 'id' : 'SKU'} ${name}.`;
-    case 'conflict': return `The stock of ${name} is ${stock}, not ${expect ?? 'as expected'}.`;
-    case 'insufficient': return `The stock of ${name} is only ${stock}.`;
-    case 'stale': return `A newer number for ${name} was applied before, by its sequence.`;
-    default: return formatIssues(errors);
-  }
+  return explainFailure({ sku, id, status, stock }, expect) ?? formatIssues(errors);
 }

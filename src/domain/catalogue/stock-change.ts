@@ -46,6 +46,32 @@ export function isFailure(status: StockStatus): boolean {
   return status !== 'ok' && status !== 'unchanged';
 }
 
+/** The product that a failed change names, and its stock. */
+interface Failure {
+  readonly status: StockStatus;
+  readonly sku?: string | null | undefined;
+  readonly id?: string | null | undefined;
+  readonly stock?: number | null | undefined;
+}
+
+/**
+ * Why a change was not made, in a sentence; undefined if its errors say why. `expect` is what it
+ * sent, if that is known.
+ */
+export function explainFailure(
+  { status, sku, id, stock }: Failure, expect?: number,
+): string | undefined {
+  const name = sku ?? id;
+  switch (status) {
+    case 'not_found':
+      return `There is no product with the ${name === sku ? 'SKU' : 'id'} ${name}.`;
+    case 'conflict': return `The stock of ${name} is ${stock}, not ${expect ?? 'as expected'}.`;
+    case 'insufficient': return `The stock of ${name} is only ${stock}.`;
+    case 'stale': return `A newer number for ${name} was applied before, by its sequence.`;
+    default: return undefined;
+  }
+}
+
 /** The effect of a change; `lastSequence` is the last one of the source for this product. */
 export function evaluateStockChange(
   { set, adjust = 0, expect, sequence }: StockChange, stock: number, lastSequence: number,

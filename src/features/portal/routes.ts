@@ -16,6 +16,7 @@ import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
 } from './imports/import-page.ts';
+import { previewRevert } from './imports/revert/revert-page.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
@@ -93,6 +94,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/imports', handle: showRecords },
   { ...get, path: '/imports/{import_id}', handle: showRecord },
+  { ...post, path: '/imports/{import_id}/revert', handle: previewRevert },
 
   { ...get, path: '/changes', section: 'Changes', handle: showChanges },
 

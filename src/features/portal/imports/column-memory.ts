@@ -5,18 +5,24 @@
 import { createHash } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../../store/account-store.ts';
-import { type ColumnMap, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { normalizeName } from '../../../transfer/header.ts';
 import type { FileHead } from './uploaded-file.ts';
 
 type Memory = Pick<AccountStore, 'findColumnMapping' | 'keepColumnMapping'>;
 
+/** A file, and what it is read as. */
+interface RememberedFile {
+  readonly kind: FileHead['kind'];
+  readonly head: FileHead;
+}
+
 /** The columns chosen for the last imported file with these column names; empty if none were. */
-export async function recallColumns(
-  store: Memory, sellerId: SellerId, { header }: FileHead,
-): Promise<ColumnMap> {
-  const columns = await store.findColumnMapping(sellerId, hashHeader(header)) ?? {};
-  return new Map(MEMBERS.flatMap((member): [Member, string][] => {
+export async function recallColumns<Member extends string>(
+  store: Memory, sellerId: SellerId, file: RememberedFile, members: readonly Member[],
+): Promise<ReadonlyMap<Member, string>> {
+  const { header } = file.head;
+  const columns = await store.findColumnMapping(sellerId, hashHeader(file)) ?? {};
+  return new Map(members.flatMap((member): [Member, string][] => {
     const chosen = columns[member];
     const name = header.find((other) => normalizeName(other) === chosen);
     return name === undefined ? [] : [[member, name]];
@@ -28,15 +34,16 @@ export async function recallColumns(
  * earlier one. NDJSON has no columns.
  */
 export async function rememberColumns(
-  store: Memory, sellerId: SellerId, { format, header }: FileHead, map: ColumnMap,
+  store: Memory, sellerId: SellerId, file: RememberedFile, map: ReadonlyMap<string, string>,
 ): Promise<void> {
-  if (format !== 'csv') return;
+  if (file.head.format !== 'csv') return;
   const columns = [...map].map(([member, name]) => [member, normalizeName(name)] as const);
-  await store.keepColumnMapping(sellerId, hashHeader(header), Object.fromEntries(columns));
+  await store.keepColumnMapping(sellerId, hashHeader(file), Object.fromEntries(columns));
 }
 
 /** SHA-256 of the set of column names, in hexadecimal digits. Stored: never change it. */
-function hashHeader(header: readonly string[]): string {
+function hashHeader({ kind, head: { header } }: RememberedFile): string {
   const names = [...new Set(header.map(normalizeName))].sort();
-  return createHash('sha256').update(JSON.stringify(names)).digest('hex');
+  const content = kind === 'stock' ? { stock: names } : names;
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

@@ -8,14 +8,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describeProblem } from '../../../http/response/problem.ts';
 import type { Actor } from '../../../store/write.ts';
 import type { Portal } from '../route.ts';
-import type { ProductImport } from './product-import.ts';
+import type { ProductImport } from './products/product-import.ts';
+import type { RevertTask } from './revert/revert-task.ts';
+import type { StockImport } from './stock/stock-import.ts';
 
 /** Services that all jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
   Pick<Portal, 'store' | 'imports' | 'uploadFolder' | 'report' | 'clock'>;
 
 /** What a job does, with certain settings. Other settings are another task. */
-export type ImportTask = ProductImport;
+export type ImportTask = ProductImport | StockImport | RevertTask;
 
 interface ImportState {
   /** `checking` and `importing` are running, `ready` waits for the seller, the rest are final. */
@@ -77,7 +79,7 @@ export class ImportJob {
    */
   commit(revision: number | undefined): boolean {
     const { phase, task, revision: current } = this.#state;
-    if (phase !== 'ready' || !task.preview || revision !== current) return false;
+    if (phase !== 'ready' || !task.canStart || revision !== current) return false;
     const release = this.#context.imports.acquire(this.actor.sellerId);
     const signal = this.#start({ phase: 'importing' });
     this.#running = this.#write(task, signal).finally(release).then((end) => this.#update(end));

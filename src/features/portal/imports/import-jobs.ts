@@ -11,9 +11,9 @@ import {
   IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
   UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { recallColumns } from './column-memory.ts';
 import { type ImportContext, ImportJob, type ImportTask } from './import-job.ts';
-import { DEFAULT_SETTINGS, type Importer, ProductImport } from './product-import.ts';
+import { openFileImport } from './import-tasks.ts';
+import type { Importer } from './products/product-import.ts';
 import { TemporaryFile } from './temporary-file.ts';
 import { readFileHead, UploadedFile } from './uploaded-file.ts';
 
@@ -51,9 +51,7 @@ export class ImportJobs {
         const head = await readFileHead(() => file.read());
         const { uploadFolder, store } = this.#context;
         const upload = new UploadedFile(name, file, head, uploadFolder);
-        const map = await recallColumns(store, importer.sellerId, head);
-        const settings = { ...DEFAULT_SETTINGS, map, hasRememberedColumns: map.size > 0 };
-        return this.start(importer, new ProductImport(importer, upload, settings, store));
+        return this.start(importer, await openFileImport(head.kind, { importer, upload, store }));
       } catch (error) {
         await file.close();
         throw error;

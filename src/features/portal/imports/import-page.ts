@@ -1,18 +1,18 @@
-/** The page of one import: a preview with editable settings, then progress, then the result. */
+/** The page of one job: a preview with editable settings, then progress, then the result. */
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
-import { type Form, NO_ERRORS } from '../forms/form.ts';
+import { statusOf } from '../forms/form-page.ts';
+import { type Form, type FormState, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import type { ImportJob, ImportTask } from './import-job.ts';
+import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
-import { readSettings, SETTINGS_FIELDS } from './import-settings.ts';
-import { viewProducts } from './import-view.ts';
-import { PHASES, renderProgress } from './job-view.ts';
+import { listFields, otherKind, readTask, TASK_FIELDS, viewTask } from './import-tasks.ts';
+import { renderProgress } from './job-view.ts';
 
 /** The portal's import jobs. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
@@ -33,22 +33,21 @@ export async function changeImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const job = getJob(request, portal);
-  job.dryRun(readTask(form, job));
+  const errors = new Map<string, string>();
+  const task = await readTask(form, job.state.task, errors);
+  if (errors.size > 0) return renderImport(request, portal, job, { form, errors });
+  job.dryRun(task);
   return redirectToJob(request, job);
 }
 
 export const importDraft: DraftRoute = {
-  fields: SETTINGS_FIELDS,
+  fields: TASK_FIELDS,
   async show(request, portal, form) {
     const job = getJob(request, portal);
-    return renderImport(request, portal, job, undefined, 200, readTask(form, job));
+    const isShown = form.get('kind') === job.state.task.kind;
+    return renderImport(request, portal, job, isShown ? { form, errors: NO_ERRORS } : undefined);
   },
 };
-
-/** The job's task with the settings of the form. */
-function readTask(form: Form, { state: { task } }: ImportJob): ImportTask {
-  return task.withSettings(readSettings(form, task));
-}
 
 /** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
 export async function commitImport(
@@ -60,11 +59,13 @@ export async function commitImport(
     if (hasStarted || job.state.phase !== 'ready') return await redirectToJob(request, job);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
-    return renderImport(request, portal, job, error.publicDetail, 503);
+    return renderImport(request, portal, job, {
+      ...initialState(), detail: error.publicDetail, status: 503,
+    });
   }
-  const problem = 'The import settings have changed since you opened this page. Nothing was '
+  const detail = 'The import settings have changed since you opened this page. Nothing was '
     + 'imported. Check the new preview.';
-  return renderImport(request, portal, job, problem, 409);
+  return renderImport(request, portal, job, { ...initialState(), detail, status: 409 });
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
@@ -85,9 +86,10 @@ export async function discardImport(
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
   const { isRunning, state: { task } } = getJob(request, portal);
-  const { head, name, rejected } = task.upload;
-  const file = rejected?.file;
+  const upload = task.kind === 'revert' ? undefined : task.upload;
+  const file = upload?.rejected?.file;
   if (isRunning || !file) throw new AppError('not_found', 'This import has no rejected rows.');
+  const { head, name } = upload;
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
     status: 200,
@@ -110,42 +112,50 @@ function getJob({ account, parameters }: PageRequest, portal: Portal): ImportJob
   return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
-/** @param shown The task whose settings the form shows. */
+/** @param state Of the form with the settings. */
 function renderImport(
-  request: PageRequest, portal: Portal, job: ImportJob,
-  problem?: string, status = 200, shown = job.state.task,
+  request: PageRequest, portal: Portal, job: ImportJob, state: FormState = initialState(),
 ): Reply {
   const { phase, task } = job.state;
+  const { words, name } = viewTask(request, job);
   return renderPage(request, portal, {
-    title: `${PHASES[phase][0]} ${task.upload.name}`,
-    status,
-    content: html`${errorSummary({ errors: NO_ERRORS, detail: problem })}
-      ${renderPhase(request, job, shown)}`,
+    title: `${words.phases[phase][0]} ${name}`,
+    status: statusOf(state),
+    content: html`${errorSummary(state, listFields(task))}
+      ${renderPhase(request, job, state)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(request: PageRequest, job: ImportJob, shown: ImportTask): Content {
+function renderPhase(request: PageRequest, job: ImportJob, state: FormState): Content {
   const { phase, task } = job.state;
-  const view = viewProducts(request, job, task);
+  const view = viewTask(request, job);
+  const { words } = view;
   const button = (action: string, label: string): Content => postForm(
     request, request.link(`/import/${job.id}/${action}`),
     html`<button class="plain">${label}</button>`, '',
   );
   if (job.isRunning) {
     return html`${renderProgress(request, job, view)}
-      <p class="quiet">You can leave this page; the import continues. If the server restarts,
-        imported products are kept, but this page is lost.</p>
-      <div class="actions">${phase === 'checking' ? button('discard', 'Discard file')
-    : button('cancel', 'Cancel import')}</div>`;
+      <p class="quiet">${words.leave}</p>
+      <div class="actions">${phase === 'checking' ? button('discard', words.discard)
+    : button('cancel', words.cancel)}</div>`;
   }
   if (phase === 'ready') {
-    return html`${view.preview(shown, NO_ERRORS)}
-      <div class="actions">${button('discard', 'Discard file')}</div>`;
+    return html`${view.preview(state)}
+      <div class="actions">${renderSwitch(request, job)}${button('discard', words.discard)}</div>`;
   }
   return html`${view.result()}
     <div class="actions">
       <a class="button main" href="${request.link('/products')}">View products</a>
-      <a class="button" href="${request.link('/import')}">Import another file</a>
+      ${task.kind !== 'revert' && html`<a class="button" href="${request.link('/import')}">Import
+        another file</a>`}
     </div>`;
+}
+
+/** For a file whose kind was not recognized. */
+function renderSwitch(request: PageRequest, { id, state: { task } }: ImportJob): Content {
+  const kind = otherKind(task);
+  return kind && postForm(request, request.link(`/import/${id}`), html`${hiddenField('kind', kind)}
+    <button class="plain">Read as a ${kind === 'stock' ? 'stock' : 'product'} file</button>`, '');
 }

@@ -2,39 +2,69 @@
  * What the pages of all jobs have in common: progress, the button that starts the job, rejected
  * rows. Texts from files are shortened, which bounds the size of the pages.
  */
+import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
+import type { ImportId } from '../../../domain/id.ts';
 import { postForm } from '../forms/fields.ts';
-import { type FieldErrors, hiddenField } from '../forms/form.ts';
+import { type FormState, hiddenField } from '../forms/form.ts';
 import { type Facts, facts, numeric, table } from '../html/elements.ts';
-import type { Format } from '../html/format.ts';
+import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
+import { pathOf } from '../records/import-record.ts';
 import type { PageRequest } from '../route.ts';
-import type { ImportJob, ImportTask } from './import-job.ts';
-import type { RejectedLine } from './import-rows.ts';
+import type { ImportJob } from './import-job.ts';
+import type { RejectedLine } from './products/product-rows.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 
 /** How the page of a job shows one kind of task. */
 export interface TaskView {
+  readonly words: JobWords;
+  /** Such as the file name. */
+  readonly name: string;
+  /** For the list: rows that were read, and rejected ones. */
+  readonly rows: number;
+  readonly rejected: number;
   /** 0 to 100. */
   readonly percent: number;
   /** How far the run is. */
   readonly extent: string;
   counts(isDryRun: boolean): Facts;
-  /** @param shown The task whose settings the form shows. */
-  preview(shown: ImportTask, errors: FieldErrors): Content;
+  /** @param state Of the form with the settings. */
+  preview(state: FormState): Content;
   result(): Content;
 }
 
-/** The text before the file name in the title, and the status in the list. */
-export const PHASES: Readonly<
-  Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
-> = {
-  checking: ['Preview of', html`<span class="tag">Checking</span>`],
-  ready: ['Preview of', html`<span class="tag low">Ready to import</span>`],
-  importing: ['Importing', html`<span class="tag">Importing</span>`],
-  done: ['Imported:', html`<span class="tag good">Imported</span>`],
-  cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
-  failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
+/** What the page calls a kind of job. */
+export interface JobWords {
+  /** The text before the name in the title, and the status in the list. */
+  readonly phases: Readonly<
+    Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
+  >;
+  /** Labels of the progress bar. */
+  readonly checking: string;
+  readonly importing: string;
+  /** What happens when the seller leaves the page of a running job. */
+  readonly leave: string;
+  /** Labels of buttons. */
+  readonly discard: string;
+  readonly cancel: string;
+}
+
+const FILE_WORDS: JobWords = {
+  phases: {
+    checking: ['Preview of', html`<span class="tag">Checking</span>`],
+    ready: ['Preview of', html`<span class="tag low">Ready to import</span>`],
+    importing: ['Importing', html`<span class="tag">Importing</span>`],
+    done: ['Imported:', html`<span class="tag good">Imported</span>`],
+    cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
+    failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
+  },
+  checking: 'Checking the file',
+  importing: 'Importing',
+  leave: 'You can leave this page; the import continues. If the server restarts, imported products '
+    + 'are kept, but this page is lost.',
+  discard: 'Discard file',
+  cancel: 'Cancel import',
 };
 
 const KIB = 1024;
@@ -47,14 +77,16 @@ export function formatSize(format: Format, bytes: number): string {
 
 /** Progress of the current run; `import.js` refreshes it. */
 export function renderProgress(
-  { link }: PageRequest, { id, state: { phase } }: ImportJob, { percent, extent, counts }: TaskView,
+  { link }: PageRequest, { id, state: { phase } }: ImportJob,
+  { words, percent, extent, counts }: TaskView,
 ): Html {
+  const isDryRun = phase === 'checking';
   return html`<section class="card" id="progress" data-phase="${phase}">
-    <p><label for="progress-bar">${phase === 'checking' ? 'Checking the file' : 'Importing'}:
+    <p><label for="progress-bar">${isDryRun ? words.checking : words.importing}:
       ${percent} %</label></p>
     <p><progress id="progress-bar" max="100" value="${percent}">${percent} %</progress></p>
     <p class="read">${extent}</p>
-    ${facts(counts(phase === 'checking'))}
+    ${facts(counts(isDryRun))}
     <p><a class="button" href="${link(`/import/${id}`)}">Refresh</a></p>
   </section>`;
 }
@@ -97,7 +129,9 @@ export function renderRejectedFile(
 
 /** How much of a file was read. */
 interface FileRun {
-  readonly progress: { readonly readBytes: number; readonly rows: number };
+  readonly progress: {
+    readonly readBytes: number; readonly rows: number; readonly counts: { readonly failed: number };
+  };
   readonly upload: UploadedFile;
 }
 
@@ -105,14 +139,24 @@ function percentRead({ progress, upload: { file } }: FileRun): number {
   return Math.floor(100 * progress.readBytes / file.sizeBytes);
 }
 
-/** How far the run of a file is. */
-export function viewExtent(
+/** What the page of any file shows. */
+export function viewFile(
   format: Format, run: FileRun,
-): Pick<TaskView, 'percent' | 'extent'> {
-  const { progress: { readBytes, rows }, upload: { file } } = run;
+): Omit<TaskView, 'counts' | 'preview' | 'result'> {
+  const { progress: { readBytes, rows, counts }, upload: { name, file } } = run;
   const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
-  const extent = `${read} of ${size}, ${countRows(format, rows)} so far.`;
-  return { percent: percentRead(run), extent };
+  return {
+    words: FILE_WORDS, name, rows, rejected: counts.failed, percent: percentRead(run),
+    extent: `${read} of ${size}, ${countRows(format, rows)} so far.`,
+  };
+}
+
+/** The link to what was recorded; nothing if nothing was written. */
+export function renderRecordLink(
+  { account: { sellerId }, link }: PageRequest, id: ImportId | undefined,
+): Content {
+  return id !== undefined && html`<p><a href="${link(pathOf({ sellerId, id }))}">View the record</a>
+    of who changed what, and to undo it.</p>`;
 }
 
 /** What a dry run read. */
@@ -126,6 +170,17 @@ export function describeChecked(format: Format, run: FileRun, isComplete: boolea
 
 export function countRows(format: Format, rows: number): string {
   return rows === 1 ? '1 row' : `${format.number(rows)} rows`;
+}
+
+/** For each member that differs: cells with its name, and its value before and after. */
+export function compareProducts(
+  format: Format, before: NewProduct, after: NewProduct,
+): (readonly [name: string, before: Html, after: Html])[] {
+  return SENT_FIELDS.filter(({ member }) => before[member] !== after[member]).map((field) => [
+    field.name,
+    html`<del>${limit(formatField(format, field, before))}</del>`,
+    html`<ins>${limit(formatField(format, field, after))}</ins>`,
+  ]);
 }
 
 /** Shortens a text of a file. */

@@ -18,7 +18,8 @@ import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob } from './import-page.ts';
-import { formatSize, PHASES } from './job-view.ts';
+import { viewTask } from './import-tasks.ts';
+import { formatSize } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
 /** Newest records on the page; the others have a page of their own. */
@@ -95,12 +96,12 @@ async function renderImports(
 function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErrors): Html {
   const limit = formatSize(format, UPLOAD_LIMIT_BYTES);
   const file: Field = {
-    name: 'file', label: 'Product file', type: 'file', isRequired: true,
+    name: 'file', label: 'Product or stock file', type: 'file', isRequired: true,
     accept: '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson',
-    hint: `CSV (from a spreadsheet, Shopify, WooCommerce or Magento) or NDJSON, up to ${limit}. `
+    hint: `CSV (from a spreadsheet, shop, till or ERP) or NDJSON, up to ${limit}. `
       + 'You can preview the changes before you import.',
   };
-  return card('import', 'Import products', html`
+  return card('import', 'Import products or stock', html`
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
       ${hiddenField(CSRF_FIELD, csrfToken)}
@@ -114,18 +115,23 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
     </form>`);
 }
 
-function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {
+function renderRecent(request: PageRequest, portal: Portal): Html {
+  const { account, format, link } = request;
   const jobs = getImportJobs(portal).list(account.sellerId);
   return html`<h2>Recent uploads</h2>${table({
     caption: 'Recent uploads',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
-    rows: jobs.map(({ id, state: { phase, task, updatedAt } }) => [
-      html`<a href="${link(`/import/${id}`)}">${task.upload.name}</a>`,
-      PHASES[phase][1],
-      format.number(task.progress.rows),
-      format.number(task.progress.counts.failed),
-      format.timeElement(updatedAt),
-    ]),
+    rows: jobs.map((job) => {
+      const { id, state: { phase, updatedAt } } = job;
+      const { name, words, rows, rejected } = viewTask(request, job);
+      return [
+        html`<a href="${link(`/import/${id}`)}">${name}</a>`,
+        words.phases[phase][1],
+        format.number(rows),
+        format.number(rejected),
+        format.timeElement(updatedAt),
+      ];
+    }),
     empty: html`<p>No uploads in the last 24 hours. Upload a file above to preview its
       changes.</p>`,
   })}`;

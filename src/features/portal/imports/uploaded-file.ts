@@ -9,6 +9,7 @@ import { copyText } from '../../../domain/text.ts';
 import { Reauthorization } from '../../../http/response/guarded-stream.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
+import { isStockHeader } from '../../../transfer/stock-columns.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
   UPLOAD_MIN_RATE_BYTES_PER_SECOND,
@@ -61,6 +62,8 @@ export class UploadedFile {
 
 export interface FileHead {
   readonly format: 'csv' | 'ndjson';
+  /** What the file seems to be. The seller may decide otherwise. */
+  readonly kind: 'products' | 'stock';
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];
   /** Cells of the first rows, shortened. */
@@ -97,24 +100,33 @@ const UNSUPPORTED: readonly (readonly [start: Buffer, detail: string])[] = [
   [Buffer.from('%PDF-'), 'This is a PDF. Upload a CSV or NDJSON file.'],
 ];
 
-const NDJSON: FileHead = { format: 'ndjson', header: [], examples: [] };
-
 /** @param open Reads the file from its beginning. @throws AppError `invalid_data` */
 export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<FileHead> {
   for await (const chunk of open()) {
     const [, detail] = UNSUPPORTED.find(([start]) => chunk.indexOf(start) === 0) ?? [];
     if (detail !== undefined) throw new AppError('invalid_data', detail);
     // A JSON object: no column name starts with a brace.
-    if (/^\uFEFF?\s*\{/.test(chunk.toString())) return NDJSON;
+    const text = chunk.toString();
+    if (/^\uFEFF?\s*\{/.test(text)) {
+      return { format: 'ndjson', kind: recognizeObject(text), header: [], examples: [] };
+    }
     break;
   }
   const [header, ...rows] = await readRecords(open());
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
-    format: 'csv', header: header.cells.map(copyText),
+    format: 'csv', kind: isStockHeader(header.cells) ? 'stock' : 'products',
+    header: header.cells.map(copyText),
     examples: rows.map(({ cells }) => cells.map(shorten)),
   };
+}
+
+/** Only stock changes have these members; a product has `stock`. */
+function recognizeObject(text: string): FileHead['kind'] {
+  const [line = ''] = text.replace(/^\uFEFF?\s+/, '').split('\n', 1);
+  return /"(?:set|adjust)"\s*:/.test(line) && !/"(?:name|price)"\s*:/.test(line)
+    ? 'stock' : 'products';
 }
 
 /** The header and the example rows. */

@@ -2,7 +2,7 @@
 import { type ImportKind, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId } from '../../../domain/id.ts';
-import type { Choice } from '../forms/fields.ts';
+import { type Choice, postForm } from '../forms/fields.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -35,6 +35,15 @@ export function changesOf({ sellerId, id }: ImportRecord): URLSearchParams {
 
 export function renderLink({ link }: Pick<PageRequest, 'link'>, record: ImportRecord): Html {
   return html`<a href="${link(pathOf(record))}"><bdi>${nameOf(record)}</bdi></a>`;
+}
+
+/** Leads to the preview of a revert. */
+export function renderRevertButton(
+  request: PageRequest, record: Pick<ImportRecord, 'sellerId' | 'id' | 'kind'>,
+): Html {
+  const label = record.kind === 'revert' ? 'Undo this revert' : 'Revert this import';
+  return postForm(request, request.link(`${pathOf(record)}/revert`),
+    html`<button class="plain">${label}</button>`, '');
 }
 
 export function renderStatus({ finishedAt }: ImportRecord): Html {

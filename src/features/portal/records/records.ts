@@ -16,7 +16,7 @@ import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS, SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import {
-  changesOf, getRecord, KIND_CHOICES, nameOf, renderLink, renderStatus,
+  changesOf, getRecord, KIND_CHOICES, nameOf, renderLink, renderRevertButton, renderStatus,
 } from './import-record.ts';
 
 const FIELDS: readonly Field[] = [{
@@ -94,8 +94,9 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
         running, or it stopped before its end. What it changed is kept.</p></div>`}
       <div class="card">
         ${renderFacts(request, record, actor ?? keyNames.get(keyId))}
-        ${changes > 0 && html`<p class="actions">
-          <a class="button" href="${link('/changes', changesOf(record))}">View changes</a></p>`}
+        ${changes > 0 && html`<div class="actions">
+          <a class="button" href="${link('/changes', changesOf(record))}">View changes</a>
+          ${renderRevertButton(request, record)}</div>`}
       </div>
       <p><a href="${link('/imports')}">All imports</a></p>`,
   });

@@ -203,8 +203,8 @@ test('has a draft for every form except buttons and secrets', () => {
   assert.deepEqual(bare.sort(), [
     '/account/password', '/account/second-step', '/account/second-step/codes',
     '/account/second-step/off', '/account/sessions', '/import/{id}/cancel', '/import/{id}/commit',
-    '/import/{id}/discard', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
-    '/products/{id}/delete', '/sign-out', '/webhooks/{webhook_id}/delete',
+    '/import/{id}/discard', '/imports/{import_id}/revert', '/keys/{key_id}/revoke',
+    '/keys/{key_id}/rotate', '/products/{id}/delete', '/sign-out', '/webhooks/{webhook_id}/delete',
     '/webhooks/{webhook_id}/rotate', '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
   ]);
 });

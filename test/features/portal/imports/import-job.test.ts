@@ -116,9 +116,10 @@ describe('the dry run of a file', () => {
 });
 
 describe('the columns of a file', () => {
-  const FILE = 'Titel,Warengruppe,Code,Preis,Menge,Farbe\nMug,Kitchen,M-1,5,1,blue\nCup,,M-2,5,,\n';
+  const FILE = 'Titel,Warengruppe,Kennung,Preis,Menge,Farbe\n'
+    + 'Mug,Kitchen,M-1,5,1,blue\nCup,,M-2,5,,\n';
   const MAP = new Map([
-    ['name', 'Titel'], ['category', 'Warengruppe'], ['sku', 'Code'], ['price', 'Preis'],
+    ['name', 'Titel'], ['category', 'Warengruppe'], ['sku', 'Kennung'], ['price', 'Preis'],
   ] as const);
 
   test('are named if they are missing, and no row is evaluated', async (t) => {

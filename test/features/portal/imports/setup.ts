@@ -11,7 +11,7 @@ import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import type {
   Importer, ProductImport, ProductSettings,
-} from '../../../../src/features/portal/imports/product-import.ts';
+} from '../../../../src/features/portal/imports/products/product-import.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeActor } from '../../../store/contract/fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
@@ -69,8 +69,10 @@ export async function upload(
   return job;
 }
 
+/** The task of a job that imports products. */
 export function taskOf({ state: { task } }: ImportJob): ProductImport {
-  return task;
+  if (task.kind === 'products') return task;
+  throw new TypeError(`The file was read as one of ${task.kind}.`);
 }
 
 /** Repeats the dry run with other settings. */

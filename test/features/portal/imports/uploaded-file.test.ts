@@ -25,7 +25,7 @@ describe('detects', () => {
   test('CSV, with its header and its first rows', async () => {
     const rows = Array.from({ length: 10 }, (_, n) => `"Mug, ${n}";${n}`);
     assert.deepEqual(await read(`\uFEFFTitle;Code\r\n${rows.join('\r\n')}`), {
-      format: 'csv', header: ['Title', 'Code'],
+      format: 'csv', kind: 'products', header: ['Title', 'Code'],
       examples: Array.from({ length: EXAMPLE_ROWS }, (_, n) => [`Mug, ${n}`, `${n}`]),
     });
   });
@@ -38,8 +38,25 @@ describe('detects', () => {
 
   test('CSV, with its header if a row is invalid', async () => {
     const head = await read('Title,Code\n"Mug,1\n');
-    assert.deepEqual(head, { format: 'csv', header: ['Title', 'Code'], examples: [] });
+    assert.deepEqual(head, {
+      format: 'csv', kind: 'products', header: ['Title', 'Code'], examples: [],
+    });
   });
+});
+
+describe('recognizes', () => {
+  for (const [kind, text] of [
+    ['stock', 'sku,stock\nM-1,9\n'],
+    ['stock', '\uFEFFArtikelnummer;Bestand\r\nM-1;9\r\n'],
+    ['stock', '{"sku":"M-1","set":9}\n{"sku":"M-1","name":"Mug"}\n'],
+    ['stock', '\uFEFF\n{"id":"prd_1", "adjust" : -1}\n'],
+    ['products', 'sku,price,stock\nM-1,5,9\n'],
+    ['products', '{"sku":"M-1","stock":9}\n'],
+    ['products', '{"sku":"M-1","name":"the \\"set\\": 5","price":3}\n'],
+  ] as const) {
+    test(`${kind} in ${JSON.stringify(text)}`, async () =>
+      assert.equal((await read(text)).kind, kind));
+  }
 });
 
 describe('rejects by content', () => {

@@ -1,17 +1,17 @@
 /** What the page of an import of products shows: what it would create, update and reject. */
-import { SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
-import { card, type Facts, facts, numeric, table } from '../html/elements.ts';
-import { type Format, formatField } from '../html/format.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
-import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../limits.ts';
-import type { PageRequest } from '../route.ts';
-import type { ImportJob } from './import-job.ts';
-import type { DryRun } from './import-rows.ts';
-import { advise, renderColumns, renderSettings } from './import-settings.ts';
+import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
+import type { Format } from '../../html/format.ts';
+import { type Content, html, type Html, shorten } from '../../html/html.ts';
+import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
+import type { PageRequest } from '../../route.ts';
+import { renderColumns } from '../column-fields.ts';
+import type { ImportJob } from '../import-job.ts';
+import type { DryRun } from './product-rows.ts';
+import { advise, describeUse, renderSettings } from './product-settings.ts';
 import {
-  countRows, describeChecked, limit, renderCommit, renderRejectedFile, renderRejectedLines,
-  type TaskView, viewExtent,
-} from './job-view.ts';
+  compareProducts, countRows, describeChecked, limit, renderCommit, renderRecordLink,
+  renderRejectedFile, renderRejectedLines, type TaskView, viewFile,
+} from '../job-view.ts';
 import type { ProductImport } from './product-import.ts';
 
 export function viewProducts(
@@ -19,11 +19,14 @@ export function viewProducts(
 ): TaskView {
   const { format } = request;
   return {
-    ...viewExtent(format, task),
+    ...viewFile(format, task),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
-    preview: (shown) => html`${renderPreview(request, job, task)}
-      ${shown.kind === 'products' && renderSettings(request, job, task, shown.settings)}
-      ${renderColumns(task)}`,
+    preview: (state) => {
+      const { columns, upload } = task;
+      return html`${renderPreview(request, job, task)}
+        ${renderSettings(request, job, task, state)}
+        ${columns && renderColumns(upload, (index) => describeUse(columns, index))}`;
+    },
     result: () => renderResult(request, job, task),
   };
 }
@@ -73,19 +76,15 @@ function renderResult(request: PageRequest, job: ImportJob, task: ProductImport)
         then upload the file again to continue.`;
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
     <div class="card">${facts(listCounts(format, task, false))}
-      ${renderAdvice(task, false)}</div>
+      ${renderAdvice(task, false)}${renderRecordLink(request, progress.importId)}</div>
     ${renderDuplicates(format, task)}
     ${failed > 0 && renderRejectedFile(request, job, upload)}`;
 }
 
 function renderDifferences(format: Format, differences: DryRun['differences']): Html {
   const rows = differences.flatMap(({ before, after, line }) => {
-    const changed = SENT_FIELDS.filter(({ member }) => before[member] !== after[member]);
-    return changed.map((field) => [
-      limit(after.sku), format.number(line), field.name,
-      html`<del>${limit(formatField(format, field, before))}</del>`,
-      html`<ins>${limit(formatField(format, field, after))}</ins>`,
-    ]);
+    return compareProducts(format, before, after).map((cells) =>
+      [limit(after.sku), format.number(line), ...cells]);
   });
   return html`<h2>First changes</h2>${table({
     caption: 'First products that would be updated',

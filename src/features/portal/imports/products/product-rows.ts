@@ -2,20 +2,20 @@
  * Reads the rows of an uploaded file into the catalogue or a dry run, and counts them. A dry run
  * keeps the first rows of each kind for the preview, within limits.
  */
-import { completeProduct } from '../../../domain/catalogue/product.ts';
-import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
-import type { SellerId } from '../../../domain/id.ts';
-import { SKU_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { copyText } from '../../../domain/text.ts';
-import type { ImportedProducts } from '../../../store/catalogue-store.ts';
-import type { Store } from '../../../store/store.ts';
-import { type BatchTarget, writeBatches } from '../../../transfer/batches.ts';
-import { RejectionCauses } from '../../../transfer/import-advice.ts';
-import type { ImportRow, RowReader } from '../../../transfer/import-row.ts';
-import { formatRowErrors } from '../../../transfer/rejected-rows.ts';
-import { DuplicateRows } from '../../imports/duplicate-rows.ts';
-import { readOutcomes, startCounts } from '../../imports/import-target.ts';
-import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../limits.ts';
+import { completeProduct } from '../../../../domain/catalogue/product.ts';
+import type { NewProduct } from '../../../../domain/catalogue/product-fields.ts';
+import type { ImportId, SellerId } from '../../../../domain/id.ts';
+import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import { copyText } from '../../../../domain/text.ts';
+import type { ImportedProducts } from '../../../../store/catalogue-store.ts';
+import type { Store } from '../../../../store/store.ts';
+import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
+import { RejectionCauses } from '../../../../transfer/import-advice.ts';
+import type { ImportRow, RowReader } from '../../../../transfer/import-row.ts';
+import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
+import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
+import { readOutcomes, startCounts } from '../../../imports/import-target.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 
 type RowOutcomes = ReturnType<typeof readOutcomes>;
 
@@ -29,12 +29,14 @@ export interface RowProgress {
   readonly causes: RejectionCauses;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
+  /** Undefined in a dry run, and until the first rows are written. */
+  importId: ImportId | undefined;
 }
 
 export function startProgress(): RowProgress {
   return {
     readBytes: 0, rows: 0, counts: startCounts(), duplicates: new DuplicateRows(),
-    causes: new RejectionCauses(), ignoredColumns: [],
+    causes: new RejectionCauses(), ignoredColumns: [], importId: undefined,
   };
 }
 
@@ -50,6 +52,7 @@ export async function* readRows(
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
     progress.ignoredColumns = reader.ignoredColumns;
+    progress.importId ??= batch.written?.importId;
     for (const outcome of outcomes) {
       const { status, errors } = outcome;
       progress.counts[status] += 1;
@@ -62,8 +65,8 @@ export async function* readRows(
 }
 
 /** Counts a chunk when the reader asks for the next one. */
-async function* countBytes(
-  chunks: AsyncIterable<Buffer>, progress: RowProgress,
+export async function* countBytes(
+  chunks: AsyncIterable<Buffer>, progress: { readBytes: number },
 ): AsyncGenerator<Buffer, void, void> {
   for await (const chunk of chunks) {
     yield chunk;

@@ -1,24 +1,31 @@
 /** The import of an uploaded product file with certain settings, and its dry run. */
-import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { ImportMode } from '../../../store/catalogue-store.ts';
-import type { Store } from '../../../store/store.ts';
-import type { Actor } from '../../../store/write.ts';
+import type { Currency } from '../../../../domain/catalogue/currency.ts';
+import type { ImportMode } from '../../../../store/catalogue-store.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { Actor } from '../../../../store/write.ts';
 import {
   type ColumnMap, type Columns, type Defaults, matchColumns,
-} from '../../../transfer/columns.ts';
-import { CsvRows } from '../../../transfer/csv-rows.ts';
-import { NdjsonRows } from '../../../transfer/ndjson.ts';
-import { formatRowErrors } from '../../../transfer/rejected-rows.ts';
-import { createDryRunTarget, createWriteTarget } from '../../imports/import-target.ts';
-import { rememberColumns } from './column-memory.ts';
+} from '../../../../transfer/columns.ts';
+import { CsvRows } from '../../../../transfer/csv-rows.ts';
+import { NdjsonRows } from '../../../../transfer/ndjson.ts';
+import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
+import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
+import { rememberColumns } from '../column-memory.ts';
+import type { UploadedFile } from '../uploaded-file.ts';
 import {
   type DryRun, previewRows, readRows, type RowProgress, startProgress,
-} from './import-rows.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+} from './product-rows.ts';
 
 /** The importing seller, and the currency of prices. */
 export interface Importer extends Actor {
   readonly currency: Currency;
+}
+
+/** A file to import, and where to. */
+export interface FileImport {
+  readonly importer: Importer;
+  readonly upload: UploadedFile;
+  readonly store: Store;
 }
 
 /** Import settings; columns and defaults apply to CSV only. */
@@ -36,25 +43,25 @@ export const DEFAULT_SETTINGS: ProductSettings = {
 
 export class ProductImport {
   readonly kind = 'products';
-  readonly importer: Importer;
-  readonly upload: UploadedFile;
+  readonly file: FileImport;
   readonly settings: ProductSettings;
-  readonly #store: Store;
   /** Of the current or latest run. */
   progress: RowProgress;
   /** Undefined until the dry run has reached its end. */
   preview: DryRun | undefined;
 
-  constructor(importer: Importer, upload: UploadedFile, settings: ProductSettings, store: Store) {
-    this.importer = importer;
-    this.upload = upload;
+  constructor(file: FileImport, settings: ProductSettings) {
+    this.file = file;
     this.settings = settings;
-    this.#store = store;
     this.progress = startProgress();
   }
 
+  get upload(): UploadedFile {
+    return this.file.upload;
+  }
+
   withSettings(settings: ProductSettings): ProductImport {
-    return new ProductImport(this.importer, this.upload, settings, this.#store);
+    return new ProductImport(this.file, settings);
   }
 
   /** How the columns are matched; undefined unless the file is CSV. */
@@ -69,25 +76,30 @@ export class ProductImport {
     return this.columns?.isUsable !== false;
   }
 
+  /** Whether the dry run has a result that may be written. */
+  get canStart(): boolean {
+    return this.preview !== undefined;
+  }
+
   get diskBytes(): number {
     return this.upload.file.sizeBytes;
   }
 
   /** Sets `preview`, unless the file cannot be read. */
   async dryRun(signal: AbortSignal): Promise<void> {
-    const { sellerId } = this.importer;
-    const target = createDryRunTarget(this.#store, { sellerId, position: 0 }, this.settings.mode);
-    this.preview = await previewRows(this.#read(target), this.#store, sellerId, signal);
+    const { importer: { sellerId }, store } = this.file;
+    const target = createDryRunTarget(store, { sellerId, position: 0 }, this.settings.mode);
+    this.preview = await previewRows(this.#read(target), store, sellerId, signal);
   }
 
   /** Returns whether it reached the end of the file. */
   async write(signal: AbortSignal): Promise<boolean> {
-    const { importer, upload, settings: { mode, map } } = this;
+    const { file: { importer, upload, store }, settings: { mode, map } } = this;
     this.progress = startProgress();
     const rejected = upload.collectRejected(this.kind);
-    const target = createWriteTarget(this.#store, importer, mode, { fileName: upload.name });
+    const target = createWriteTarget(store, importer, mode, { fileName: upload.name });
     try {
-      await rememberColumns(this.#store, importer.sellerId, upload.head, map);
+      await rememberColumns(store, importer.sellerId, { kind: this.kind, head: upload.head }, map);
       for await (const outcomes of this.#read(target)) {
         for (const { line, errors } of outcomes) {
           if (errors) await rejected.add(line, formatRowErrors(errors));
@@ -105,7 +117,7 @@ export class ProductImport {
   }
 
   #read(target: Parameters<typeof readRows>[2]): ReturnType<typeof readRows> {
-    const { importer: { currency }, upload: { file, head }, settings, progress } = this;
+    const { file: { importer: { currency }, upload: { file, head } }, settings, progress } = this;
     const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
       : new CsvRows(currency, { ...settings, isPartial: settings.mode !== 'create' });
     return readRows(reader, file.read(), target, progress);

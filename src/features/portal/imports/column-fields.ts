@@ -1,0 +1,86 @@
+/** The columns of an uploaded CSV file: how each is read, and fields to choose other ones. */
+import { type Field, renderFields } from '../forms/fields.ts';
+import type { Form, FormState } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { table } from '../html/elements.ts';
+import { html, type Html, shorten } from '../html/html.ts';
+import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+/** The columns of a file that each member is read from, and those that the seller chose. */
+interface ColumnUse<Member extends string> {
+  readonly members: readonly Member[];
+  readonly indexes: Readonly<Record<Member, readonly number[]>>;
+  readonly map: ReadonlyMap<Member, string>;
+  label(member: Member): string;
+  /** How several columns of a member are used. */
+  readonly several: string;
+  /** Whether the seller chose the columns for an earlier file. */
+  readonly isRemembered: boolean | undefined;
+}
+
+/** Names of the form fields. */
+export function columnFieldNames(members: readonly string[]): string[] {
+  return members.map((member) => `column_${member}`);
+}
+
+/** Reads the chosen columns; ignores values that the form does not offer. */
+export function readColumns<Member extends string>(
+  form: Form, members: readonly Member[], { head: { header } }: UploadedFile,
+): ReadonlyMap<Member, string> {
+  const map = new Map<Member, string>();
+  for (const member of members) {
+    const name = header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
+    if (name) map.set(member, name);
+  }
+  return map;
+}
+
+/** A choice of columns for each member. */
+export function renderColumnFields<Member extends string>(
+  use: ColumnUse<Member>, { head: { header } }: UploadedFile, state: FormState,
+): Html {
+  const chosen = new Map([...use.map].map(([member, name]) => [member, header.indexOf(name)]));
+  const known = header.flatMap((name, index) => {
+    const isShown = index < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(index);
+    if (name.trim() === '' || !isShown) return [];
+    return { value: String(index), label: shorten(name, COLUMN_NAME_BYTES) };
+  });
+  return html`${use.isRemembered && html`<p>The columns below are those that you chose for your last
+      import of a file with the same column names.</p>`}
+    <div class="grid">${renderFields(use.members.map((member): Field => ({
+    name: `column_${member}`, label: `Column for ${use.label(member)}`, control: 'select',
+    initial: String(chosen.get(member) ?? ''),
+    choices: [{ value: '', label: describeFound(use, header, member) }, ...known],
+  })), state)}</div>`;
+}
+
+/** The label of the option that chooses no column for a member. */
+function describeFound<Member extends string>(
+  { indexes, map, several }: ColumnUse<Member>, header: readonly string[], member: Member,
+): string {
+  if (map.has(member)) return 'Detect by name';
+  const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));
+  if (names.length === 0) return 'Not found';
+  return `Detected: ${names.join(several)}`;
+}
+
+/** The file's columns: how each is read, and its first values. */
+export function renderColumns(
+  { head: { header, examples } }: UploadedFile, describeUse: (index: number) => string,
+): Html {
+  const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, index) => [
+    name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES),
+    describeUse(index),
+    shorten(
+      examples.map((row) => row[index] ?? '').filter((text) => text !== '').join(' · '),
+      COLUMN_EXAMPLES_BYTES,
+    ),
+  ]);
+  const more = header.length - rows.length;
+  return html`<h2>Columns in the file</h2>${table({
+    caption: 'Columns in the file',
+    columns: ['Column', 'Read as', 'First rows'],
+    rows,
+  })}${more > 0 && html`<p>${more} more columns are not shown.</p>`}`;
+}

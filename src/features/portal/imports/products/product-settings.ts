@@ -1,0 +1,91 @@
+/** Settings of the import of a product file: mode, columns, and defaults for new products. */
+import type { ImportMode } from '../../../../store/catalogue-store.ts';
+import { DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
+import { type Choice, postForm, renderFields } from '../../forms/fields.ts';
+import { type Form, type FormState, hiddenField } from '../../forms/form.ts';
+import { card } from '../../html/elements.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { PageRequest } from '../../route.ts';
+import { columnFieldNames, readColumns, renderColumnFields } from '../column-fields.ts';
+import type { ImportJob } from '../import-job.ts';
+import type { ProductImport, ProductSettings } from './product-import.ts';
+
+type Columns = NonNullable<ProductImport['columns']>;
+
+const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
+
+type ModeChoice = Choice & { readonly value: ImportMode };
+
+const UPSERT_LABEL = 'Create new products and update existing ones';
+const MODES: readonly [ModeChoice, ...ModeChoice[]] = [
+  { value: 'upsert', label: UPSERT_LABEL },
+  { value: 'update', label: 'Update only the columns in the file' },
+  { value: 'create', label: 'Create new products only' },
+];
+
+/** Names of the form fields. */
+export const SETTINGS_FIELDS: readonly string[] = [
+  'mode', ...columnFieldNames(MEMBERS),
+  ...DEFAULTABLE.map((member) => `default_${member}`),
+];
+
+/** Reads the settings form; ignores values that the form does not offer. */
+export function readSettings(form: Form, { upload }: ProductImport): ProductSettings {
+  const { value: mode } = MODES.find(({ value }) => value === form.get('mode')) ?? MODES[0];
+  const defaults = new Map<Member, string>();
+  // An update creates no products, so it has no fields for defaults.
+  for (const member of mode === 'update' ? [] : DEFAULTABLE) {
+    const text = form.getTrimmed(`default_${member}`);
+    if (text !== '') defaults.set(member, text);
+  }
+  return { mode, map: readColumns(form, MEMBERS, upload), defaults };
+}
+
+const defaultLabel = (member: string): string => `Default ${member} for new products`;
+
+/** Advice on rejected rows, using the form's labels; undefined if no remedy fits most rows. */
+export function advise(
+  { progress, upload: { head } }: ProductImport, isDryRun: boolean,
+): string | undefined {
+  const sentence = (remedy: string): string => isDryRun
+    ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
+    : `Upload the file again: ${remedy}.`;
+  return progress.causes.advise({
+    giveDefaults: (values) => sentence(values.map((pair) => {
+      const [member = '', value = ''] = pair.split(':');
+      return `enter ${value} as "${defaultLabel(member)}"`;
+    }).join(' and ')),
+    nameColumns: (members) => sentence(`choose the column for ${members.join(' and for ')}`),
+    change: sentence(`choose "${UPSERT_LABEL}"`),
+    create: sentence(`choose "${UPSERT_LABEL}"`),
+  }, { format: head.format, ignoredColumns: progress.ignoredColumns });
+}
+
+export function renderSettings(
+  request: PageRequest, { id }: ImportJob, task: ProductImport, state: FormState,
+): Html {
+  const { columns, upload, settings } = task;
+  const { mode, map, defaults, hasRememberedColumns: isRemembered } = settings;
+  const defaultFields = DEFAULTABLE.map((member) => ({
+    name: `default_${member}`, label: defaultLabel(member), initial: defaults.get(member) ?? '',
+  }));
+  const content = html`${hiddenField('kind', task.kind)}${renderFields([{
+    name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
+  }], state)}
+    ${columns && renderColumnFields({
+    members: MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
+    isRemembered,
+  }, upload, state)}
+    ${columns && mode !== 'update' && html`<div class="grid">
+      ${renderFields(defaultFields, state)}</div>`}
+    <button class="plain">Update preview</button>`;
+  const path = request.link(`/import/${id}`);
+  return card('reading', 'Import settings', postForm(request, path, content));
+}
+
+/** How a product file's column is used. */
+export function describeUse({ indexes, used }: Columns, index: number): string {
+  const members = MEMBERS.filter((member) => indexes[member].includes(index));
+  if (members.length > 0) return members.map(memberLabel).join(', ');
+  return used.has(index) ? 'groups rows' : 'not used';
+}

@@ -1,0 +1,147 @@
+/**
+ * The revert of an import, and its dry run, which keeps the first products of each kind for the
+ * preview.
+ */
+import { countChanges, type ImportRecord } from '../../../../domain/catalogue/import.ts';
+import type { ImportId, SellerId } from '../../../../domain/id.ts';
+import type { RevertedProduct, RevertStatus } from '../../../../store/revert-store.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { Actor } from '../../../../store/write.ts';
+import { readKeyNames } from '../../keys/key-names.ts';
+import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+
+/** The form field of `isForced`. */
+export const FORCE_FIELD = 'force';
+
+interface RevertProgress {
+  products: number;
+  readonly counts: Record<RevertStatus, number>;
+  /** The record of the revert; undefined in a dry run, and until it has started. */
+  importId: ImportId | undefined;
+}
+
+function startProgress(): RevertProgress {
+  const counts = { restored: 0, deleted: 0, recreated: 0, unchanged: 0, conflict: 0 };
+  return { products: 0, counts, importId: undefined };
+}
+
+/** A product that would be left alone. */
+interface Conflict extends RevertedProduct {
+  /** Who changed it since, and when; undefined if that is not why. */
+  readonly since: { readonly by: string; readonly at: number } | undefined;
+}
+
+/** The first products of each kind. */
+interface RevertPreview {
+  readonly changes: readonly RevertedProduct[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Who reverts which import. */
+interface RevertOrder {
+  readonly actor: Actor;
+  readonly record: ImportRecord;
+  readonly store: Store;
+}
+
+export class RevertTask {
+  readonly kind = 'revert';
+  readonly order: RevertOrder;
+  /** Whether products that changed since are reverted, too. */
+  readonly isForced: boolean;
+  /** Of the current or latest run. */
+  progress = startProgress();
+  /** Undefined until the dry run has reached its end. */
+  preview: RevertPreview | undefined;
+  /** Products to revert: estimated from the record, then counted by the dry run. */
+  total: number;
+  readonly isUsable = true;
+  readonly diskBytes = 0;
+
+  constructor(order: RevertOrder, isForced = false) {
+    this.order = order;
+    this.isForced = isForced;
+    this.total = countChanges(order.record);
+  }
+
+  withForce(isForced: boolean): RevertTask {
+    return new RevertTask(this.order, isForced);
+  }
+
+  /** Whether the dry run has a result, and the revert would change something. */
+  get canStart(): boolean {
+    const { restored, deleted, recreated } = this.progress.counts;
+    return this.preview !== undefined && restored + deleted + recreated > 0;
+  }
+
+  /** Sets `preview`, unless the import cannot be reverted. */
+  async dryRun(signal: AbortSignal): Promise<void> {
+    const { actor: { sellerId }, store } = this.order;
+    const changes: RevertedProduct[] = [];
+    const conflicts: Conflict[] = [];
+    for await (const products of this.#run(true)) {
+      for (const product of products) {
+        const { status, position } = product;
+        if (status === 'conflict' && conflicts.length < PREVIEW_ROWS_SHOWN) {
+          const since = CHANGED_SINCE.has(product.conflict)
+            ? await findAuthor(store, sellerId, position) : undefined;
+          conflicts.push({ ...product, since });
+        } else if (!KEPT.has(status) && changes.length < PREVIEW_ROWS_SHOWN) {
+          changes.push(product);
+        }
+      }
+      if (signal.aborted) return;
+    }
+    this.total = this.progress.products;
+    this.preview = { changes, conflicts };
+  }
+
+  /** Returns whether it reached the end. */
+  async write(signal: AbortSignal): Promise<boolean> {
+    this.progress = startProgress();
+    for await (const _ of this.#run(false)) if (signal.aborted) return false;
+    return true;
+  }
+
+  async close(): Promise<void> {}
+
+  async *#run(isDryRun: boolean): AsyncGenerator<readonly RevertedProduct[], void, void> {
+    const { actor, record, store } = this.order;
+    const { progress, isForced } = this;
+    const revert = await store.startRevert(actor, {
+      selection: { importId: record.id }, isForced, isDryRun,
+    });
+    try {
+      progress.importId = revert.importId;
+      for (;;) {
+        const products = await revert.next();
+        if (products.length === 0) break;
+        for (const { status } of products) progress.counts[status] += 1;
+        progress.products += products.length;
+        yield products;
+      }
+      await revert.finish();
+    } finally {
+      revert.close();
+    }
+  }
+}
+
+const KEPT: ReadonlySet<RevertStatus> = new Set(['conflict', 'unchanged']);
+
+const CHANGED_SINCE: ReadonlySet<RevertedProduct['conflict']> =
+  new Set(['moved', 'changed', 'deleted'] as const);
+
+/** Who made the change at a position, and when. */
+async function findAuthor(
+  store: Store, sellerId: SellerId, position: number | undefined,
+): Promise<Conflict['since']> {
+  if (position === undefined) return undefined;
+  const { changes: [change] } = await store.listChanges(sellerId, {
+    after: position - 1, limit: 1,
+  });
+  if (!change) return undefined;
+  const { keyId, actor, at } = change;
+  const names = await readKeyNames(store, sellerId, [keyId]);
+  return { by: actor ?? names.get(keyId) ?? '', at };
+}

@@ -1,0 +1,177 @@
+/**
+ * Reads the rows of an uploaded stock file into the catalogue or a dry run, and counts them. A dry
+ * run keeps the first rows of each kind for the preview, within limits.
+ */
+import type { WrittenStock } from '../../../../api/stock/stock-targets.ts';
+import { AppError } from '../../../../domain/error.ts';
+import {
+  explainFailure, isFailure, STOCK_TOO_LARGE, type StockResult,
+} from '../../../../domain/catalogue/stock-change.ts';
+import type { ImportId } from '../../../../domain/id.ts';
+import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import { copyText } from '../../../../domain/text.ts';
+import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
+import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
+import type { StockRow } from '../../../../transfer/stock-rows.ts';
+import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+import { countBytes, type RejectedLine } from '../products/product-rows.ts';
+
+/** Progress of one run; `readStockRows` updates it. */
+interface StockProgress {
+  readBytes: number;
+  rows: number;
+  readonly counts: {
+    /** Rows of products that the seller has. */
+    matched: number;
+    applied: number;
+    unchanged: number;
+    /** Rejected rows, `unknown` ones included. */
+    failed: number;
+    /** Rows of products that the seller does not have. */
+    unknown: number;
+    /** Products that a stocktake set to 0. */
+    zeroed: number;
+  };
+  /** Known once the first rows are read. */
+  ignoredColumns: readonly string[];
+  /** Undefined in a dry run, and until the first rows are written. */
+  importId: ImportId | undefined;
+}
+
+export function startStockProgress(): StockProgress {
+  return {
+    readBytes: 0, rows: 0, ignoredColumns: [], importId: undefined,
+    counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
+  };
+}
+
+/** A row and its outcome. */
+interface StockOutcome {
+  readonly line: number;
+  /** The SKU of the product, or the SKU or id that the row names; undefined if it names none. */
+  readonly product: string | undefined;
+  readonly result: StockResult;
+  /** Why the row was rejected; undefined if it was not. */
+  readonly reason: string | undefined;
+}
+
+/** A batch of rows, or of products that a stocktake sets to 0. */
+interface StockBatch {
+  readonly outcomes: readonly StockOutcome[];
+  readonly zeroed: readonly StockResult[];
+}
+
+interface StockReader {
+  readonly ignoredColumns: readonly string[];
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void>;
+}
+
+/**
+ * Writes a file's rows to a target and yields their outcomes, batch by batch.
+ * @throws AppError `invalid_data` if the file as a whole is invalid
+ */
+export async function* readStockRows(
+  reader: StockReader, chunks: AsyncIterable<Buffer>,
+  target: BatchTarget<StockRow, WrittenStock>, progress: StockProgress,
+): AsyncGenerator<StockBatch, void, void> {
+  const slices = reader.read(countBytes(chunks, progress));
+  for await (const { rows, written } of writeBatches({ slices, target })) {
+    const results = (written?.results ?? []).values();
+    const outcomes = rows.map((row) => toOutcome(row, results));
+    const { counts } = progress;
+    for (const { result: { status, id } } of outcomes) {
+      if (id !== undefined) counts.matched += 1;
+      if (status === 'not_found') counts.unknown += 1;
+      if (isFailure(status)) counts.failed += 1;
+      else counts[status === 'ok' ? 'applied' : 'unchanged'] += 1;
+    }
+    progress.rows += rows.length;
+    progress.ignoredColumns = reader.ignoredColumns;
+    progress.importId ??= written?.importId;
+    const zeroed = [...results];
+    counts.zeroed += zeroed.filter(({ status }) => status === 'ok').length;
+    yield { outcomes, zeroed };
+  }
+}
+
+const INVALID: StockResult = { status: 'invalid' };
+
+/** A valid change takes the next of the results. */
+function toOutcome(
+  { line, sent }: StockRow, results: Iterator<StockResult, undefined>,
+): StockOutcome {
+  const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;
+  const { sku, id, expect } = 'change' in sent ? sent.change : { ...sent.named, expect: undefined };
+  const { status, stock } = result;
+  const issues = 'issues' in sent ? sent.issues : [STOCK_TOO_LARGE];
+  return {
+    line, result, product: result.sku ?? sku ?? id,
+    reason: isFailure(status)
+      ? explainFailure({ status, sku, id, stock }, expect) ?? formatRowErrors(issues) : undefined,
+  };
+}
+
+/** The result of a dry run: the first rows of each kind. */
+export interface StockPreview {
+  readonly changes: readonly {
+    readonly line: number; readonly sku: string; readonly before: number; readonly after: number;
+  }[];
+  /** Rows of products that the seller does not have. */
+  readonly unknown: readonly RejectedLine[];
+  /** Other rejected rows. */
+  readonly rejected: readonly RejectedLine[];
+  /** Products that a stocktake would set to 0. */
+  readonly zeroed: readonly { readonly sku: string; readonly stock: number }[];
+  /** Why a stocktake would set none to 0. */
+  readonly refusal: string | undefined;
+  /** Whether all rows were evaluated. */
+  readonly isComplete: boolean;
+}
+
+/** Reads a dry run's batches up to the limit of rows, or until it is aborted. */
+export async function previewStock(
+  batches: AsyncIterable<StockBatch>, signal: AbortSignal, limitRows: number,
+): Promise<StockPreview> {
+  const examples = new StockExamples();
+  let [rows, isComplete] = [0, true];
+  let refusal: string | undefined;
+  try {
+    for await (const { outcomes, zeroed } of batches) {
+      for (const outcome of outcomes) examples.add(outcome);
+      for (const result of zeroed) examples.addZeroed(result);
+      rows += outcomes.length;
+      isComplete = rows < limitRows && !signal.aborted;
+      if (!isComplete) break;
+    }
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'sync_refused')) throw error;
+    refusal = error.publicDetail;
+  }
+  const { changes, unknown, rejected, zeroed } = examples;
+  return { changes, unknown, rejected, zeroed, refusal, isComplete };
+}
+
+/** The first rows of each kind. Copies their texts, which would keep whole chunks in memory. */
+class StockExamples {
+  readonly changes: StockPreview['changes'][number][] = [];
+  readonly unknown: RejectedLine[] = [];
+  readonly rejected: RejectedLine[] = [];
+  readonly zeroed: StockPreview['zeroed'][number][] = [];
+
+  add({ line, product, result, reason }: StockOutcome): void {
+    const { status, previous = 0, stock = 0 } = result;
+    const sku = product?.slice(0, SKU_LIMIT_CODE_POINTS);
+    if (reason !== undefined) {
+      const list = status === 'not_found' ? this.unknown : this.rejected;
+      if (list.length >= PREVIEW_ROWS_SHOWN) return;
+      list.push({ line, sku: sku && copyText(sku), reason: copyText(reason) });
+    } else if (status === 'ok' && this.changes.length < PREVIEW_ROWS_SHOWN) {
+      this.changes.push({ line, sku: copyText(sku ?? ''), before: previous, after: stock });
+    }
+  }
+
+  addZeroed({ sku, previous = 0 }: StockResult): void {
+    if (this.zeroed.length >= PREVIEW_ROWS_SHOWN) return;
+    this.zeroed.push({ sku: sku ?? '', stock: previous });
+  }
+}
