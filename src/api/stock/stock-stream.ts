@@ -25,6 +25,7 @@ type StreamOptions = ReturnType<typeof parseParameters<typeof stockSyncParameter
 /** @throws AppError `invalid_query` */
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
   const options = parseParameters(stockSyncParameters, call.query, call.caller);
+  assertStocktake(call, options);
   const write = toWriteContext(call);
   const { mediaType, chunks } = call.openBody();
   const reader = openReader(mediaType, options);
@@ -33,6 +34,15 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
     target: openTarget(services, call, write, options),
     batchReport: createReport(call, reader, options),
   }));
+}
+
+/** Guards of zeroing mean that a stocktake was intended. */
+function assertStocktake({ query }: ApiRequest, { complete, force }: StreamOptions): void {
+  if (complete) return;
+  const guards = [...query.has('zero_limit') ? ['zero_limit'] : [], ...force ? ['force'] : []];
+  if (guards.length === 0) return;
+  const detail = 'Is for stocktakes only. Send complete=true, too.';
+  throw invalidQuery(guards.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
 
 function openTarget(

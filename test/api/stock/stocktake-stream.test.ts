@@ -257,3 +257,18 @@ function open(
   t.after(() => outgoing.destroy());
   return outgoing;
 }
+
+test('rejects guards of zeroing without complete, and changes nothing', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5 });
+  for (const [query, faults] of [
+    ['zero_limit=10', ['zero_limit mismatch']], ['force=true', ['force mismatch']],
+    ['zero_limit=10&force=true&complete=false', ['zero_limit mismatch', 'force mismatch']],
+  ] as const) {
+    const csv = await sendStock(seller, 'sku,stock\nA,1\n', { query, headers: CSV });
+    assertProblem(csv, 400, 'invalid-query');
+    assert.deepEqual(faultsOf(csv), faults);
+    const lines = await sendLines(seller, [{ sku: 'A', set: 1 }], { query });
+    assert.deepEqual(faultsOf(lines), faults);
+  }
+  assert.deepEqual(await readStocks(seller), { A: 5, B: 5 });
+});
