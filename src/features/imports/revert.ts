@@ -116,7 +116,7 @@ function advise(conflicts: ReadonlyMap<RevertConflict, number>): string | undefi
   if (moved + changed === 0) return undefined;
   const what = [
     ...(moved > 0 ? [`${moved} had only stock movements since, such as sales`] : []),
-    ...(changed > 0 ? [`${changed} changed or no longer exist`] : []),
+    ...(changed > 0 ? [`${changed} had other changes`] : []),
   ];
   return `Of the products left alone, ${what.join(', and ')}. To restore them, too, revert again `
     + 'with "force": stock then goes back by what the reverted changes moved, so that later '
