@@ -128,7 +128,7 @@ function renderImport(
 }
 
 function renderPhase(request: PageRequest, job: ImportJob, state: FormState): Content {
-  const { phase, task } = job.state;
+  const { phase } = job.state;
   const view = viewTask(request, job);
   const { words } = view;
   const button = (action: string, label: string): Content => postForm(
@@ -148,8 +148,7 @@ function renderPhase(request: PageRequest, job: ImportJob, state: FormState): Co
   return html`${view.result()}
     <div class="actions">
       <a class="button main" href="${request.link('/products')}">View products</a>
-      ${task.kind !== 'revert' && html`<a class="button" href="${request.link('/import')}">Import
-        another file</a>`}
+      ${view.next()}
     </div>`;
 }
 

@@ -32,6 +32,8 @@ export interface TaskView {
   /** @param state Of the form with the settings. */
   preview(state: FormState): Content;
   result(): Content;
+  /** What the seller may do after the end. */
+  next(): Content;
 }
 
 /** What the page calls a kind of job. */
@@ -141,13 +143,14 @@ function percentRead({ progress, upload: { file } }: FileRun): number {
 
 /** What the page of any file shows. */
 export function viewFile(
-  format: Format, run: FileRun,
+  { format, link }: PageRequest, run: FileRun,
 ): Omit<TaskView, 'counts' | 'preview' | 'result'> {
   const { progress: { readBytes, rows, counts }, upload: { name, file } } = run;
   const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
   return {
     words: FILE_WORDS, name, rows, rejected: counts.failed, percent: percentRead(run),
     extent: `${read} of ${size}, ${countRows(format, rows)} so far.`,
+    next: () => html`<a class="button" href="${link('/import')}">Import another file</a>`,
   };
 }
 
@@ -156,7 +159,7 @@ export function renderRecordLink(
   { account: { sellerId }, link }: PageRequest, id: ImportId | undefined,
 ): Content {
   return id !== undefined && html`<p><a href="${link(pathOf({ sellerId, id }))}">View the record</a>
-    of who changed what, and to undo it.</p>`;
+    to see what changed, or to revert it.</p>`;
 }
 
 /** What a dry run read. */

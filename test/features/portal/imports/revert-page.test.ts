@@ -42,7 +42,7 @@ test('previews the revert of an import, reverts it, and undoes that', async (t) 
   const page = await preview();
   assert.match(page.text, /Preview of the revert: Import wrong\.csv/);
   assert.match(page.text, /changed 2 products\. Nothing has been reverted yet\./);
-  assert.match(page.text, /Will go back 1 Will be deleted 1 Will be created again 0 Unchanged 0/);
+  assert.match(page.text, /Will be restored 1 Will be deleted 1 Will be created again 0 Unch/);
   assert.match(page.text, /MUG name Mug XL Mug MUG price €7\.00 €5\.00 MUG stock 20 10/);
   assert.match(page.text, /NEW product exists deleted/);
   assert.deepEqual(await readProducts(), before);
@@ -54,7 +54,7 @@ test('previews the revert of an import, reverts it, and undoes that', async (t) 
 
   const undo = await act(user, 'revert');
   assert.match(undo.text, /Preview of the revert: Revert/);
-  assert.match(undo.text, /Will go back 1 Will be deleted 0 Will be created again 1/);
+  assert.match(undo.text, /Will be restored 1 Will be deleted 0 Will be created again 1/);
   assert.match((await act(user, 'commit')).text, /Restored 1 Deleted 0 Created again 1/);
   assert.deepEqual((await readProducts()).sort(), before.sort());
 });
@@ -63,10 +63,10 @@ test('leaves products alone that were sold since, unless the seller wants more',
   const { user, preview, readProducts, sell } = await openShop(t);
   await sell('MUG', 3);
   const page = await preview();
-  assert.match(page.text, /Will go back 0 Will be deleted 1 .* Will be left alone 1/);
-  assert.match(page.text, /Left alone .* MUG Only its stock changed since by /);
+  assert.match(page.text, /Will be restored 0 Will be deleted 1 .* Will be left alone 1/);
+  assert.match(page.text, /Left alone .* MUG Only its stock changed since, by /);
   const forced = await act(user, '', { force: 'true' });
-  assert.match(forced.text, /Will go back 1 Will be deleted 1 .* Will be left alone 0/);
+  assert.match(forced.text, /Will be restored 1 Will be deleted 1 .* Will be left alone 0/);
   assert.match(forced.text, /MUG stock 17 7/);
   await act(user, 'commit');
   assert.deepEqual(await readProducts(), ['MUG Mug 5 7', 'CUP Cup 3 4']);

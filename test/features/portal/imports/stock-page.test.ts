@@ -28,8 +28,8 @@ test('recognizes a stock file, previews it, and imports it', async (t) => {
     /Matched products 2 Will change 1 Unchanged 1 Unknown SKUs 1 Other rejected rows 1/);
   assert.match(preview.text, /Columns that are not read: Lager\./);
   assert.match(preview.text, /First changes .* SKU-1 2 7 5 /);
-  assert.match(preview.text, /First unknown products .* 4 NONE/);
-  assert.match(preview.text, /First rejected rows .* 5 SKU-3 set: /);
+  assert.match(preview.text, /First unknown products .* NONE 4 /);
+  assert.match(preview.text, /First rejected rows .* 5 SKU-3 stock: /);
   assert.match(preview.text, /Bestand stock 5 · 7 · 1 Lager not used/);
   assert.equal((await readStock())['SKU-1'], 7);
 
@@ -42,7 +42,7 @@ test('recognizes a stock file, previews it, and imports it', async (t) => {
   const [, href = ''] = /href="([^"]*\/refused)"/.exec(user.page?.text ?? '') ?? [];
   assert.equal((await user.get(href)).text, 'Artikelnummer;Bestand;Lager;"error"\r\n'
     + 'NONE;1;A;"There is no product with the SKU NONE."\r\n'
-    + 'SKU-3;x;A;"set: Write a whole number, such as 1234: no units or exponents."\r\n');
+    + 'SKU-3;x;A;"stock: Write a whole number, such as 1234: no units or exponents."\r\n');
 });
 
 test('imports NDJSON of stock changes with a reason and a source', async (t) => {
@@ -106,7 +106,7 @@ test('previews what a stocktake sets to 0, and sets it to 0', async (t) => {
   await upload(user, 'sku,stock\nSKU-1,5\nSKU-2,7\nSKU-3,7\n', 'count.csv');
   const preview = await act(user, '', { complete: 'true' });
   assert.match(preview.text, /Will change 1 Unchanged 2 .* Will be set to 0 1 Import now/);
-  assert.match(preview.text, /First products set to 0 .* SKU-4 7 0 /);
+  assert.match(preview.text, /Will be set to 0 The first products in stock .* SKU-4 7 0 /);
   assert.equal((await readStock())['SKU-4'], 7);
   const done = await act(user, 'commit');
   assert.match(done.text, /Import complete: 3 rows\..* Set to 0 1/);
@@ -121,7 +121,7 @@ test('blocks a stocktake over its zero limit, until the seller raises it', async
   const blocked = await act(user, '', { complete: 'true' });
   assert.match(blocked.text, /3 of 4 products in stock \(75 %\) are not in the file/);
   assert.match(blocked.text, /The limit is 50 %\. Check that the file is complete\./);
-  assert.match(blocked.text, /First products set to 0 .* SKU-2 7 0 SKU-3 7 0 SKU-4 7 0/);
+  assert.match(blocked.text, /Will be set to 0 The first .* SKU-2 7 0 SKU-3 7 0 SKU-4 7 0/);
   assert.doesNotMatch(blocked.text, /Import now/);
   await act(user, '', { complete: 'true', zero_limit: '75' });
   await act(user, 'commit');

@@ -19,7 +19,7 @@ export function viewProducts(
 ): TaskView {
   const { format } = request;
   return {
-    ...viewFile(format, task),
+    ...viewFile(request, task),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => {
       const { columns, upload } = task;

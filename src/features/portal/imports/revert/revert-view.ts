@@ -43,7 +43,8 @@ const PERCENT = 100;
 
 export function viewRevert(request: PageRequest, job: ImportJob, task: RevertTask): TaskView {
   const { format } = request;
-  const { order: { record }, progress: { products, counts }, total } = task;
+  const { order: { record }, progress: { products, counts, importId }, total } = task;
+  const { sellerId } = record;
   return {
     words: WORDS, name: nameOf(record), rows: products, rejected: counts.conflict,
     percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * products / total)),
@@ -52,6 +53,8 @@ export function viewRevert(request: PageRequest, job: ImportJob, task: RevertTas
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderForce(request, job, task, state)}`,
     result: () => renderResult(request, job, task),
+    next: () => importId !== undefined
+      && renderRevertButton(request, { sellerId, id: importId, kind: 'revert' }),
   };
 }
 
@@ -108,7 +111,7 @@ function renderConflicts(
     caption: 'First products that would be left alone', columns: ['SKU', 'Reason'],
     rows: conflicts.map(({ sku, conflict = 'changed', since }) => [
       limit(sku),
-      html`${CONFLICTS[conflict]}${since && html` by <bdi>${
+      html`${CONFLICTS[conflict]}${since && html`, by <bdi>${
         shorten(since.by, KEY_NAME_BYTES)}</bdi>, ${format.timeElement(since.at)}`}`,
     ]),
   })}`;
@@ -118,7 +121,7 @@ function renderConflicts(
 function renderResult(request: PageRequest, job: ImportJob, task: RevertTask): Html {
   const { format } = request;
   const { phase, problem } = job.state;
-  const { order: { actor: { sellerId } }, progress: { products, counts, importId } } = task;
+  const { products, counts, importId } = task.progress;
   const done = countProducts(format, products);
   const isSuccess = phase === 'done' && counts.conflict === 0;
   const result: Content = isSuccess ? html`Revert complete: ${done}.`
@@ -128,15 +131,13 @@ function renderResult(request: PageRequest, job: ImportJob, task: RevertTask): H
       : html`The revert failed after ${done}: ${problem} Reverted products stay reverted.`;
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
     <div class="card">${facts(listCounts(format, task, false))}
-      ${renderRecordLink(request, importId)}</div>
-    ${importId !== undefined
-    && renderRevertButton(request, { sellerId, id: importId, kind: 'revert' })}`;
+      ${renderRecordLink(request, importId)}</div>`;
 }
 
 function listCounts(format: Format, { progress }: RevertTask, isDryRun: boolean): Facts {
   const { restored, deleted, recreated, unchanged, conflict } = progress.counts;
   return [
-    [isDryRun ? 'Will go back' : 'Restored', format.number(restored)],
+    [isDryRun ? 'Will be restored' : 'Restored', format.number(restored)],
     [isDryRun ? 'Will be deleted' : 'Deleted', format.number(deleted)],
     [isDryRun ? 'Will be created again' : 'Created again', format.number(recreated)],
     ['Unchanged', format.number(unchanged)],

@@ -103,7 +103,8 @@ function toOutcome(
   const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;
   const { sku, id, expect } = 'change' in sent ? sent.change : { ...sent.named, expect: undefined };
   const { status, stock } = result;
-  const issues = 'issues' in sent ? sent.issues : [STOCK_TOO_LARGE];
+  const issues = ('issues' in sent ? sent.issues : [STOCK_TOO_LARGE]).map((issue) =>
+    (issue.pointer === '/set' ? { ...issue, pointer: '/stock' } : issue)); // as the page names it
   return {
     line, result, product: result.sku ?? sku ?? id,
     reason: isFailure(status)

@@ -22,7 +22,7 @@ const PERCENT = 100;
 export function viewStock(request: PageRequest, job: ImportJob, task: StockImport): TaskView {
   const { format } = request;
   return {
-    ...viewFile(format, task),
+    ...viewFile(request, task),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderStockSettings(request, job, task, state)}
@@ -92,8 +92,8 @@ function renderRefusal(format: Format, { preview, total, settings }: StockImport
 }
 
 function renderZeroed(format: Format, zeroed: StockPreview['zeroed']): Html {
-  return html`<h2>First products set to 0</h2>
-    <p>They are in stock, and the file does not list them.</p>
+  return html`<h2>Will be set to 0</h2>
+    <p>The first products in stock that the file does not list.</p>
     ${table({
     caption: 'First products that would be set to 0',
     columns: ['SKU', numeric('Current'), numeric('New')],
@@ -118,8 +118,8 @@ function renderUnknown(format: Format, unknown: StockPreview['unknown']): Html {
   return html`<h2>First unknown products</h2>
     <p>You have no products with these SKUs or IDs. A stock file creates none.</p>
     ${table({
-    caption: 'First rows of unknown products', columns: [numeric('Line'), 'SKU or ID'],
-    rows: unknown.map(({ line, sku }) => [format.number(line), limit(sku)]),
+    caption: 'First rows of unknown products', columns: ['SKU or ID', numeric('Line')],
+    rows: unknown.map(({ line, sku }) => [limit(sku), format.number(line)]),
   })}`;
 }
 
