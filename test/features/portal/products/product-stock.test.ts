@@ -35,11 +35,11 @@ describe('an adjustment', () => {
     const added = await adjust({ amount: '5', amount_reason: ' delivery ', way: 'add' });
     assert.equal(added.status, 303);
     assert.deepEqual(
-      await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal'],
+      await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal', ''],
     );
     assert.match(readText(user.page?.text ?? ''), /Stock updated/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
-    assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal']);
+    assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal', '']);
     assert.equal(await stock(), 11);
   });
 
@@ -107,7 +107,7 @@ describe('a stocktake', () => {
   test('sets the stock, with a reason', async (t) => {
     const { user, set, stock } = await start(t, 9);
     assert.equal((await set({ set: '4', set_reason: 'count' })).status, 303);
-    assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal']);
+    assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal', '']);
     assert.equal(await stock(), 4);
     assert.equal((await set({ set: '4' })).status, 303);
     assert.match(readText((await user.follow()).text), /already had this value/);
