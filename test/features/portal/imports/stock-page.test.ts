@@ -163,3 +163,9 @@ test('remembers the columns of a stock file', async (t) => {
   assert.match(again.text, /The columns below are those that you chose for your last import/);
   assert.match(again.text, /Will change 0 Unchanged 1/);
 });
+
+test('asks for other names if two columns of a member have the same one', async (t) => {
+  const { user } = await openStocked(t);
+  const preview = await upload(user, 'SKU,Qty,QTY\nSKU-1,9,3\n');
+  assert.match(preview.text, /several columns for stock: "Qty" and "QTY"\. Rename or remove one/);
+});

@@ -1,4 +1,5 @@
 /** What the page of an import of a stock file shows: what it would change, zero and reject. */
+import { normalizeName } from '../../../../transfer/header.ts';
 import { STOCK_MEMBERS } from '../../../../transfer/stock-columns.ts';
 import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
@@ -72,10 +73,12 @@ function describeColumns({ columns, upload: { head: { header } } }: StockImport)
     return `The file has no column for ${labels}. Choose the columns below.`;
   }
   const [member = 'set'] = columns?.ambiguous ?? [];
-  const names = columns?.indexes[member].map((index) =>
-    `"${shorten(header[index] ?? '', COLUMN_NAME_BYTES)}"`) ?? [];
-  return `The file has several columns for ${MEMBER_LABELS[member]}: ${names.join(' and ')}. `
-    + 'Choose one of them below.';
+  const names = columns?.indexes[member].map((index) => header[index] ?? '') ?? [];
+  const shown = names.map((name) => `"${shorten(name, COLUMN_NAME_BYTES)}"`).join(' and ');
+  // Columns are chosen by name, in any case.
+  const canChoose = new Set(names.map(normalizeName)).size === names.length;
+  return `The file has several columns for ${MEMBER_LABELS[member]}: ${shown}. ${canChoose
+    ? 'Choose one of them below.' : 'Rename or remove one of them, and upload the file again.'}`;
 }
 
 /** Why a stocktake cannot start, and what to do. */
