@@ -103,7 +103,7 @@ export class RevertModel {
     while (importId !== undefined) {
       const reverted = this.reverts.get(importId);
       if (!reverted) return false;
-      if (isSameSelection(reverted, changes)) return true;
+      if (isWithin(reverted, changes)) return true;
       importId = reverted.importId;
     }
     return false;
@@ -116,10 +116,11 @@ function isSelected(change: Change, { importId, after, upTo, keyId, source }: Re
       .every(([wanted, value]) => wanted === undefined || wanted === value);
 }
 
-function isSameSelection(one: RevertedChanges, other: RevertedChanges): boolean {
-  if (one.importId !== undefined) return one.importId === other.importId;
-  return (['importId', 'after', 'upTo', 'keyId', 'source'] as const)
-    .every((member) => one[member] === other[member]);
+function isWithin(one: RevertedChanges, all: RevertedChanges): boolean {
+  if (all.importId !== undefined) return one.importId === all.importId;
+  return one.after >= all.after && one.upTo <= all.upTo
+    && (['keyId', 'source'] as const)
+      .every((member) => all[member] === undefined || one[member] === all[member]);
 }
 
 /** The state before each change, and after the last. */

@@ -37,14 +37,16 @@ export function isSelected(
     && (source === undefined || change.movement.source === source);
 }
 
-/** Whether a record is that of a revert of the same changes. */
-export function revertsSame(
-  { reverts }: Pick<ImportRecord, 'reverts'>, changes: RevertedChanges,
+/** Whether a record is that of a revert of the same changes, or of some of them. */
+export function revertsWithin(
+  { reverts }: Pick<ImportRecord, 'reverts'>,
+  { importId, after, upTo, keyId, source }: RevertedChanges,
 ): boolean {
-  if (!reverts || reverts.importId !== changes.importId) return false;
-  return changes.importId !== undefined || (reverts.after === changes.after
-    && reverts.upTo === changes.upTo && reverts.keyId === changes.keyId
-    && reverts.source === changes.source);
+  if (!reverts) return false;
+  if (importId !== undefined) return reverts.importId === importId;
+  return reverts.after >= after && reverts.upTo <= upTo
+    && (keyId === undefined || reverts.keyId === keyId)
+    && (source === undefined || reverts.source === source);
 }
 
 /** Follows the version chain of one product back to the first reverted change. */

@@ -134,3 +134,18 @@ test('rejects what it cannot revert', async (t) => {
   }
   assert.equal((await readProducts(seller)).length, 1);
 });
+
+test('does not take back twice what a revert of a part has taken back', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  await importText(seller, `${CSV_HEADER}Mug,K,M-1,10,40\nCup,K,C-1,5,20\n`);
+  const first = await importText(seller, 'sku,stock\nM-1,100\nC-1,0\n');
+  await sell(seller, 'M-1', 2);
+  const { summary } = await revert(seller, { import: first, force: true });
+  assert.equal(summary.restored, 2);
+  const range = { after: 2, up_to: 5, force: true };
+  const { rows } = await revert(seller, range);
+  assert.deepEqual(rows.map(({ sku, status }) => [sku, status]),
+    [['M-1', 'restored'], ['C-1', 'unchanged']]);
+  assert.deepEqual(await readProducts(seller), [['M-1', 10, 40], ['C-1', 5, 20]]);
+});

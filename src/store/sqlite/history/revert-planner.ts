@@ -11,7 +11,7 @@ import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { RevertRequest } from '../../revert-store.ts';
 import { assertReached } from '../../rules/history.ts';
 import {
-  conflictOf, isSelected, RevertedChain, type RevertPlan, revertsSame,
+  conflictOf, isSelected, RevertedChain, type RevertPlan, revertsWithin,
 } from '../../rules/revert.ts';
 import type { Reader } from '../engine/reader.ts';
 import { HISTORY_SCAN_LIMIT } from '../limits.ts';
@@ -123,7 +123,7 @@ export class RevertPlanner {
     return this.#reader.snapshot().findChainedChange(this.#sellerId, position);
   }
 
-  /** Also the changes of earlier reverts of the same changes, and of reverts of those. */
+  /** Also the changes of earlier reverts of some of these changes, and of reverts of those. */
   #isReverted(change: ChainedChange): boolean {
     return isSelected(this.#changes, change)
       || (change.importId !== undefined && this.#isRevert(change.importId));
@@ -134,7 +134,7 @@ export class RevertPlanner {
     if (known !== undefined) return known;
     const record = this.#reader.snapshot().findImport(this.#sellerId, id);
     const reverted = record?.reverts?.importId;
-    const isRevert = record !== undefined && (revertsSame(record, this.#changes)
+    const isRevert = record !== undefined && (revertsWithin(record, this.#changes)
       || (reverted !== undefined && this.#isRevert(reverted)));
     if (this.#reverts.size >= KNOWN_IMPORTS) this.#reverts.clear();
     this.#reverts.set(id, isRevert);
