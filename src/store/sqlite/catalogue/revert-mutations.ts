@@ -7,7 +7,7 @@ import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type { RevertSelection } from '../../revert-store.ts';
 import type { ImportReference } from '../../write.ts';
-import { prepareFindLastDeletion } from '../history/revert-queries.ts';
+import { prepareFindLastDeletion } from '../history/history-queries.ts';
 import { prepareImportRecords, type WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { prepareProductChanges } from './product-mutations.ts';
@@ -49,7 +49,8 @@ export function revertMutations(db: DatabaseSync, positions: PositionAllocator) 
       const counts = { restored: 0, deleted: 0, recreated: 0 };
       const written = products.map(({ id, position, to }) => {
         const before = find(sellerId, { id });
-        if ((before?.position ?? findLastDeletion(sellerId, id)) !== position) return null;
+        const newest = before ?? findLastDeletion(sellerId, id);
+        if (newest?.position !== position) return null;
         if (to && to.sku !== before?.sku && find(sellerId, { sku: to.sku })) return null;
         if (before) {
           if (to) update(actor, before, to, at);

@@ -166,3 +166,16 @@ export function mapChange(sellerId: SellerId, row: Row): Change {
     importId: readOptional(row, 'import_id', readId<ImportId>),
   };
 }
+
+/** Finds the last deletion of a product; a revert may have created it again since. */
+export function prepareFindLastDeletion(db: DatabaseSync) {
+  // INDEXED BY: SQLite would read the history in the order of positions instead.
+  const find = db.prepare(`
+    SELECT position, sku FROM change INDEXED BY change_deleted
+    WHERE seller_id = ? AND product_id = ? AND type = 'deleted'
+    ORDER BY position DESC LIMIT 1`);
+  return (sellerId: SellerId, id: ProductId) => {
+    const row = find.get(sellerId, id);
+    return row && { position: readInteger(row, 'position'), sku: readText(row, 'sku') };
+  };
+}

@@ -6,7 +6,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../history-store.ts';
-import { CHANGE_COLUMNS, mapChange, type Span } from './history-queries.ts';
+import {
+  CHANGE_COLUMNS, mapChange, prepareFindLastDeletion, type Span,
+} from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 /** A change in the version chain of a product. */
@@ -123,12 +125,7 @@ function collapsedQueries(db: DatabaseSync) {
 function productQueries(db: DatabaseSync) {
   const findNewest = db.prepare(`
     SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
-  // A revert creates a deleted product again with its id, so it may have been deleted repeatedly.
-  // INDEXED BY: SQLite would read the history in the order of positions instead.
-  const findDeletion = db.prepare(`
-    SELECT position, sku FROM change INDEXED BY change_deleted
-    WHERE seller_id = ? AND product_id = ? AND type = 'deleted'
-    ORDER BY position DESC LIMIT 1`);
+  const findDeletion = prepareFindLastDeletion(db);
   const findNewestBySku = db.prepare(`
     SELECT position FROM product WHERE seller_id = ? AND sku = ?`);
   const listDeletionsBySku = db.prepare(`
@@ -145,7 +142,7 @@ function productQueries(db: DatabaseSync) {
     findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
       const rows: (Row | undefined)[] = [];
       if (productId !== undefined) {
-        const row = findNewest.get(sellerId, productId) ?? findDeletion.get(sellerId, productId);
+        const row = findNewest.get(sellerId, productId) ?? findDeletion(sellerId, productId);
         if (row && (sku === undefined || readText(row, 'sku') === sku)) rows.push(row);
       } else if (sku !== undefined) {
         rows.push(findNewestBySku.get(sellerId, sku));

@@ -93,7 +93,7 @@ export class RevertPlanner {
   async plan({ id, first }: TouchedProduct): Promise<PlannedProduct> {
     const queries = this.#reader.snapshot();
     const current = queries.findProduct(this.#sellerId, { id });
-    const newest = current?.position ?? queries.findLastDeletion(this.#sellerId, id);
+    const newest = current?.position ?? queries.findLastDeletion(this.#sellerId, id)?.position;
     const last = newest === undefined ? undefined : await this.#findChange(newest);
     const lost = { id, current, last, plan: conflictOf('history_pruned') };
     const currency = current?.currency ?? queries.findSeller(this.#sellerId)?.currency;

@@ -4,7 +4,7 @@ import type { Change } from '../../../domain/catalogue/change.ts';
 import type { RevertedChanges } from '../../../domain/catalogue/import.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { readId, readInteger, readOptional } from '../engine/row.ts';
-import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
+import { CHANGE_COLUMNS, mapChange, prepareFindLastDeletion } from './history-queries.ts';
 import type { TouchedProduct } from './touched-products.ts';
 
 /** A change in the version chain of its product. */
@@ -23,7 +23,6 @@ export function revertQueries(db: DatabaseSync) {
     ORDER BY position`);
   const find = db.prepare(`
     SELECT ${CHANGE_COLUMNS}, prior FROM change WHERE seller_id = ? AND position = ?`);
-  const findDeletion = prepareFindLastDeletion(db);
   return {
     /** The products of the selected changes: scans the whole range. */
     listTouched(
@@ -42,19 +41,6 @@ export function revertQueries(db: DatabaseSync) {
         ...mapChange(sellerId, row), previousPosition: readOptional(row, 'prior', readInteger),
       };
     },
-    findLastDeletion: findDeletion,
-  };
-}
-
-/** Finds the position of a product's last deletion; a revert may have created it again since. */
-export function prepareFindLastDeletion(db: DatabaseSync) {
-  // INDEXED BY: SQLite would read the history in the order of positions instead.
-  const find = db.prepare(`
-    SELECT position FROM change INDEXED BY change_deleted
-    WHERE seller_id = ? AND product_id = ? AND type = 'deleted'
-    ORDER BY position DESC LIMIT 1`);
-  return (sellerId: SellerId, id: ProductId): number | undefined => {
-    const row = find.get(sellerId, id);
-    return row && readInteger(row, 'position');
+    findLastDeletion: prepareFindLastDeletion(db),
   };
 }
