@@ -56,8 +56,10 @@ export class RevertModel {
     model: CatalogueModel, history: readonly Change[], { changes, isForced }: ModelRevert,
   ): { readonly sku: Sku; readonly status: string; readonly to?: State | undefined } {
     const { id, sku, states } = replay(history);
-    const isCounted = (change: Change) => this.#isCounted(change, changes);
-    const first = history.findIndex((change) => isSelected(change, changes));
+    const counted = this.#listCounted(history, changes);
+    const isCounted = (change: Change) => counted.has(change);
+    const first = history.findIndex(isCounted);
+    if (first < 0) return { sku, status: 'unchanged' };
     const base = states[first];
     const current = model.products.get(id);
     const newest = history.findLastIndex(isCounted);
@@ -97,7 +99,25 @@ export class RevertModel {
     return { ...to, stock: Math.min(Math.max(stock, 0), 1_000_000_000) };
   }
 
-  #isCounted(change: Change, changes: RevertedChanges): boolean {
+  /** The selected changes and reverts of them, except what other reverts have undone since. */
+  #listCounted(history: readonly Change[], changes: RevertedChanges): ReadonlySet<Change> {
+    const counted = new Set<Change>();
+    const undone = new Map<Change, boolean>();
+    const candidates = history.slice(history.findIndex((change) => isSelected(change, changes)));
+    for (const revert of candidates.toReversed()) {
+      const isCounted = !undone.get(revert) && this.#isIncluded(revert, changes);
+      if (isCounted) counted.add(revert);
+      const reverted = this.reverts.get(revert.importId as ImportId);
+      if (!reverted || undone.get(revert)) continue;
+      for (const change of candidates) {
+        if (change.position >= revert.position || undone.has(change)) continue;
+        if (this.#isIncluded(change, reverted)) undone.set(change, !isCounted);
+      }
+    }
+    return counted;
+  }
+
+  #isIncluded(change: Change, changes: RevertedChanges): boolean {
     if (isSelected(change, changes)) return true;
     let { importId } = change;
     while (importId !== undefined) {

@@ -187,12 +187,30 @@ async function revertSome(world: World): Promise<void> {
     const name = status.slice(status.indexOf(' ') + 1);
     world.seen.set(name, (world.seen.get(name) ?? 0) + 1);
   }
+  await assertUndone(world, changes, expected);
   if (key === undefined) return;
   const again = await run(false, key);
   assert.ok(again.isReplay);
   // Products that had to wait for a SKU come in another order.
   assert.deepEqual(again.statuses.toSorted(), expected.toSorted());
   assert.equal(again.position, done.position);
+}
+
+/** Nothing is left to revert of an import within a range whose products were all reverted. */
+async function assertUndone(
+  world: World, changes: RevertedChanges, statuses: readonly string[],
+): Promise<void> {
+  const { store, actors: [actor], imports, model } = world;
+  const { after, upTo, importId, keyId, source } = changes;
+  if (importId !== undefined || keyId !== undefined || source !== undefined) return;
+  if (!actor || statuses.some((status) => /\)| unchanged/.test(status))) return;
+  const within = [...imports].filter(([, { first, last }]) =>
+    first > after && first <= last && last <= upTo && first > model.prunedTo);
+  for (const [id] of within) {
+    const options = { isForced: true, isDryRun: true };
+    const again = await revert(store, actor, { importId: id }, options);
+    assert.deepEqual(again.statuses.filter((status) => !status.endsWith(' unchanged')), []);
+  }
 }
 
 /** An import, an earlier revert, or a range. */

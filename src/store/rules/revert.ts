@@ -7,7 +7,6 @@
  */
 import type { Change } from '../../domain/catalogue/change.ts';
 import type { Currency } from '../../domain/catalogue/currency.ts';
-import type { ImportRecord, RevertedChanges } from '../../domain/catalogue/import.ts';
 import { isSameProduct, parseSnapshot } from '../../domain/catalogue/product.ts';
 import {
   type NewProduct, type Product, SENT_FIELDS,
@@ -27,28 +26,6 @@ export function conflictOf(conflict: RevertConflict): RevertPlan {
   return { action: 'conflict', conflict };
 }
 
-/** Whether a change is to be reverted. */
-export function isSelected(
-  { importId, after, upTo, keyId, source }: RevertedChanges, change: Change,
-): boolean {
-  return change.position > after && change.position <= upTo
-    && (importId === undefined || change.importId === importId)
-    && (keyId === undefined || change.keyId === keyId)
-    && (source === undefined || change.movement.source === source);
-}
-
-/** Whether a record is that of a revert of the same changes, or of some of them. */
-export function revertsWithin(
-  { reverts }: Pick<ImportRecord, 'reverts'>,
-  { importId, after, upTo, keyId, source }: RevertedChanges,
-): boolean {
-  if (!reverts) return false;
-  if (importId !== undefined) return reverts.importId === importId;
-  return reverts.after >= after && reverts.upTo <= upTo
-    && (keyId === undefined || reverts.keyId === keyId)
-    && (source === undefined || reverts.source === source);
-}
-
 /** Follows the version chain of one product back to the first reverted change. */
 export class RevertedChain {
   readonly #currency: Currency;
@@ -59,22 +36,26 @@ export class RevertedChain {
   readonly #revertedMembers = new Set<keyof NewProduct>();
   /** The oldest snapshot so far, and whether the change that has it is reverted. */
   #oldest: { readonly snapshot: Snapshot; readonly isReverted: boolean } | undefined;
-  /** Other changes than the reverted ones. */
-  #others = 0;
-  #hasOnlyMovements = true;
+  /** The last snapshot before the first reverted change, once it is not due any more. */
+  #base: Snapshot | undefined;
+  #isBaseDue = false;
+  /** Other changes than the reverted ones so far, and those of them that are no movements. */
+  #others = { all: 0, edits: 0 };
+  /** Of these, the ones after the first reverted change, and after the newest one. */
+  #sinceFirst = this.#others;
+  #sinceNewest = this.#others;
+  #firstReverted: Change | undefined;
   /** The newest reverted change, and its snapshot or the one before it. */
   #newestReverted: Change | undefined;
   #revertedTo: Snapshot | undefined;
-  /** Whether other changes came before the newest reverted one. */
-  #isMixed = false;
 
   constructor(currency: Currency) {
     this.#currency = currency;
   }
 
   /**
-   * Adds the next older change. `isReverted`: it is selected, or part of an earlier revert of the
-   * selected ones, which counts with them.
+   * Adds the next older change. `isReverted`: it counts with the selected ones (see
+   * `SelectedChanges`).
    */
   add(change: Change, isReverted: boolean): void {
     this.#newest ??= change;
@@ -82,13 +63,16 @@ export class RevertedChain {
     if (isReverted) {
       const { before, after } = change.movement;
       this.#revertedUnits += after - before;
+      if (!this.#newestReverted) this.#sinceNewest = this.#others;
       this.#newestReverted ??= change;
+      this.#firstReverted = change;
+      this.#sinceFirst = this.#others;
     } else {
-      this.#others += 1;
-      this.#hasOnlyMovements &&= change.type === 'stock';
-      this.#isMixed ||= this.#newestReverted !== undefined;
+      const { all, edits } = this.#others;
+      this.#others = { all: all + 1, edits: edits + (change.type === 'stock' ? 0 : 1) };
     }
     if (change.product !== undefined) this.#addSnapshot(change.product, isReverted);
+    this.#isBaseDue ||= isReverted;
   }
 
   /** Whether `addBase` must be called: with the last snapshot before the first reverted change. */
@@ -102,11 +86,12 @@ export class RevertedChain {
 
   /** `current`: undefined if the product was deleted. */
   plan(current: Product | undefined, isForced: boolean): RevertPlan {
+    if (!this.#firstReverted) return { action: 'none' };
     const last = current ?? this.#findDeleted();
     if (!last) return conflictOf('history_pruned');
-    const to = this.#first?.type === 'created' ? undefined : this.#restore(last);
+    const to = this.#firstReverted.type === 'created' ? undefined : this.#restore(last);
     if (to ? current && isSameProduct(current, to) : !current) return { action: 'none' };
-    if (this.#others > 0 && !isForced && !this.#isAsReverted(current)) {
+    if (this.#sinceFirst.all > 0 && !isForced && !this.#isAsReverted(current)) {
       return conflictOf(this.#describe(current));
     }
     return { action: 'write', to };
@@ -119,6 +104,8 @@ export class RevertedChain {
         this.#revertedMembers.add(member);
       }
     }
+    if (this.#isBaseDue) this.#base = snapshot;
+    this.#isBaseDue = false;
     this.#oldest = { snapshot, isReverted };
     if (this.#newestReverted) this.#revertedTo ??= snapshot;
   }
@@ -133,7 +120,7 @@ export class RevertedChain {
   }
 
   #restore(last: Snapshot): Snapshot {
-    const base = this.#oldest?.snapshot ?? last;
+    const base = this.#base ?? last;
     const members: Record<string, unknown> = { createdAt: last.createdAt };
     for (const { member } of SENT_FIELDS) {
       members[member] = (this.#revertedMembers.has(member) ? base : last)[member];
@@ -145,14 +132,14 @@ export class RevertedChain {
   /** Whether the product is as the reverted changes left it: the others have been undone since. */
   #isAsReverted(current: Product | undefined): boolean {
     const { type, movement } = this.#newestReverted ?? {};
-    if (this.#isMixed || !movement) return false;
+    if (this.#sinceFirst.all > this.#sinceNewest.all || !movement) return false;
     if (type === 'deleted' || !current) return type === 'deleted' && !current;
     return current.stock === movement.after && (this.#revertedTo === undefined
       || listDifferences(this.#revertedTo, current).length === 0);
   }
 
   #describe(current: Product | undefined): RevertConflict {
-    if (this.#hasOnlyMovements) return 'moved';
+    if (this.#sinceFirst.edits === 0) return 'moved';
     return current ? 'changed' : 'deleted';
   }
 }

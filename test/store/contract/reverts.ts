@@ -7,6 +7,7 @@ import {
   countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore, readAll,
 } from './fixture.ts';
 import { A, B, importRows, revert, sell } from './revert-fixture.ts';
+import { testRepeatedReverts } from './repeated-reverts.ts';
 import { makeSync } from './stock.ts';
 
 export function testReverts(prepare: PrepareStore): void {
@@ -16,6 +17,7 @@ export function testReverts(prepare: PrepareStore): void {
   testForced(prepare);
   testChains(prepare);
   testRanges(prepare);
+  testRepeatedReverts(prepare);
   testRetries(prepare);
   testPruned(prepare);
 }

@@ -10,9 +10,8 @@ import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { RevertRequest } from '../../revert-store.ts';
 import { assertReached } from '../../rules/history.ts';
-import {
-  conflictOf, isSelected, RevertedChain, type RevertPlan, revertsWithin,
-} from '../../rules/revert.ts';
+import { conflictOf, RevertedChain, type RevertPlan } from '../../rules/revert.ts';
+import { SelectedChanges } from '../../rules/selected-changes.ts';
 import type { Reader } from '../engine/reader.ts';
 import { HISTORY_SCAN_LIMIT } from '../limits.ts';
 import type { ChainedChange } from './revert-queries.ts';
@@ -20,7 +19,7 @@ import type { TouchedProduct, TouchedProducts } from './touched-products.ts';
 
 /** Changes that one slice reads one by one. */
 const SLICE_CHANGES = 200;
-/** Imports whose part in a revert is remembered. */
+/** Imports of which it is remembered what they revert. */
 const KNOWN_IMPORTS = 10_000;
 
 export interface PlannedProduct {
@@ -38,7 +37,7 @@ export class RevertPlanner {
   readonly #reader: Reader;
   readonly #sellerId: SellerId;
   readonly #isForced: boolean;
-  readonly #reverts = new Map<ImportId, boolean>();
+  readonly #reverts = new Map<ImportId, RevertedChanges | undefined>();
   #read = 0;
   #changes: RevertedChanges;
   /** The revert's own record, once it has one. */
@@ -99,12 +98,13 @@ export class RevertPlanner {
     const currency = current?.currency ?? queries.findSeller(this.#sellerId)?.currency;
     if (!last || !currency) return lost;
     const chain = new RevertedChain(currency);
+    const selected = new SelectedChanges(this.#changes, (one) => this.#findReverted(one));
     let change: ChainedChange | undefined = last;
     for (; change; change = await this.#findChange(change.previousPosition)) {
       if (change.importId !== undefined && change.importId === this.importId) {
         return { ...lost, done: change };
       }
-      chain.add(change, this.#isReverted(change));
+      chain.add(change, selected.add(change));
       if (change.position <= first) break;
     }
     if (change && chain.needsBase) {
@@ -123,22 +123,13 @@ export class RevertPlanner {
     return this.#reader.snapshot().findChainedChange(this.#sellerId, position);
   }
 
-  /** Also the changes of earlier reverts of some of these changes, and of reverts of those. */
-  #isReverted(change: ChainedChange): boolean {
-    return isSelected(this.#changes, change)
-      || (change.importId !== undefined && this.#isRevert(change.importId));
-  }
-
-  #isRevert(id: ImportId): boolean {
-    const known = this.#reverts.get(id);
-    if (known !== undefined) return known;
-    const record = this.#reader.snapshot().findImport(this.#sellerId, id);
-    const reverted = record?.reverts?.importId;
-    const isRevert = record !== undefined && (revertsWithin(record, this.#changes)
-      || (reverted !== undefined && this.#isRevert(reverted)));
-    if (this.#reverts.size >= KNOWN_IMPORTS) this.#reverts.clear();
-    this.#reverts.set(id, isRevert);
-    return isRevert;
+  /** What a revert reverts; undefined for any other import. */
+  #findReverted(id: ImportId): RevertedChanges | undefined {
+    if (!this.#reverts.has(id)) {
+      if (this.#reverts.size >= KNOWN_IMPORTS) this.#reverts.clear();
+      this.#reverts.set(id, this.#reader.snapshot().findImport(this.#sellerId, id)?.reverts);
+    }
+    return this.#reverts.get(id);
   }
 }
 
