@@ -2,7 +2,7 @@
  * The file to which `import` and `stock sync` write rejected rows; by default it is beside the file
  * sent. Never overwrites an existing file.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
@@ -75,8 +75,9 @@ export class RejectedRowsFile {
   async #create(): Promise<OpenFile | undefined> {
     for (const path of this.#listPaths()) {
       try {
-        const file = await open(path, 'wx', 0o600);
-        this.#path = path;
+        closeSync(openSync(path, 'wx', 0o600));
+        this.#path = path; // synchronously, so that a signal finds every file to remove
+        const file = await open(path, 'a');
         return { path, append: (bytes) => file.appendFile(bytes), close: () => file.close() };
       } catch (error) {
         if (this.#chosenPath !== undefined) throw error;
