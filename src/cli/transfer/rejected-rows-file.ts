@@ -2,13 +2,15 @@
  * The file to which `import` and `stock sync` write rejected rows; by default it is beside the file
  * sent. Never overwrites an existing file.
  */
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
 import { openText, type SourceFile, withoutExtension } from './source-file.ts';
+
+const WITHOUT_CREATING = constants.O_WRONLY | constants.O_APPEND;
 
 interface OpenFile {
   readonly path: string;
@@ -77,7 +79,7 @@ export class RejectedRowsFile {
       try {
         closeSync(openSync(path, 'wx', 0o600));
         this.#path = path; // synchronously, so that a signal finds every file to remove
-        const file = await open(path, 'a');
+        const file = await open(path, WITHOUT_CREATING); // a signal may have removed it
         return { path, append: (bytes) => file.appendFile(bytes), close: () => file.close() };
       } catch (error) {
         if (this.#chosenPath !== undefined) throw error;
