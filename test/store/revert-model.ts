@@ -114,7 +114,10 @@ export class RevertModel {
         if (this.#isIncluded(change, reverted)) undone.set(change, !isCounted);
       }
     }
-    return counted;
+    const last = candidates.findLast((change) => counted.has(change));
+    const newest = this.reverts.get(last?.importId as ImportId);
+    const isRepeated = newest && isWithin(newest, changes) && isWithin(changes, newest);
+    return isRepeated ? new Set() : counted;
   }
 
   #isIncluded(change: Change, changes: RevertedChanges): boolean {

@@ -20,6 +20,8 @@ export class SelectedChanges {
   readonly #find: FindReverted;
   /** Those that no later one has undone, newest first. */
   readonly #later: LaterRevert[] = [];
+  /** Whether the newest change that counts is of the same revert: the rest is undone already. */
+  #isRepeated: boolean | undefined;
 
   constructor(selected: RevertedChanges, find: FindReverted) {
     this.#selected = selected;
@@ -34,7 +36,9 @@ export class SelectedChanges {
     const isCounted = !isUndone && this.#includes(this.#selected, change);
     const reverts = change.importId === undefined ? undefined : this.#find(change.importId);
     if (reverts && !isUndone) this.#later.push({ reverts, isCounted });
-    return isCounted;
+    // Its stock may have stopped at 0, so that the movements do not add up to nothing.
+    if (isCounted) this.#isRepeated ??= reverts !== undefined && isSame(reverts, this.#selected);
+    return isCounted && this.#isRepeated !== true;
   }
 
   /** Also the changes of reverts of some of the selected changes, and of reverts of those. */
@@ -68,4 +72,8 @@ function isWithin(
   return reverts.after >= after && reverts.upTo <= upTo
     && (keyId === undefined || reverts.keyId === keyId)
     && (source === undefined || reverts.source === source);
+}
+
+function isSame(one: RevertedChanges, other: RevertedChanges): boolean {
+  return isWithin(one, other) && isWithin(other, one);
 }

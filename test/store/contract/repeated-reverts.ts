@@ -61,3 +61,17 @@ export function testRepeatedReverts(prepare: PrepareStore): void {
     assert.equal((await readAll(store, sellerId))[0]?.stock, 10);
   });
 }
+
+export function testClampedReverts(prepare: PrepareStore): void {
+  test('takes stock back once, even if it stopped at 0', async (t) => {
+    const { store, actor, sellerId } = await open(prepare, t);
+    await store.createProduct(actor, makeNewProduct({ sku: A, stock: 10 }));
+    const importId = await importRows(store, actor, [{ sku: A, stock: 50 }]);
+    await sell(store, actor, A, 45);
+    const options = { isForced: true };
+    assert.deepEqual((await revert(store, actor, { importId }, options)).statuses, ['A restored']);
+    await sell(store, actor, A, -20);
+    assert.deepEqual((await revert(store, actor, { importId }, options)).statuses, ['A unchanged']);
+    assert.equal((await readAll(store, sellerId))[0]?.stock, 20);
+  });
+}

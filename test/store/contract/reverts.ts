@@ -7,7 +7,7 @@ import {
   countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore, readAll,
 } from './fixture.ts';
 import { A, B, importRows, revert, sell } from './revert-fixture.ts';
-import { testRepeatedReverts } from './repeated-reverts.ts';
+import { testClampedReverts, testRepeatedReverts } from './repeated-reverts.ts';
 import { makeSync } from './stock.ts';
 
 export function testReverts(prepare: PrepareStore): void {
@@ -18,6 +18,7 @@ export function testReverts(prepare: PrepareStore): void {
   testChains(prepare);
   testRanges(prepare);
   testRepeatedReverts(prepare);
+  testClampedReverts(prepare);
   testRetries(prepare);
   testPruned(prepare);
 }
