@@ -61,6 +61,8 @@ export async function openWatchedShop(t: TestContext, filesLimit: number): Promi
       child.kill('SIGTERM');
       const [status, signal] = await ended;
       if (signal === 'SIGKILL') return 'killed';
+      // SIGTERM ends a process that does not listen for signals yet. The folder was empty.
+      if (signal === 'SIGTERM') return 'stopped';
       assert.equal(status, 0, notes);
       return 'stopped';
     },
