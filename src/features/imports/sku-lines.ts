@@ -11,7 +11,7 @@ const SLOTS_AT_FIRST = 64;
 const FULL_SHARE = 0.75;
 
 export class SkuLines {
-  /** Unknown to whoever writes the file, who could otherwise choose SKUs with equal hashes. */
+  /** Random, so that the author of a file cannot choose SKUs with equal hashes. */
   readonly #seed = randomInt(2 ** 32);
   readonly #tables: readonly LineTable[];
 

@@ -135,6 +135,7 @@ export class StockImport {
       : new StockCsvRows({ map, hasSource });
     return readStockRows(reader, file.read(), target, progress);
   }
+
   /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */
   #asStocktake(
     target: StockTarget,
