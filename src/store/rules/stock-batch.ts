@@ -9,7 +9,9 @@ import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
-import type { ChangeActor, NewChange } from './history.ts';
+import type { Sku } from '../../domain/catalogue/product-fields.ts';
+import type { ProductId } from '../../domain/id.ts';
+import type { ChangeActor } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
 
 interface BatchContext {
@@ -21,15 +23,27 @@ interface BatchContext {
   readonly at: number;
 }
 
+/** A change event of a batch; the events have consecutive positions. */
+export interface StockMovement {
+  readonly productId: ProductId;
+  readonly sku: Sku;
+  readonly before: number;
+  readonly after: number;
+  /** Position of the product's last change before this one. */
+  readonly previousPosition: number;
+  readonly reason: string | undefined;
+  readonly sequence: number | undefined;
+}
+
 export class StockBatch {
-  readonly #context: BatchContext;
+  readonly context: BatchContext;
   /** To be written to the history. */
-  readonly changes: NewChange[] = [];
+  readonly movements: StockMovement[] = [];
   /** The products that were named and exist. */
   readonly named = new Set<StockLevel>();
 
   constructor(context: BatchContext) {
-    this.#context = context;
+    this.context = context;
   }
 
   apply(change: StockChange, level: StockLevel | undefined): StockResult {
@@ -51,20 +65,16 @@ export class StockBatch {
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
-    const { actor: { sellerId, keyId, actorName: actor, importId }, origin, position, at } =
-      this.#context;
+    const { origin, position, at } = this.context;
     const { id: productId, sku, stock: before, position: previousPosition } = level;
+    this.movements.push({
+      productId, sku, before, after: stock, previousPosition, reason: reason ?? origin.reason,
+      sequence,
+    });
     level.stock = stock;
-    level.position = position + this.changes.length + 1;
+    level.position = position + this.movements.length;
     level.at = at;
     level.isMoved = true;
-    this.changes.push({
-      sellerId, keyId, actor, importId, productId, sku, type: 'stock',
-      position: level.position, at: level.at, product: undefined, previousPosition,
-      movement: {
-        before, after: stock, reason: reason ?? origin.reason, source: origin.source, sequence,
-      },
-    });
   }
 }
 

@@ -69,7 +69,7 @@ export function openStockDryRun(
       for (const { id, stock, position: moved, sequence } of batch.named) {
         tried.set(String(id), { stock, position: moved, sequence });
       }
-      last += batch.changes.length;
+      last += batch.movements.length;
       return { results, position: last };
     },
     close: async () => tried.close(),

@@ -10,14 +10,15 @@ import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import { type NewChange, timeAfter } from '../../rules/history.ts';
+import type { StockBatch, StockMovement } from '../../rules/stock-batch.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 
 const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
   stock_after, product, sku, prior, reason, source, sequence, actor, import_id`;
 const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-/** Changes per statement: halves the time per row; larger groups gain nothing. */
-const GROUP_ROWS = 16;
+/** Movements per statement: halves the time per row; larger groups gain nothing. */
+const GROUP_ROWS = 32;
 
 interface Counters extends Moved {
   position: number;
@@ -42,7 +43,7 @@ export class PositionAllocator {
   readonly #deleteLater;
   readonly #noteStockDay;
   readonly #insertChange;
-  readonly #insertGroup;
+  readonly #insertMovements;
   readonly #touched = new Map<SellerId, Counters>();
   #deferred: Deferred | undefined;
 
@@ -59,11 +60,10 @@ export class PositionAllocator {
     this.#deleteLater = db.prepare(`
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
     this.#noteStockDay = prepareNoteStockDay(db);
-    const insert = `INSERT INTO change (${CHANGE_COLUMNS}) VALUES`;
-    this.#insertChange = db.prepare(`${insert} ${CHANGE_VALUES}`);
-    this.#insertGroup = db.prepare(
-      `${insert} ${Array(GROUP_ROWS).fill(CHANGE_VALUES).join(', ')}`,
+    this.#insertChange = db.prepare(
+      `INSERT INTO change (${CHANGE_COLUMNS}) VALUES ${CHANGE_VALUES}`,
     );
+    this.#insertMovements = [GROUP_ROWS, 1].map((rows) => prepareInsertMovements(db, rows));
   }
 
   /**
@@ -94,16 +94,36 @@ export class PositionAllocator {
 
   /** Allocates a seller's next positions for these events, and writes the events. */
   addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
-    const grouped = changes.length - (changes.length % GROUP_ROWS);
-    for (let start = 0; start < grouped; start += GROUP_ROWS) {
-      this.#insertGroup.run(...changes.slice(start, start + GROUP_ROWS).flatMap(encodeChange));
-    }
-    for (const change of changes.slice(grouped)) this.#insertChange.run(...encodeChange(change));
     const counters = this.#touch(sellerId);
     counters.position += changes.length;
-    for (const { movement: { before, after } } of changes) {
-      if (after > before) counters.unitsIn += after - before;
-      else counters.unitsOut += before - after;
+    for (const change of changes) {
+      this.#insertChange.run(...encodeChange(change));
+      noteMovement(counters, change.movement);
+    }
+  }
+
+  /** The same for the movements of a batch, many in one statement. */
+  addMovements({ context, movements }: Pick<StockBatch, 'context' | 'movements'>): void {
+    const { actor: { sellerId, keyId, actorName, importId }, origin: { source }, at } = context;
+    const counters = this.#touch(sellerId);
+    let start = 0;
+    for (const { rows, insert } of this.#insertMovements) {
+      for (; start + rows <= movements.length; start += rows) {
+        const values: SQLInputValue[] = [];
+        for (const movement of movements.slice(start, start + rows)) {
+          noteMovement(counters, movement);
+          values.push(
+            movement.productId, movement.before, movement.after, movement.sku,
+            movement.previousPosition, movement.reason ?? null, movement.sequence ?? null,
+          );
+        }
+        const position = counters.position + 1;
+        insert.run(
+          ...values, sellerId, position, keyId, at, source ?? null, actorName ?? null,
+          importId ?? null,
+        );
+        counters.position += rows;
+      }
     }
   }
 
@@ -169,4 +189,22 @@ function encodeChange(change: NewChange): SQLInputValue[] {
     reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
     change.importId ?? null,
   ];
+}
+
+/** The columns that differ between movements are in `moved`; the others are bound once. */
+function prepareInsertMovements(db: DatabaseSync, rows: number) {
+  const values = Array.from({ length: rows }, (_, n) => `(${n}, ?, ?, ?, ?, ?, ?, ?)`).join(', ');
+  const insert = db.prepare(`
+    INSERT INTO change (seller_id, position, type, product_id, key_id, at, stock_before,
+      stock_after, sku, prior, reason, source, sequence, actor, import_id)
+    WITH moved (n, product_id, stock_before, stock_after, sku, prior, reason, sequence)
+      AS (VALUES ${values})
+    SELECT ?, ? + n, 'stock', product_id, ?, ?, stock_before, stock_after, sku, prior, reason, ?,
+      sequence, ?, ? FROM moved`);
+  return { rows, insert };
+}
+
+function noteMovement(moved: Moved, { before, after }: Pick<StockMovement, 'before' | 'after'>) {
+  if (after > before) moved.unitsIn += after - before;
+  else moved.unitsOut += before - after;
 }

@@ -80,7 +80,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
         if (missing > 0) zeroMissing(actor, sync, batch.named, at);
         else if (!cache.keep(sellerId, table, positions.of(sellerId))) writer.flush();
       }
-      const tried = isDryRun && !rejection ? batch.changes.length + missing : 0;
+      const tried = isDryRun && !rejection ? batch.movements.length + missing : 0;
       const position = positions.of(sellerId) + tried;
       const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
       return { results, zeroed: missing, rejection, position, isReplay: false, importId };
@@ -114,7 +114,7 @@ function prepareZeroStock(
     const results = products.map((id, index) =>
       ({ ...batch.apply({ set: 0 }, levels[index]), id }));
     writer.write(sellerId, batch, undefined);
-    const zeroed = batch.changes.length;
+    const zeroed = batch.movements.length;
     return {
       results, zeroed, rejection: undefined, position: positions.of(sellerId), isReplay: false,
       importId: close(countResults([], zeroed)),
@@ -134,13 +134,13 @@ function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
     VALUES (?, ?, ?, ?)`);
   const moved = new Map<StockLevel, SellerId>();
   return {
-    write(sellerId: SellerId, { named, changes }: StockBatch, source: string | undefined): void {
-      for (const level of named) {
+    write(sellerId: SellerId, batch: StockBatch, source: string | undefined): void {
+      for (const level of batch.named) {
         if (level.isMoved) moved.set(level, sellerId);
         if (source === undefined || !level.isSequenceMoved) continue;
         noteSequence.run(sellerId, level.id, source, level.sequence);
       }
-      positions.addChanges(sellerId, changes);
+      positions.addMovements(batch);
     },
     flush(): void {
       for (const [{ id, stock, position, at }, sellerId] of moved) {
