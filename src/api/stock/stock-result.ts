@@ -1,4 +1,4 @@
-/** Formats the results of stock changes for responses. */
+/** Describes the results of stock changes in responses. */
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import {
   isFailure, type SentChange, STOCK_TOO_LARGE, type StockResult,
@@ -6,7 +6,7 @@ import {
 
 const INVALID: StockResult = { status: 'invalid' };
 
-/** Formats the results of a request one by one, and counts them. */
+/** Describes the results of a request one by one, and counts them. */
 export class StockTally {
   applied = 0;
   unchanged = 0;
@@ -20,29 +20,29 @@ export class StockTally {
   }
 
   /**
-   * The members of one result as JSON, without braces. A valid change takes the next of `results`.
-   * Concatenated for speed, since responses have thousands.
+   * One result for `JSON.stringify`, with its members in their order. A valid change takes the next
+   * of `results`.
    */
-  format(sent: SentChange, results: Iterator<StockResult, undefined>): string {
+  describe(sent: SentChange, results: Iterator<StockResult, undefined>): object {
     const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
     const { status, id, sku, previous, stock, position } = result;
     const named = 'change' in sent ? sent.change : sent.named;
     const shownId = id === undefined ? named?.id : formatProductId(this.#sellerId, id);
     const errors = 'issues' in sent ? sent.issues : [STOCK_TOO_LARGE];
-    return `"sku":${JSON.stringify(sku ?? named?.sku ?? null)}`
-      + `,"id":${JSON.stringify(shownId ?? null)},"status":"${status}"`
-      + `,"previous":${previous ?? null},"stock":${stock ?? null},"position":${position ?? null}`
-      + (status === 'invalid' ? `,"errors":${JSON.stringify(errors)}` : '');
+    return {
+      sku: sku ?? named?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
+      stock: stock ?? null, position: position ?? null,
+      errors: status === 'invalid' ? errors : undefined,
+    };
   }
 
-  /** As `format`, for a product that no line names; undefined if it was not in stock any more. */
-  formatZeroed({ status, id, sku, previous, position }: StockResult): string | undefined {
+  /** The same for a product that no line names; undefined if it was not in stock any more. */
+  describeZeroed({ status, id, sku, previous, position }: StockResult): object | undefined {
     if (status !== 'ok' || id === undefined) return undefined;
     this.zeroed += 1;
     const shownId = formatProductId(this.#sellerId, id);
-    return `"sku":${JSON.stringify(sku)},"id":"${shownId}","status":"zeroed"`
-      + `,"previous":${previous},"stock":0,"position":${position}`;
+    return { sku, id: shownId, status: 'zeroed', previous, stock: 0, position };
   }
 
   #count({ status }: StockResult): void {

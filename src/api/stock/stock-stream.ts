@@ -13,7 +13,7 @@ import { CSV_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import { StockTally } from './stock-result.ts';
-import { type BatchReport, ingestStream } from '../ingest.ts';
+import { type BatchReport, formatLine, ingestStream } from '../ingest.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
@@ -91,13 +91,13 @@ function createReport(
       let lines = '';
       for (const { line, sent } of rows) {
         const { failed } = tally;
-        const members = tally.format(sent, results);
-        if (reportsAll || tally.failed > failed) lines += `{"line":${line},${members}}\n`;
+        const result = tally.describe(sent, results);
+        if (reportsAll || tally.failed > failed) lines += formatLine({ line, ...result });
       }
       // What is left are the products that a stocktake has zeroed.
       for (const result of results) {
-        const members = tally.formatZeroed(result);
-        if (reportsAll && members !== undefined) lines += `{"line":null,${members}}\n`;
+        const zeroed = tally.describeZeroed(result);
+        if (reportsAll && zeroed) lines += formatLine({ line: null, ...zeroed });
       }
       return lines;
     },

@@ -118,10 +118,12 @@ async function formatResults(
   tally: StockTally, sent: readonly SentChange[], synced: SyncedStock,
 ): Promise<string> {
   const results = synced.results.values();
-  const parts: string[] = [];
-  for (const change of sent) {
-    if (parts.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
-    parts.push(`{${tally.format(change, results)}}`);
+  let text = '';
+  for (let start = 0; start < sent.length; start += STOCK_SLICE_CHANGES) {
+    if (start > 0) await yieldToEventLoop();
+    const slice = sent.slice(start, start + STOCK_SLICE_CHANGES);
+    const list = JSON.stringify(slice.map((change) => tally.describe(change, results)));
+    text += `${start > 0 ? ',' : ''}${list.slice(1, -1)}`;
   }
-  return parts.join(',');
+  return text;
 }

@@ -78,17 +78,22 @@ export async function parseStockSync(
   reader.require('changes');
   reader.assertValid();
   const sent: SentChange[] = [];
+  const valid: StockChange[] = [];
+  const faulty: ProductReference[] = [];
   for (const change of changes ?? []) {
-    sent.push(parseStockChange(change, source !== undefined));
-    if (sent.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
+    if (sent.length > 0 && sent.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
+    const one = parseStockChange(change, source !== undefined);
+    sent.push(one);
+    if ('change' in one) valid.push(one.change);
+    else faulty.push(...listReferences(one.named));
   }
   if (isComplete) assertNamed(sent);
   const zeroLimit = isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT;
   const sync = {
-    changes: sent.flatMap((one) => ('change' in one ? one.change : [])),
+    changes: valid,
     isAtomic, source, reason,
     completion: isComplete ? { zeroLimitPercent: zeroLimit } : undefined,
-    faulty: sent.flatMap((one) => ('issues' in one ? listReferences(one.named) : [])),
+    faulty,
   };
   return { sent, sync };
 }

@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
+import { decodeResults } from '../rules/stock-outcome.ts';
 import type { StreamedStocktake } from '../catalogue-store.ts';
 import type { Store } from '../store.ts';
 import type { WriteContext } from '../write.ts';
@@ -141,10 +142,13 @@ function idempotentMethods(writer: Writer): Pick<Store,
       'importProducts', { actor: actorOf(write), products, mode }, scopeOf(write),
       products.length,
     ),
-    syncStock: (write, sync, isDryRun) => writer.run(
-      'syncStock', { actor: actorOf(write), sync, isDryRun }, scopeOf(write),
-      sync.changes.length,
-    ),
+    async syncStock(write, sync, isDryRun) {
+      const { changes } = sync;
+      const synced = await writer.run(
+        'syncStock', { actor: actorOf(write), sync, isDryRun }, scopeOf(write), changes.length,
+      );
+      return { ...synced, results: decodeResults(synced.results, changes) };
+    },
     zeroStock: (write, { source, reason, zeroLimitPercent, products, total }) => writer.run(
       'zeroStock',
       { actor: actorOf(write), source, reason, zeroLimitPercent, generated: { products, total } },

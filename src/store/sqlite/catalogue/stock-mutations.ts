@@ -9,6 +9,7 @@ import {
 } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
 import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
+import { encodeResults } from '../../rules/stock-outcome.ts';
 import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
 import type { ChangeActor } from '../../rules/history.ts';
 import { countResults } from '../../rules/import-counts.ts';
@@ -59,7 +60,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
 
   return {
     zeroStock: prepareZeroStock(positions, { readLevels, openRecord, writer }),
-    syncStock(input: SyncInput, now: number): SyncedStock {
+    syncStock(input: SyncInput, now: number) {
       const { sync, isDryRun } = input;
       const { actor, close } = openRecord(input.actor, now);
       const { sellerId } = actor;
@@ -83,7 +84,10 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const tried = isDryRun && !rejection ? batch.movements.length + missing : 0;
       const position = positions.of(sellerId) + tried;
       const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
-      return { results, zeroed: missing, rejection, position, isReplay: false, importId };
+      return {
+        results: encodeResults(results, changes), zeroed: missing, rejection, position,
+        isReplay: false, importId,
+      };
     },
   };
 }

@@ -8,7 +8,7 @@ import { openReader, openWriter } from '../../../../src/store/sqlite/engine/conn
 import {
   type Batch, type Outcome, prepareGroupCommit,
 } from '../../../../src/store/sqlite/engine/group-commit.ts';
-import type { SyncedStock } from '../../../../src/store/catalogue-store.ts';
+import { decodeResults } from '../../../../src/store/rules/stock-outcome.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 import { AUDIT_KEY } from '../open.ts';
@@ -170,8 +170,9 @@ test('remembers no stock of a commit that failed', (t) => {
   assert.equal(positionOf(patched), 2);
   const synced = sync({ adjust: 1 });
   assert.ok(synced.isDone);
-  // What syncStock answers has results.
-  const { results } = synced.value as SyncedStock;
+  // The cast: what syncStock returns has results.
+  const { results: encoded } = synced.value as { results: Parameters<typeof decodeResults>[0] };
+  const results = decodeResults(encoded, [{ adjust: 1 }]);
   assert.deepEqual(results.map(({ previous, stock }) => [previous, stock]), [[7, 8]]);
 });
 
