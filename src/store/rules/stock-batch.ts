@@ -24,7 +24,7 @@ interface BatchContext {
 }
 
 /** A change event of a batch; the events have consecutive positions. */
-export interface StockMovement {
+interface StockMovement {
   readonly productId: ProductId;
   readonly sku: Sku;
   readonly before: number;

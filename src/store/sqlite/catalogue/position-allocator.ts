@@ -10,15 +10,13 @@ import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import { type NewChange, timeAfter } from '../../rules/history.ts';
-import type { StockBatch, StockMovement } from '../../rules/stock-batch.ts';
+import type { StockBatch } from '../../rules/stock-batch.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
-import { type Moved, prepareNoteStockDay } from './stock-days.ts';
+import { type Moved, noteMovement, prepareNoteStockDay } from './stock-days.ts';
+import { prepareInsertMovements } from './stock-movements.ts';
 
 const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
   stock_after, product, sku, prior, reason, source, sequence, actor, import_id`;
-const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-/** Movements per statement: halves the time per row; larger groups gain nothing. */
-const GROUP_ROWS = 32;
 
 interface Counters extends Moved {
   position: number;
@@ -61,9 +59,9 @@ export class PositionAllocator {
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
     this.#noteStockDay = prepareNoteStockDay(db);
     this.#insertChange = db.prepare(
-      `INSERT INTO change (${CHANGE_COLUMNS}) VALUES ${CHANGE_VALUES}`,
+      `INSERT INTO change (${CHANGE_COLUMNS}) VALUES (?${', ?'.repeat(15)})`,
     );
-    this.#insertMovements = [GROUP_ROWS, 1].map((rows) => prepareInsertMovements(db, rows));
+    this.#insertMovements = prepareInsertMovements(db);
   }
 
   /**
@@ -102,29 +100,12 @@ export class PositionAllocator {
     }
   }
 
-  /** The same for the movements of a batch, many in one statement. */
-  addMovements({ context, movements }: Pick<StockBatch, 'context' | 'movements'>): void {
-    const { actor: { sellerId, keyId, actorName, importId }, origin: { source }, at } = context;
-    const counters = this.#touch(sellerId);
-    let start = 0;
-    for (const { rows, insert } of this.#insertMovements) {
-      for (; start + rows <= movements.length; start += rows) {
-        const values: SQLInputValue[] = [];
-        for (const movement of movements.slice(start, start + rows)) {
-          noteMovement(counters, movement);
-          values.push(
-            movement.productId, movement.before, movement.after, movement.sku,
-            movement.previousPosition, movement.reason ?? null, movement.sequence ?? null,
-          );
-        }
-        const position = counters.position + 1;
-        insert.run(
-          ...values, sellerId, position, keyId, at, source ?? null, actorName ?? null,
-          importId ?? null,
-        );
-        counters.position += rows;
-      }
-    }
+  /** The same for the movements of a batch. */
+  addMovements(batch: StockBatch): void {
+    const counters = this.#touch(batch.context.actor.sellerId);
+    this.#insertMovements(batch, counters.position + 1);
+    counters.position += batch.movements.length;
+    for (const movement of batch.movements) noteMovement(counters, movement);
   }
 
   /** Sets the deferred rows, which are flushed and rolled back together with the positions. */
@@ -189,22 +170,4 @@ function encodeChange(change: NewChange): SQLInputValue[] {
     reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
     change.importId ?? null,
   ];
-}
-
-/** The columns that differ between movements are in `moved`; the others are bound once. */
-function prepareInsertMovements(db: DatabaseSync, rows: number) {
-  const values = Array.from({ length: rows }, (_, n) => `(${n}, ?, ?, ?, ?, ?, ?, ?)`).join(', ');
-  const insert = db.prepare(`
-    INSERT INTO change (seller_id, position, type, product_id, key_id, at, stock_before,
-      stock_after, sku, prior, reason, source, sequence, actor, import_id)
-    WITH moved (n, product_id, stock_before, stock_after, sku, prior, reason, sequence)
-      AS (VALUES ${values})
-    SELECT ?, ? + n, 'stock', product_id, ?, ?, stock_before, stock_after, sku, prior, reason, ?,
-      sequence, ?, ? FROM moved`);
-  return { rows, insert };
-}
-
-function noteMovement(moved: Moved, { before, after }: Pick<StockMovement, 'before' | 'after'>) {
-  if (after > before) moved.unitsIn += after - before;
-  else moved.unitsOut += before - after;
 }

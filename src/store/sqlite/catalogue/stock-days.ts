@@ -11,6 +11,13 @@ export interface Moved {
   unitsOut: number;
 }
 
+export function noteMovement(
+  moved: Moved, { before, after }: { readonly before: number; readonly after: number },
+): void {
+  if (after > before) moved.unitsIn += after - before;
+  else moved.unitsOut += before - after;
+}
+
 /** Sums saturate at the largest safe integer. */
 const SUM_LIMIT = Number.MAX_SAFE_INTEGER;
 

@@ -84,10 +84,8 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const tried = isDryRun && !rejection ? batch.movements.length + missing : 0;
       const position = positions.of(sellerId) + tried;
       const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
-      return {
-        results: encodeResults(results, changes), zeroed: missing, rejection, position,
-        isReplay: false, importId,
-      };
+      const encoded = encodeResults(results, changes);
+      return { results: encoded, zeroed: missing, rejection, position, isReplay: false, importId };
     },
   };
 }
