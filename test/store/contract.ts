@@ -30,7 +30,7 @@ import { testStocktakes } from './contract/stocktakes.ts';
 import { testWrites } from './contract/writes.ts';
 
 export function describeStore(name: string, prepare: PrepareStore): void {
-  describe(`the store on ${name}`, () => {
+  describe(`the store on ${name}`, { concurrency: 2 }, () => {
     testSellers(prepare);
     testDisabledSellers(prepare);
     testKeys(prepare);

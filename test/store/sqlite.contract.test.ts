@@ -1,15 +1,25 @@
 /** The SQLite adapter passes the contract of the store port. */
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeFolder } from '../support/folder.ts';
 import { describeStore } from './contract.ts';
+
+/** An empty data folder with all migrations applied; each test gets a copy. */
+const template = join(makeFolder({ after }), 'data');
+
+before(async () => {
+  await (await openSqliteStore({ folder: template })).close();
+});
 
 describeStore('SQLite', (t) => {
   const stores: Store[] = [];
   // Before the folder, for what is registered first is done first.
   t.after(() => Promise.all(stores.map((store) => store.close())));
   const folder = join(makeFolder(t), 'data');
+  cpSync(template, folder, { recursive: true });
   return async (clock) => {
     const store = await openSqliteStore({ folder, clock });
     stores.push(store);
