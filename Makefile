@@ -80,7 +80,7 @@ test-browser: types ## the portal in a real browser; needs chromium and chromium
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts
 
-bench: ## compare with a plain node:http server, grow to a million products (a few minutes)
+bench: ## benchmarks, beside a plain node:http server and bare SQLite loops (15 minutes)
 	@$(NODE) test/bench/main.ts
 
 limits: ## write the table of limits, src/LIMITS.md, from the constants

@@ -1,68 +1,60 @@
 /**
- * The catalogue as it was: pages at positions before and among a million changes, beside plain
- * pages of the same products, and what it takes to find a product by a SKU that it had.
+ * Reads of past catalogues: pages at positions before and among 1,000,000 changes, compared with
+ * plain pages of the same products, and how long it takes to find a product by its former SKU.
  */
 import { performance } from 'node:perf_hooks';
 import { parseNewProduct } from '../../src/domain/catalogue/product.ts';
 import type { NewProduct } from '../../src/domain/catalogue/product-fields.ts';
-import { parseKeyId } from '../../src/domain/id.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { generateLoad } from './load.ts';
-import { makeVariedProduct } from './made-up.ts';
-import { runCommand, startServer } from './process.ts';
-import { printRow } from './table.ts';
+import { get } from './client.ts';
+import { createSeller, EURO, parseActor } from './data.ts';
+import { generateLoad } from './load/load.ts';
+import { makeVariedProduct } from './load/made-up.ts';
+import { PRODUCTS_PATH } from './load/workloads.ts';
+import { startServer } from './process.ts';
+import { percentile, printRow } from './table.ts';
 
 const PRODUCTS = 100_000;
 /**
- * Each round moves the stock of every product once, or changes its price, in the order that its
- * factor gives: none of them shares a divisor with the number of products.
+ * Each round changes the stock or the price of every product once, in an order that its factor
+ * determines: no factor has a common divisor with the number of products.
  */
 const FACTORS = [3, 7, 9, 11, 13, 17, 19, 21, 23, 27];
 const CHANGES = PRODUCTS * FACTORS.length;
 const EDITING_ROUNDS = [3, 7];
 const BATCH = 1_000;
 const PAGE = 100;
-/** Pages that are requested in turn, evenly spread over the catalogue. */
+/** Pages requested in turn, evenly spread over the catalogue. */
 const PAGES = 200;
-const PATH = '/api/v1/products';
-/** Few, so that the time of an answer is its own and not that of a queue. */
+/** A plain page is cached, so each page is requested with this many different limits in turn. */
+const LIMITS = 10;
+/** Few, so that a response hardly waits for others. */
 const CONNECTIONS = 2;
 const MEASURE_MS = 3_000;
-const EURO = { code: 'EUR', decimals: 2 };
 const RENAMED = 'RENAMED-1';
 
 export async function measurePast(data: string): Promise<void> {
-  runCommand('seller', 'create', 'Bench', '--data', data);
-  const { id = '', key = '' } = runCommand('key', 'create', '--name', 'bench', '--data', data);
+  const { id, key } = createSeller(data);
   await fill(data, id);
   const server = await startServer(data);
-  const get = async (query: string): Promise<{ next_cursor: string | null }> => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${PATH}${query}`, {
-      headers: { 'x-api-key': key },
-    });
-    if (!response.ok) throw new Error(await response.text());
-    // The cast: a list responds with pages.
-    return await response.json() as { next_cursor: string | null };
-  };
+  const target = { port: server.port, key };
   const measure = async (at: string): Promise<number> => {
     const cursors: string[] = [];
     for (let cursor = ''; cursors.length < PAGES;) {
-      const { next_cursor: next } = await get(`?limit=${PRODUCTS / PAGES}${at}${cursor}`);
+      const text = await get(target, `${PRODUCTS_PATH}?limit=${PRODUCTS / PAGES}${at}${cursor}`);
+      const { next_cursor: next } = JSON.parse(text);
       if (next === null) break;
       cursors.push(next);
       cursor = `&cursor=${next}`;
     }
-    let count = 0;
-    // A plain page is cached: each request has another limit than the last one of its page.
-    const request = (): string => {
-      count += 1;
-      const limit = PAGE - 5 + (Math.floor(count / cursors.length) % 10);
-      const query = `?limit=${limit}${at}&cursor=${cursors[count % cursors.length]}`;
-      return `GET ${PATH}${query} HTTP/1.1\r\nHost: bench\r\nx-api-key: ${key}\r\n\r\n`;
-    };
-    const { port } = server;
-    const load = { port, connections: CONNECTIONS, durationMs: MEASURE_MS, request };
-    return (await generateLoad(load)).p50;
+    const paths = Array.from({ length: LIMITS }, (_, n) => PAGE - LIMITS / 2 + n).flatMap(
+      (limit) => cursors.map((cursor) =>
+        `${PRODUCTS_PATH}?limit=${limit}${at}&cursor=${cursor}`));
+    const { latencies } = await generateLoad({
+      port: server.port, connections: CONNECTIONS, durationMs: MEASURE_MS,
+      workload: { kind: 'get', key, paths },
+    });
+    return percentile(latencies, 0.5);
   };
 
   const [products, changes] = [PRODUCTS, CHANGES].map((number) => number.toLocaleString('en'));
@@ -75,14 +67,13 @@ export async function measurePast(data: string): Promise<void> {
     printRow([`${Math.round(CHANGES * (1 - share))} ago`, p50, p50 / plain]);
   }
   const start = performance.now();
-  await get(`/sku/${RENAMED}?at=${PRODUCTS}`);
+  await get(target, `${PRODUCTS_PATH}/sku/${RENAMED}?at=${PRODUCTS}`);
   printRow(['renamed SKU', performance.now() - start, '']);
   await server.stop();
 }
 
 async function fill(data: string, keyId: string): Promise<void> {
-  const actor = parseKeyId(keyId);
-  if (!actor) throw new Error(`not the id of a key: ${keyId}`);
+  const actor = parseActor(keyId);
   const store = await openSqliteStore({ folder: data });
   const make = (n: number, round: number): NewProduct => parseNewProduct({
     ...makeVariedProduct(n), ...(n === 0 && { sku: RENAMED }), price: round,

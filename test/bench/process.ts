@@ -1,4 +1,8 @@
-/** Starts the servers that are measured, each in a process of its own, and reads their memory. */
+/**
+ * Starts the servers that are measured, each in a process of its own and as a user starts it: no
+ * IPC channel and no Node options, so `serve` replaces itself by a process with its own options.
+ * Reads what a process uses from `/proc`, which only Linux has.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,64 +11,109 @@ import { fileURLToPath } from 'node:url';
 
 export interface Running {
   readonly port: number;
-  /** From the start of the process until it listened. */
+  /** Milliseconds from the start of the process until it listened. */
   readonly startMs: number;
   readonly child: ChildProcess;
-  /** Resident memory, MiB; NaN where the system does not tell. */
+  /** Resident memory, MiB; NaN without `/proc`. */
   memory(): number;
-  /** The most of it that there has been since the start. */
+  /** The highest resident memory since the start, MiB; NaN without `/proc`. */
   peakMemory(): number;
+  /** CPU time of all threads since the start, microseconds; NaN without `/proc`. */
+  cpuTime(): number;
   stop(): Promise<void>;
 }
 
-export async function startFloor(): Promise<Running> {
-  return start([pathOf('floor.ts')], (line) => Number(line));
+/** Linux counts CPU time in ticks of 10 ms. */
+const TICK_US = 10_000;
+const ERRORS_KEPT_CHARACTERS = 4_000;
+
+export function startFloor(): Promise<Running> {
+  return start([pathOf('floor/http.ts')], ['ignore', 'pipe', 'pipe'], (line) => Number(line));
 }
 
-export async function startServer(
-  folder: string, flags: readonly string[] = [], nodeFlags: readonly string[] = [],
+/** Starts `serve` with a data folder and no rate limit. */
+export function startServer(folder: string, flags: readonly string[] = []): Promise<Running> {
+  return start(serve(folder, flags), ['ignore', 'pipe', 'pipe'], readServerPort);
+}
+
+/**
+ * Starts `serve` with a module in its main thread, and an IPC channel to that module. Such a
+ * process does not replace itself, so it gets the options of a server here.
+ */
+export function startMonitoredServer(
+  folder: string, flags: readonly string[], monitor: URL,
 ): Promise<Running> {
-  const main = pathOf('../../src/main.ts');
-  const args = ['serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json', ...flags];
-  return start([...nodeFlags, main, ...args], (line) => Number(new URL(JSON.parse(line).url).port));
+  const nodeOptions = ['--max-semi-space-size=4', '--import', monitor.href];
+  return start(
+    [...nodeOptions, ...serve(folder, flags)], ['ignore', 'pipe', 'pipe', 'ipc'], readServerPort,
+    { MALLOC_ARENA_MAX: '1' });
 }
 
-/** Runs a command of the command line that answers with one JSON document. */
+/** Runs a command of the command line that prints one JSON document. */
 export function runCommand(...args: string[]): Record<string, string> {
   const main = pathOf('../../src/main.ts');
   const line = [main, ...args, '--json'];
   return JSON.parse(execFileSync(process.execPath, line, { encoding: 'utf8' }));
 }
 
-async function start(args: string[], readPort: (line: string) => number): Promise<Running> {
+function serve(folder: string, flags: readonly string[]): string[] {
+  const main = pathOf('../../src/main.ts');
+  return [main, 'serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json', ...flags];
+}
+
+function readServerPort(line: string): number {
+  return Number(new URL(JSON.parse(line).url).port);
+}
+
+async function start(
+  args: readonly string[], stdio: ('ignore' | 'pipe' | 'ipc')[],
+  readPort: (line: string) => number, environment: NodeJS.ProcessEnv = {},
+): Promise<Running> {
   const begin = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+  const child = spawn(process.execPath, args, { stdio, env: { ...process.env, ...environment } });
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = `${errors}${text}`.slice(-ERRORS_KEPT_CHARACTERS);
+  });
   const kill = (): void => void child.kill();
   process.once('exit', kill); // where the benchmark itself fails
+  const explain = (code: number | null, signal: NodeJS.Signals | null): never => {
+    // Uncaught, and it ends the benchmark: nothing can be measured without the server.
+    throw new Error(`${args.join(' ')} ended with ${signal ?? code}.\n${errors}`);
+  };
+  child.once('close', explain);
   const [line] = await once(child.stdout ?? child, 'data');
   const startMs = performance.now() - begin;
-  const port = readPort(String(line));
+  child.stdout?.resume();
   return {
-    port, startMs, child,
+    port: readPort(String(line)), startMs, child,
     memory: () => readMemory(child, 'VmRSS'),
     peakMemory: () => readMemory(child, 'VmHWM'),
-    stop() {
+    cpuTime: () => readCpuTime(child),
+    async stop() {
       process.off('exit', kill);
-      return stop(child);
+      child.off('close', explain);
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
     },
   };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
+function readMemory(child: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readProcess(child, 'status');
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024;
 }
 
-function readMemory(child: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
-  if (process.platform !== 'linux') return NaN;
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024;
+function readCpuTime(child: ChildProcess): number {
+  // The name of the program, in parentheses, is the only field that may contain spaces.
+  const fields = readProcess(child, 'stat').split(') ')[1]?.split(' ') ?? [];
+  const [user = NaN, system = NaN] = [fields[11], fields[12]].map(Number);
+  return (user + system) * TICK_US;
+}
+
+function readProcess(child: ChildProcess, file: string): string {
+  return process.platform === 'linux' ? readFileSync(`/proc/${child.pid}/${file}`, 'utf8') : '';
 }
 
 function pathOf(name: string): string {

@@ -1,16 +1,16 @@
-/** A revert beside the import that it reverts, and with a sale of each product in between. */
+/** A revert compared with its import: without later changes, and with a later sale per product. */
 import { performance } from 'node:perf_hooks';
 import { SellerClient } from '../../src/client/index.ts';
-import { makeVariedProduct } from './made-up.ts';
-import { runCommand, startServer } from './process.ts';
+import { createSeller } from './data.ts';
+import { makeVariedProduct } from './load/made-up.ts';
+import { startServer } from './process.ts';
 import { printRow } from './table.ts';
 
 const ROWS = 100_000;
 const ROUNDS = 2;
 
 export async function measureReverts(data: string): Promise<void> {
-  runCommand('seller', 'create', 'Bench', '--data', data);
-  const { key = '' } = runCommand('key', 'create', '--name', 'bench', '--data', data);
+  const { key } = createSeller(data);
   const server = await startServer(data);
   const shop = new SellerClient({ baseUrl: `http://127.0.0.1:${server.port}`, key });
   const makeRows = (price: number): string => Array.from({ length: ROWS }, (_, n) =>
@@ -26,10 +26,10 @@ export async function measureReverts(data: string): Promise<void> {
     (await shop.imports.revert({ import: id ?? '' }, { force })).summary());
 
   console.log(`\nReverts of imports of ${ROWS.toLocaleString('en')} rows`);
-  printRow(['reverted', 'import s', 'revert s', 'x import', 'RSS MiB']);
+  printRow(['reverted', 'import s', 'revert s', 'x import', 'peak MiB']);
   const [createdIn, created] = await importRows(1);
   const [deletedIn] = await revert(created.import, false);
-  printRow(['created', createdIn, deletedIn, deletedIn / createdIn, server.memory()]);
+  printRow(['created', createdIn, deletedIn, deletedIn / createdIn, server.peakMemory()]);
   await importRows(1);
   for (let round = 1; round <= ROUNDS; round += 1) {
     const isSold = round === ROUNDS;
@@ -42,7 +42,7 @@ export async function measureReverts(data: string): Promise<void> {
     const [revertedIn, { restored }] = await revert(id, isSold);
     if (restored !== ROWS) throw new Error(`${restored} products were restored`);
     const name = isSold ? 'sold since' : 'updated';
-    printRow([name, importedIn, revertedIn, revertedIn / importedIn, server.memory()]);
+    printRow([name, importedIn, revertedIn, revertedIn / importedIn, server.peakMemory()]);
   }
   await server.stop();
 }

@@ -1,11 +1,13 @@
-/** Webhooks: how many deliveries a second reach a receiver on the same machine. */
+/** Webhooks: how many deliveries per second reach a receiver on the same machine. */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { type Running, runCommand, startServer } from './process.ts';
+import { postJson } from './client.ts';
+import { createSeller } from './data.ts';
+import { startServer } from './process.ts';
 import { printRow } from './table.ts';
 
 const ENDPOINTS = 20;
@@ -15,21 +17,21 @@ const CHANGES_PER_CALL = 1_000;
 export async function measureWebhooks(folder: string): Promise<void> {
   mkdirSync(folder);
   const data = join(folder, 'data');
-  runCommand('seller', 'create', 'Bench', '--data', data);
-  const { key = '' } = runCommand('key', 'create', '--name', 'bench', '--data', data);
+  const { key } = createSeller(data);
   const server = await startServer(data, ['--webhook-allow-private', '--webhook-allow-http']);
-  await post(server, key, '/api/v1/products', {
+  const target = { port: server.port, key };
+  await postJson(target, '/api/v1/products', {
     name: 'Mug', category: 'Kitchen', sku: 'S-1', price: 1, stock: 1_000,
   });
   const receiver = await startReceiver();
   for (let n = 0; n < ENDPOINTS; n += 1) {
-    await post(server, key, '/api/v1/webhooks', { url: `${receiver.url}/${n}` });
+    await postJson(target, '/api/v1/webhooks', { url: `${receiver.url}/${n}` });
   }
   const start = performance.now();
   for (let n = 0; n < CHANGES; n += CHANGES_PER_CALL) {
     const changes = Array.from({ length: CHANGES_PER_CALL }, (_, at) =>
       ({ sku: 'S-1', adjust: at % 2 === 0 ? 1 : -1 }));
-    await post(server, key, '/api/v1/stock', { changes });
+    await postJson(target, '/api/v1/stock', { changes });
   }
   await receiver.got(ENDPOINTS * CHANGES);
   const seconds = (performance.now() - start) / 1000;
@@ -43,7 +45,7 @@ export async function measureWebhooks(folder: string): Promise<void> {
   await server.stop();
 }
 
-/** Takes everything, and counts it. */
+/** Responds 204 to every delivery, and counts deliveries and changes. */
 async function startReceiver() {
   let deliveries = 0;
   let changes = 0;
@@ -74,13 +76,4 @@ async function startReceiver() {
       await once(server, 'close');
     },
   };
-}
-
-async function post({ port }: Running, key: string, path: string, body: object): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method: 'POST', body: JSON.stringify(body),
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${text}`);
 }

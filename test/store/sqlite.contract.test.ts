@@ -1,5 +1,6 @@
 /** The SQLite adapter passes the contract of the store port. */
-import { cpSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -8,11 +9,9 @@ import { makeFolder } from '../support/folder.ts';
 import { describeStore } from './contract.ts';
 
 /** An empty data folder with all migrations applied; each test gets a copy. */
-const template = join(makeFolder({ after }), 'data');
-
-before(async () => {
-  await (await openSqliteStore({ folder: template })).close();
-});
+const template = mkdtempSync(join(tmpdir(), 'seller-api-template-'));
+before(async () => (await openSqliteStore({ folder: template })).close());
+after(() => rmSync(template, { recursive: true, force: true }));
 
 describeStore('SQLite', (t) => {
   const stores: Store[] = [];

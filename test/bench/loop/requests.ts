@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { makeVariedProduct } from '../made-up.ts';
+import { makeVariedProduct } from '../load/made-up.ts';
 import {
   BUSY, importOf, makeCsv, makeLines, type MeasuredShop, openWebhooks, PRODUCTS, type Sent,
 } from './shop.ts';

@@ -10,8 +10,8 @@ import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/
 import type { SellerId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import { openShop, type PageClient } from '../../features/portal/page-client.ts';
-import { makeVariedProduct } from '../made-up.ts';
-import { type Running, startServer } from '../process.ts';
+import { makeVariedProduct } from '../load/made-up.ts';
+import { type Running, startMonitoredServer } from '../process.ts';
 import type { LongestTurn } from './monitor.ts';
 
 export const PRODUCTS = 100_000;
@@ -42,9 +42,9 @@ export interface MeasuredShop {
 
 /** 100,000 products and 300,000 entries of history. */
 export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
-  const monitor = new URL('monitor.ts', import.meta.url).href;
+  const monitor = new URL('monitor.ts', import.meta.url);
   const flags = ['--webhook-allow-private', '--webhook-allow-http'];
-  const server = await startServer(folder, flags, ['--import', monitor]);
+  const server = await startMonitoredServer(folder, flags, monitor);
   const store = await openSqliteStore({ folder });
   const { user, key, sellerId } = await openShop({ port: server.port, store });
   const keys = await makeKeys(store, sellerId);

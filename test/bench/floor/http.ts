@@ -1,10 +1,11 @@
 /**
- * The floor: plain `node:http` that stores nothing and answers with bytes made in advance. No
+ * The floor of HTTP: plain `node:http` that stores nothing and responds with prepared bytes. No
  * server on `node:http` can be faster. Prints its port.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+const PRODUCTS_PATH = '/api/v1/products';
 const at = '2026-01-01T00:00:00.000Z';
 const product = {
   id: 'prd_1k7s94cm9001k7s94bi600', name: 'Product name number 12345', category: 'Kitchen',
@@ -23,7 +24,7 @@ function send(response: ServerResponse, status: number, bytes: Buffer): void {
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    send(response, 200, page);
+    send(response, 200, request.url === PRODUCTS_PATH ? page : one);
     return;
   }
   const chunks: Buffer[] = [];
