@@ -4,6 +4,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { CHANGE_TYPES } from '../../../../src/domain/catalogue/change.ts';
 import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
@@ -164,3 +165,20 @@ for (const [what, more, days] of FILLED) {
     assert.deepEqual(listed.map(({ day, unitsIn, unitsOut }) => [day, unitsIn, unitsOut]), days);
   });
 }
+
+test('accepts the same types of changes as before their check was reworded', (t) => {
+  const file = join(makeOld(t, 13), FILE_NAME);
+  const [db, other] = [new DatabaseSync(file), new DatabaseSync(file)];
+  const add = (type: string, position: number) => other.exec(`
+    INSERT INTO change
+      (seller_id, position, type, product_id, key_id, at, stock_before, stock_after, product, sku)
+    VALUES (${SELLER}, ${position}, '${type}', 1, ${KEY}, 1000, 0, 5, '{}', 'MUG')`);
+  assert.throws(() => add('moved', 9), /CHECK constraint failed: type IN/);
+  migrate(db);
+  // Also on a connection that had read the schema before.
+  assert.throws(() => add('moved', 9), /CHECK constraint failed: type = 'stock' OR/);
+  for (const [index, type] of CHANGE_TYPES.entries()) add(type, index + 9);
+  assert.throws(() => db.exec("UPDATE sqlite_schema SET sql = ''"), /may not be modified/);
+  db.close();
+  other.close();
+});
