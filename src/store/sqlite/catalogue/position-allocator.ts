@@ -4,19 +4,17 @@
  * old ones and relinks the rest. A seller's row is read at its first change and written once,
  * before the commit; BEGIN IMMEDIATE excludes every other writer.
  */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import { type NewChange, timeAfter } from '../../rules/history.ts';
 import type { StockBatch } from '../../rules/stock-batch.ts';
+import type { InsertQueue } from '../engine/insert-queue.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
+import { encodeChange, prepareChangeQueue, prepareInsertMovements } from './change-rows.ts';
 import { type Moved, noteMovement, prepareNoteStockDay } from './stock-days.ts';
-import { prepareInsertMovements } from './stock-movements.ts';
-
-const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
-  stock_after, product, sku, prior, reason, source, sequence, actor, import_id`;
 
 interface Counters extends Moved {
   position: number;
@@ -28,11 +26,8 @@ interface Counters extends Moved {
   readonly currency: Currency;
 }
 
-/** Rows whose write is deferred, so that a row that changes often is written once. */
-interface Deferred {
-  flush(): void;
-  rollback(): void;
-}
+/** Rows whose write is deferred: they are written in groups, and one that changes often once. */
+type Deferred = Pick<InsertQueue, 'flush' | 'clear'>;
 
 export class PositionAllocator {
   readonly #find;
@@ -40,10 +35,10 @@ export class PositionAllocator {
   readonly #noteMinute;
   readonly #deleteLater;
   readonly #noteStockDay;
-  readonly #insertChange;
+  readonly #changes;
   readonly #insertMovements;
   readonly #touched = new Map<SellerId, Counters>();
-  #deferred: Deferred | undefined;
+  readonly #deferred: Deferred[] = [];
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
@@ -58,9 +53,8 @@ export class PositionAllocator {
     this.#deleteLater = db.prepare(`
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
     this.#noteStockDay = prepareNoteStockDay(db);
-    this.#insertChange = db.prepare(
-      `INSERT INTO change (${CHANGE_COLUMNS}) VALUES (?${', ?'.repeat(15)})`,
-    );
+    this.#changes = prepareChangeQueue(db);
+    this.defer(this.#changes);
     this.#insertMovements = prepareInsertMovements(db);
   }
 
@@ -90,17 +84,15 @@ export class PositionAllocator {
     return counters.lastProductId as ProductId;
   }
 
-  /** Allocates a seller's next positions for these events, and writes the events. */
-  addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
-    const counters = this.#touch(sellerId);
-    counters.position += changes.length;
-    for (const change of changes) {
-      this.#insertChange.run(...encodeChange(change));
-      noteMovement(counters, change.movement);
-    }
+  /** Allocates a seller's next position for this event, whose write is deferred. */
+  addChange(change: NewChange): void {
+    const counters = this.#touch(change.sellerId);
+    counters.position += 1;
+    this.#changes.add(encodeChange(change));
+    noteMovement(counters, change.movement);
   }
 
-  /** The same for the movements of a batch. */
+  /** Allocates the next positions for the movements of a batch, and writes them. */
   addMovements(batch: StockBatch): void {
     const counters = this.#touch(batch.context.actor.sellerId);
     this.#insertMovements(batch, counters.position + 1);
@@ -108,14 +100,14 @@ export class PositionAllocator {
     for (const movement of batch.movements) noteMovement(counters, movement);
   }
 
-  /** Sets the deferred rows, which are flushed and rolled back together with the positions. */
+  /** Adds deferred rows, which are flushed and cleared together with the positions. */
   defer(deferred: Deferred): void {
-    this.#deferred = deferred;
+    this.#deferred.push(deferred);
   }
 
   /** Writes deferred rows. Call it before anything else reads their tables. */
   flushDeferred(): void {
-    this.#deferred?.flush();
+    for (const deferred of this.#deferred) deferred.flush();
   }
 
   /** Writes the allocated positions. Call it before the commit. */
@@ -137,7 +129,7 @@ export class PositionAllocator {
   /** Discards allocated positions. Call it after every rollback. */
   rollback(): void {
     this.#touched.clear();
-    this.#deferred?.rollback();
+    for (const deferred of this.#deferred) deferred.clear();
   }
 
   #touch(sellerId: SellerId): Counters {
@@ -160,14 +152,4 @@ export class PositionAllocator {
     this.#touched.set(sellerId, counters);
     return counters;
   }
-}
-
-function encodeChange(change: NewChange): SQLInputValue[] {
-  const { before, after, reason, source, sequence } = change.movement;
-  return [
-    change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
-    before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
-    reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
-    change.importId ?? null,
-  ];
 }

@@ -11,7 +11,7 @@ import {
   formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import {
-  type NewProduct, type Product, SENT_FIELDS,
+  type NewProduct, type Product, SENT_FIELDS, type Sku,
 } from '../../../domain/catalogue/product-fields.ts';
 import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
@@ -22,6 +22,7 @@ import {
 import { countEffects } from '../../rules/import-counts.ts';
 import type { ChangeActor } from '../../rules/history.ts';
 import type { Actor } from '../../write.ts';
+import { InsertQueue } from '../engine/insert-queue.ts';
 import { prepareImportRecords, type WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
@@ -38,6 +39,8 @@ interface Members {
 }
 
 type Input<Names extends keyof Members> = Pick<Members, Names>;
+
+const ROW_COLUMNS = ['seller_id', 'snapshot_position', ...PRODUCT_COLUMNS];
 
 /** A product to create again; its version chain continues from its deletion. */
 interface DeletedProduct {
@@ -84,9 +87,7 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
       remove(actor, before, at);
       return { isReplay: false };
     },
-    importProducts(
-      input: Input<'actor' | 'products' | 'mode'>, at: number,
-    ): ImportedProducts {
+    importProducts(input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts {
       const { products, mode } = input;
       const { actor, close } = openRecord(input.actor, at);
       const effects = products.map((row): ImportEffect => {
@@ -105,10 +106,13 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
 /** What mutations do to one product. */
 export function prepareProductChanges(db: DatabaseSync, positions: PositionAllocator) {
   const findProduct = prepareFindProduct(db);
-  const { insertRow, updateRow, deleteRow, deleteSequences } = prepareStatements(db);
+  const { created, updateRow, deleteRow, deleteSequences } = prepareStatements(db);
+  positions.defer(created);
 
-  const find = (sellerId: SellerId, target: ProductTarget): Product | undefined =>
-    findProduct(sellerId, positions.currencyOf(sellerId), target);
+  function find(sellerId: SellerId, target: ProductTarget): Product | undefined {
+    if (created.includes('id' in target ? target.id : target.sku)) created.flush();
+    return findProduct(sellerId, positions.currencyOf(sellerId), target);
+  }
 
   return {
     find,
@@ -121,12 +125,10 @@ export function prepareProductChanges(db: DatabaseSync, positions: PositionAlloc
       const { id, createdAt, position: previousPosition } = deleted
         ?? { id: positions.takeProductId(sellerId, at), createdAt: at };
       const after = { ...product, sellerId, id, currency, position, createdAt, updatedAt: at };
-      const { changes } = insertRow.run(sellerId, position, ...encodeProduct(after));
-      if (changes === 0) throw skuTaken(product.sku);
+      created.add([sellerId, position, ...encodeProduct(after)]);
       const json = formatProduct(after);
-      const states = { before: undefined, after, snapshot: json };
-      const change = describeChange('created', actor, states);
-      positions.addChanges(sellerId, [{ ...change, previousPosition }]);
+      const change = describeChange('created', actor, { before: undefined, after, snapshot: json });
+      positions.addChange({ ...change, previousPosition });
       return { effect: 'created', id, position, json, isReplay: false };
     },
     /** Allocates no position if nothing changes. @throws AppError `sku_taken` */
@@ -147,7 +149,7 @@ export function prepareProductChanges(db: DatabaseSync, positions: PositionAlloc
       const json = formatProduct(after);
       const type = isStock ? 'stock' : 'updated';
       const states = { before, after, snapshot: isStock ? undefined : json };
-      positions.addChanges(sellerId, [describeChange(type, actor, states)]);
+      positions.addChange(describeChange(type, actor, states));
       return { effect: 'updated', id, position, json, isReplay: false };
     },
     /** The event contains the product's last state, with a stock of 0. */
@@ -158,24 +160,27 @@ export function prepareProductChanges(db: DatabaseSync, positions: PositionAlloc
       deleteSequences.run(sellerId, id);
       const after = { ...before, position, updatedAt, stock: 0 };
       const states = { before, after, snapshot: formatProduct(before) };
-      positions.addChanges(sellerId, [describeChange('deleted', actor, states)]);
+      positions.addChange(describeChange('deleted', actor, states));
     },
   };
 }
 
 function prepareStatements(db: DatabaseSync) {
   return {
-    insertRow: db.prepare(`
-      INSERT INTO product (seller_id, snapshot_position, ${PRODUCT_COLUMNS.join(', ')})
-      VALUES (?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})
-      ON CONFLICT (seller_id, sku) DO NOTHING`),
+    created: new InsertQueue(db, {
+      insert: `INSERT INTO product (${ROW_COLUMNS.join(', ')})`,
+      width: ROW_COLUMNS.length,
+      onConflict: 'ON CONFLICT (seller_id, sku) DO NOTHING',
+      // Only `createProduct`, which adds one row, may conflict. The cast: it is a product's SKU.
+      explain: (row) => skuTaken(row[ROW_COLUMNS.indexOf('sku')] as Sku),
+    }),
     updateRow: db.prepare(`
       UPDATE product
       SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
         updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
       WHERE seller_id = ? AND id = ?`),
     deleteRow: db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?'),
-    deleteSequences: db.prepare(`
-      DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`),
+    deleteSequences: db.prepare(
+      'DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?'),
   };
 }

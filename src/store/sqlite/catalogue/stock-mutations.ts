@@ -38,7 +38,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   const writer = prepareStockWriter(db, positions);
   positions.defer({
     flush: writer.flush,
-    rollback() {
+    clear() {
       writer.clear();
       cache.clear();
     },

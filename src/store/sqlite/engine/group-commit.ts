@@ -160,18 +160,26 @@ function attempt(work: () => boolean): boolean {
   }
 }
 
+/** Each of a family sees the rows that the others deferred; all other mutations need a flush. */
+const DEFERRING: readonly ReadonlySet<MutationName>[] = [
+  new Set(['createProduct', 'putProduct', 'patchProduct', 'deleteProduct', 'importProducts']),
+  new Set(['syncStock']),
+];
+
 /** Runs a mutation, or returns its recorded outcome. */
 function prepareRunMutation(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ): (call: MutationCall, at: number) => Outcome {
   const mutations = prepareMutations(db, positions, auditKey);
   const runOnce = prepareRunOnce(db);
+  let previous = -1;
   return ({ name, input, idempotency: scope }, at) => {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
-    // Only stock mutations see the deferred rows of earlier ones.
-    if (name !== 'syncStock') positions.flushDeferred();
+    const family = DEFERRING.findIndex((names) => names.has(name));
+    if (family < 0 || family !== previous) positions.flushDeferred();
+    previous = family;
     const value = scope
       ? runOnce(scope, fingerprintMutation(name, input), at, () => mutate(input, at))
       : mutate(input, at);

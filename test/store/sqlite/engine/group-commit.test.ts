@@ -37,6 +37,62 @@ test('lets each invalid unit fail alone, with its own reason', (t) => {
   assert.equal(commits(), 1);
 });
 
+test('creates products in groups, and lets one whose SKU is taken fail alone', (t) => {
+  const { db, commits } = prepare(t);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const skus = Array.from({ length: 21 }, (_, index) => `SKU-${index}`);
+  runBatch({ at, calls: [create('SKU-17')] });
+  const taken = runBatch({ at, calls: [create('SKU-17')] })[0];
+  assert.ok(taken && !taken.isDone);
+  assert.match(taken.detail, /with the SKU "SKU-17"/);
+  const outcomes = runBatch({ at, calls: skus.map((sku) => create(sku)) });
+  const positions = outcomes.map(positionOf);
+  assert.deepEqual(positions.splice(17, 1), ['sku_taken']);
+  assert.deepEqual(positions, skus.slice(1).map((_, index) => index + 2));
+  assert.equal(commits(), 2);
+  const rows = db.prepare(`
+    SELECT sku, position, snapshot_position = position AS has_snapshot FROM product
+    ORDER BY position`).all();
+  const changes = db.prepare(`
+    SELECT sku, position, product ->> 'position' = position AS has_snapshot FROM change
+    ORDER BY position`).all();
+  assert.equal(rows.length, 21);
+  assert.deepEqual(changes, rows);
+});
+
+test('shows each unit of a batch what those before it wrote', (t) => {
+  const { db } = prepare(t);
+  const call = (name: Batch['calls'][number]['name'], input: object) =>
+    ({ name, input: { actor, ...input } });
+  const put = (sku: string, stock: number) =>
+    call('putProduct', { product: { ...makeNewProduct({ sku }), stock }, precondition: {} });
+  const sync = (sku: string) => call('syncStock', {
+    isDryRun: false, sync: { changes: [{ sku, adjust: 1 }], isAtomic: false },
+  });
+  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [
+    create('A', 1), put('A', 2), sync('A'), create('B', 5), sync('B'), put('B', 7),
+    call('importProducts', { mode: 'update', products: [{ sku: 'B', stock: 8 }, { sku: 'C' }] }),
+    call('patchProduct', { target: { sku: 'B' }, patch: { sku: 'D' }, precondition: {} }),
+    call('deleteProduct', { target: { sku: 'A' }, precondition: {} }), create('A', 3),
+    call('importProducts', {
+      mode: 'upsert',
+      products: [{ ...makeNewProduct({ sku: 'E' }), stock: 1 }, { sku: 'E', stock: 4 }],
+    }),
+  ] });
+  assert.deepEqual(outcomes.map(({ isDone }) => isDone), Array(11).fill(true));
+  assert.deepEqual(
+    db.prepare('SELECT position, type, sku, stock_before, stock_after, prior FROM change').all()
+      .map((row) => Object.values(row)),
+    [
+      [1, 'created', 'A', 0, 1, null], [2, 'updated', 'A', 1, 2, 1], [3, 'stock', 'A', 2, 3, 2],
+      [4, 'created', 'B', 0, 5, null], [5, 'stock', 'B', 5, 6, 4], [6, 'updated', 'B', 6, 7, 5],
+      [7, 'stock', 'B', 7, 8, 6], [8, 'updated', 'D', 8, 8, 7], [9, 'deleted', 'A', 3, 0, 3],
+      [10, 'created', 'A', 0, 3, null], [11, 'created', 'E', 0, 1, null],
+      [12, 'stock', 'E', 1, 4, 11],
+    ],
+  );
+});
+
 test('undoes all of a unit that fails after its first statement', (t) => {
   const { db } = prepare(t);
   // No key has this id: the product can be written, and its row of history cannot.

@@ -1,9 +1,30 @@
-/** Writes the change events of a stock batch, to which `position-allocator.ts` gives positions. */
+/** Writes change events, to which `position-allocator.ts`, the only caller, gives positions. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { NewChange } from '../../rules/history.ts';
 import type { StockBatch } from '../../rules/stock-batch.ts';
+import { InsertQueue } from '../engine/insert-queue.ts';
 
 /** Movements per statement: halves the time per row; larger groups gain nothing. */
 const GROUP_ROWS = 32;
+
+/** A queue of rows that `encodeChange` made. */
+export function prepareChangeQueue(db: DatabaseSync): InsertQueue {
+  return new InsertQueue(db, {
+    insert: `INSERT INTO change (seller_id, position, type, product_id, key_id, at, stock_before,
+      stock_after, product, sku, prior, reason, source, sequence, actor, import_id)`,
+    width: 16,
+  });
+}
+
+export function encodeChange(change: NewChange): SQLInputValue[] {
+  const { before, after, reason, source, sequence } = change.movement;
+  return [
+    change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
+    before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
+    reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
+    change.importId ?? null,
+  ];
+}
 
 /** Returns a function that writes the movements of a batch from the position `first`. */
 export function prepareInsertMovements(db: DatabaseSync) {
