@@ -4,22 +4,21 @@
  * the process: that is up to the program that embeds it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { types } from 'node:util';
 import { authorize } from './api/authenticate.ts';
-import { HEALTH, type Route } from './api/route.ts';
+import { HEALTH } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
 import { startRequestRecord, followRequest, type RequestRecord } from './http/request-record.ts';
-import { openBody, readJson, readMediaType } from './http/request/body.ts';
 import { readPeerAddress } from './http/request/client-address.ts';
-import { negotiate } from './http/request/negotiate.ts';
 import { createProblem, findCode } from './http/response/problem.ts';
-import { parseQuery } from './http/request/query.ts';
 import { findTarget, OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
 import { rateLimited } from './http/rate-limit.ts';
 import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
 import { Spans } from './http/trace-context.ts';
 import { type AppContext, type CoreOptions, createAppContext } from './app-context.ts';
 import type { Feature, Pages } from './feature.ts';
+import { HttpCall, receiveOpen } from './http-call.ts';
 
 export interface App {
   /** What its requests use. */
@@ -63,7 +62,7 @@ export function composeApp<FeatureOptions extends object>(
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply: Reply<Chunks> = UNANSWERED;
     try {
-      reply = await dispatch(context, request, response, { ...target, record });
+      reply = await dispatch(context, request, response, target, record);
       lingering.lingerAfter(response, reply);
       const streamed = sendReply(response, reply, record);
       if (streamed) await streamed;
@@ -103,53 +102,45 @@ export function composeApp<FeatureOptions extends object>(
 
 /** Routes, authenticates, limits, authorizes and handles a request, in this order. */
 async function dispatch(
-  context: AppContext, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
+  context: AppContext, request: IncomingMessage, response: ServerResponse, target: Target,
+  record: RequestRecord,
 ): Promise<Reply<Chunks>> {
-  const { router, authenticator, rates, compressor, usage, inFlight, streams } = context;
-  const { record } = target;
+  const { router, authenticator, rates, compressor, usage, inFlight } = context;
   let fields: Reply['headers'] | undefined;
   let caller: Caller | undefined;
   let reply: Reply<Chunks>;
   try {
-    const address = admit(context, request, target);
+    const address = admit(context, request, target.path, record);
     const pages = findPages(context, target.path);
     if (pages) {
       const disconnectSignal = () => inFlight.disconnectSignal(response);
       return await pages.answer(
-        { ...target, request, response, address, disconnectSignal }, context,
+        { ...target, request, response, record, address, disconnectSignal }, context,
       );
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     record.route = route.path;
     if (route.scope === undefined) {
-      reply = await route.handle(parseQueryAndNegotiate(request, target, route), context);
+      reply = await route.handle(receiveOpen(request, target, route), context);
     } else {
+      const { scope, handle } = route;
       caller = await authenticator.authenticate(request, address);
       record.sellerId = caller.sellerId;
       record.keyId = caller.keyId;
       const rate = rates.take(caller);
       fields = rate?.fields;
       if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
-      authorize(caller, route.scope);
+      authorize(caller, scope);
       const reauthorize = async () =>
-        authorize(await authenticator.authenticate(request, address), route.scope);
-      reply = await route.handle({
-        ...parseQueryAndNegotiate(request, target, route),
-        caller,
-        parameters,
-        readMediaType: () => readMediaType(request, route.consumes),
-        readJson(limitBytes) {
-          const { complete } = request; // most bodies arrive with their headers
-          const reading = readJson(request, route.consumes, limitBytes);
-          return complete ? reading : streams.reauthorizeAfterWait(reading, reauthorize);
-        },
-        openBody: () => openBody(request, route.consumes),
-        disconnectSignal: () => inFlight.disconnectSignal(response),
-        reauthorize,
-        openStream: streams.openerFor({ key: caller, response, record, reauthorize }),
-      }, context);
+        authorize(await authenticator.authenticate(request, address), scope);
+      const received = {
+        request, response, target, record, route, parameters, caller, reauthorize,
+      };
+      const handled = handle(new HttpCall(received, context), context);
+      reply = types.isPromise(handled) ? await handled : handled;
     }
-    reply = await compressor.compress(withFields(reply, fields), request);
+    const compressed = compressor.compress(withFields(reply, fields), request);
+    reply = types.isPromise(compressed) ? await compressed : compressed;
   } catch (error) {
     record.code = findCode(error);
     reply = withFields(createProblem(error, context.report), fields);
@@ -158,17 +149,13 @@ async function dispatch(
   return reply;
 }
 
-interface FollowedTarget extends Target {
-  readonly record: RequestRecord;
-}
-
 /** Rejects what no client may send. Returns the client's address. Call it before any `await`. */
 function admit(
-  { strict, proxies, inFlight }: AppContext, request: IncomingMessage,
-  { path, record }: FollowedTarget,
+  { strict, proxies, inFlight }: AppContext, request: IncomingMessage, path: string,
+  record: RequestRecord,
 ): string {
   strict.assert(request); // Node may emit the next request of the connection at once
-  record.address = proxies.readClientAddress(request);
+  record.address = proxies.readClientAddress(request, record.address);
   const isStopping = inFlight.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
   return record.address;
@@ -182,16 +169,6 @@ function findPages({ featurePages }: AppContext, path: string): Pages | undefine
 function isKnown(context: AppContext, { path }: Target): boolean {
   if (path === '/') return false;
   return findPages(context, path) !== undefined || context.router.findMethods(path).length > 0;
-}
-
-/** @throws AppError `invalid_query`, `not_acceptable` for what the route does not support */
-function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, route: Route) {
-  return {
-    headers,
-    prefix: target.prefix,
-    query: parseQuery(target.query, route.query),
-    mediaType: negotiate(headers.accept, route.produces),
-  };
 }
 
 /** For a request that failed before it had a response. */

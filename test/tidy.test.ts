@@ -35,7 +35,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   features: ['runtime', 'domain', 'http', 'transfer', 'store', 'api', 'feature.ts'],
   'feature.ts': ['runtime', 'domain', 'http', 'store', 'api'],
   'app-context.ts': ['domain', 'http', 'store', 'api', 'feature.ts'],
-  'app.ts': ['app-context.ts', 'domain', 'http', 'api', 'feature.ts'],
+  'app.ts': ['app-context.ts', 'http-call.ts', 'domain', 'http', 'api', 'feature.ts'],
+  'http-call.ts': ['domain', 'http', 'api'],
   client: ['runtime', 'domain', 'store'],
   embed: [
     'app-context.ts', 'client', 'domain', 'http', 'api', 'store', 'features.ts',

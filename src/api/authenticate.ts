@@ -4,6 +4,7 @@
  * key get the same response.
  */
 import type { IncomingMessage } from 'node:http';
+import { types } from 'node:util';
 import {
   FAILED_KEYS_PER_ADDRESS_PER_MINUTE, KEY_LAST_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
 } from './limits.ts';
@@ -70,7 +71,8 @@ export class Authenticator {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) rejectBrowser(request);
       const hash = hashApiKey(key);
-      const grant = await this.#options.store.findGrant(hash);
+      const found = store.findGrant(hash);
+      const grant = types.isPromise(found) ? await found : found;
       if (!grant) {
         const detail = 'This key does not exist, was revoked, or its seller is disabled.';
         throw new AppError('key_unknown', detail);

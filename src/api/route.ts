@@ -84,7 +84,7 @@ interface CommonRoute extends RoutePattern {
 /** A route that needs a key with a scope. */
 interface KeyRoute extends CommonRoute {
   readonly scope: Scope;
-  readonly handle: (request: ApiRequest, services: Services) => Promise<Reply>;
+  readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>;
 }
 
 /** What the handler of a route without a key receives. */

@@ -4,7 +4,7 @@
  * last write are lost.
  */
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from './limits.ts';
-import type { KeyReference } from '../domain/id.ts';
+import type { KeyId, KeyReference } from '../domain/id.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { CountedUsage, UsageStore } from '../store/usage-store.ts';
 
@@ -20,8 +20,9 @@ type Counted = { -readonly [Member in keyof CountedUsage]: CountedUsage[Member] 
 
 export class UsageCounter {
   readonly #options: UsageCounterOptions;
-  /** Per key and hour, since the last write. */
-  #counts = new Map<string, Counted>();
+  /** Per key and hour, since the last write, by key id: two sellers may have the same one. */
+  #counts = new Map<KeyId, Counted[]>();
+  #size = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
@@ -30,9 +31,8 @@ export class UsageCounter {
   }
 
   /** Counts a request by its response status. */
-  count({ sellerId, keyId }: KeyReference, status: number): void {
-    const hour = Math.floor(this.#options.clock() / HOUR_MS);
-    this.#add({ sellerId, keyId, hour, requests: 1, refusals: status >= 400 ? 1 : 0 });
+  count(key: KeyReference, status: number): void {
+    this.#add(key, Math.floor(this.#options.clock() / HOUR_MS), 1, status >= 400 ? 1 : 0);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#flush();
@@ -47,16 +47,18 @@ export class UsageCounter {
   }
 
   /** Does not count further keys while the table is full. */
-  #add(usage: CountedUsage): void {
-    const { sellerId, keyId, hour, requests, refusals } = usage;
-    const name = `${sellerId} ${keyId} ${hour}`;
-    const known = this.#counts.get(name);
-    if (known) {
-      known.requests += requests;
-      known.refusals += refusals;
-    } else if (this.#counts.size < KEY_USAGE_ENTRIES_LIMIT) {
-      this.#counts.set(name, usage);
+  #add({ sellerId, keyId }: KeyReference, hour: number, requests: number, refusals: number): void {
+    const counts = this.#counts.get(keyId) ?? [];
+    for (const counted of counts) {
+      if (counted.hour !== hour || counted.sellerId !== sellerId) continue;
+      counted.requests += requests;
+      counted.refusals += refusals;
+      return;
     }
+    if (this.#size >= KEY_USAGE_ENTRIES_LIMIT) return;
+    this.#size += 1;
+    counts.push({ sellerId, keyId, hour, requests, refusals });
+    this.#counts.set(keyId, counts);
   }
 
   /** One write at a time; never rejects. */
@@ -66,13 +68,14 @@ export class UsageCounter {
   }
 
   async #write(): Promise<void> {
-    const counts = this.#counts;
-    if (counts.size === 0) return;
+    if (this.#size === 0) return;
+    const written = [...this.#counts.values()].flat();
     this.#counts = new Map();
+    this.#size = 0;
     try {
-      await this.#options.store.noteUsage([...counts.values()]);
+      await this.#options.store.noteUsage(written);
     } catch (error) {
-      for (const usage of counts.values()) this.#add(usage);
+      for (const usage of written) this.#add(usage, usage.hour, usage.requests, usage.refusals);
       this.#options.onWriteError(error);
     }
   }

@@ -18,17 +18,26 @@ interface FoundPath<Route> {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** A path with parameters. */
+interface Pattern<Route> {
+  /** What precedes the first parameter: most paths that do not match differ there. */
+  readonly start: string;
+  readonly pattern: RegExp;
+  readonly routes: ByMethod<Route>;
+}
+
 export class Router<Route extends RoutePattern> {
   /** Paths without parameters. */
   readonly #literal = new Map<string, FoundPath<Route>>();
-  readonly #patterns: (readonly [pattern: RegExp, routes: ByMethod<Route>])[] = [];
+  readonly #patterns: Pattern<Route>[] = [];
 
   constructor(routes: readonly Route[]) {
     for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {
       const byMethod = new Map(group.map((route) => [route.method, route]));
       const get = byMethod.get('GET');
       if (get) byMethod.set('HEAD', get);
-      if (path.includes('{')) this.#patterns.push([compile(path), byMethod]);
+      const [start = path] = path.split('{', 1);
+      if (start !== path) this.#patterns.push({ start, pattern: compile(path), routes: byMethod });
       else this.#literal.set(path, { routes: byMethod, parameters: {} });
     }
   }
@@ -51,8 +60,8 @@ export class Router<Route extends RoutePattern> {
   #findPath(path: string): FoundPath<Route> | undefined {
     const literal = this.#literal.get(path);
     if (literal) return literal;
-    for (const [pattern, routes] of this.#patterns) {
-      const found = pattern.exec(path);
+    for (const { start, pattern, routes } of this.#patterns) {
+      const found = path.startsWith(start) ? pattern.exec(path) : undefined;
       const parameters = found?.groups && decodeSegments(found.groups);
       if (parameters) return { routes, parameters };
     }

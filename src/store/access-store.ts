@@ -55,7 +55,10 @@ export interface AccessStore {
   ): Promise<ApiKey>;
   /** Takes effect immediately; idempotent. @throws AppError `not_found` */
   revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
-  /** Undefined for an unknown or revoked key, and if the seller is disabled. */
-  findGrant(hash: string): Promise<Grant | undefined>;
+  /**
+   * Undefined for an unknown or revoked key, and if the seller is disabled. Every request needs
+   * this, so a store that has the answer at hand returns it without a promise.
+   */
+  findGrant(hash: string): Grant | undefined | Promise<Grant | undefined>;
   noteKeyUse(actor: Actor, address: string): Promise<void>;
 }

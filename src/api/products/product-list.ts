@@ -23,19 +23,21 @@ import type { OpenStream } from '../streams.ts';
 const LIST_HEADERS = { 'cache-control': 'private, no-cache', vary: 'accept, accept-encoding' };
 
 /** GET /api/v1/products: 200, 304, 400, 406, 410, 503 */
-export async function listProducts(call: ApiRequest, services: Services): Promise<Reply> {
-  const { caller, openStream } = call;
+export function listProducts(call: ApiRequest, services: Services): Reply | Promise<Reply> {
+  const { caller } = call;
   const list = parseListQuery(call.query, caller);
   const mediaType = chooseMediaType(call, list.format);
   if (list.moment) return listPast(call, services, list, mediaType);
   return mediaType === JSON_TYPE
     ? listPage(call, services, list)
-    : exportProducts(services.store, { caller, list, mediaType, openStream });
+    : exportProducts(services.store, { caller, list, mediaType, openStream: call.openStream });
 }
 
-async function listPage(call: ApiRequest, services: Services, list: ListQuery): Promise<Reply> {
+function listPage(
+  call: ApiRequest, services: Services, list: ListQuery,
+): Reply | Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const { store, cursors, pages } = services;
+  const { cursors, pages } = services;
   const { limit, fields, format } = list;
   const scope = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
@@ -45,11 +47,24 @@ async function listPage(call: ApiRequest, services: Services, list: ListQuery): 
     return { status: 304, headers: { ...LIST_HEADERS, etag: tag } };
   }
   const key = [scope, limit, fields?.join(), format, cursor, call.prefix].join(' ');
-  const cached = pages.find(key, position);
-  if (cached) return cached;
+  return pages.find(key, position) ?? renderPage(call, services, { list, scope, key, after });
+}
+
+interface RenderedPage {
+  readonly list: ListQuery;
+  /** What its cursor is bound to. */
+  readonly scope: string;
+  /** Its name in the cache. */
+  readonly key: string;
+  readonly after: KeysetAnchor | undefined;
+}
+
+async function renderPage(
+  call: ApiRequest, { store, cursors, pages }: Services, { list, scope, key, after }: RenderedPage,
+): Promise<Reply> {
   const page = await readProductPage(store, call.caller, list, after);
   const reply = replyPage(call, {
-    path: PRODUCTS, limit,
+    path: PRODUCTS, limit: list.limit,
     members: `"products":[${page.products.map(createFormatter(list)).join(',')}]`,
     nextCursor: formatNextCursor(cursors, scope, list, page),
     headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },

@@ -25,13 +25,12 @@ export async function createProduct(call: ApiRequest, services: Services): Promi
 }
 
 /** GET: 200, 304, 404, 410, 412 */
-export async function readProduct(call: ApiRequest, services: Services): Promise<Reply> {
+export function readProduct(call: ApiRequest, services: Services): Reply | Promise<Reply> {
   const { at } = parseParameters(productReadParameters, call.query, call.caller);
-  const whole = at ? await renderPast(call, services, at) : await renderCurrent(call, services);
-  const { 'cache-control': caching = '', etag = '' } = whole.headers;
-  assertMatch(call.headers['if-match'], etag);
-  if (!isNoneMatch(call.headers['if-none-match'], etag)) return whole;
-  return { status: 304, headers: { 'cache-control': caching, etag } };
+  if (at) return renderPast(call, services, at).then((whole) => applyConditions(call, whole));
+  const cached = findCached(call, services);
+  if (cached) return applyConditions(call, cached);
+  return renderCurrent(call, services).then((whole) => applyConditions(call, whole));
 }
 
 /** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or unchanged, 400, 412 */
@@ -61,15 +60,27 @@ export async function deleteProduct(call: ApiRequest, { store }: Services): Prom
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
+function findCached(call: ApiRequest, { pages }: Services): Reply | undefined {
+  return pages.find(cacheKey(call), call.caller.position);
+}
+
 async function renderCurrent(call: ApiRequest, { store, pages }: Services): Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const { id, sku = '' } = call.parameters;
-  const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
-  const cached = pages.find(name, position);
-  if (cached) return cached;
   const reply = formatFound(call, await store.findProduct(sellerId, readTarget(call)));
-  pages.set(name, position, reply);
+  pages.set(cacheKey(call), position, reply);
   return reply;
+}
+
+function cacheKey({ caller, parameters: { id, sku = '' } }: ApiRequest): string {
+  return `product ${caller.sellerId} ${id ?? `sku ${sku}`}`;
+}
+
+/** @throws AppError `precondition_failed`, `invalid_data` */
+function applyConditions({ headers }: ApiRequest, whole: Reply): Reply {
+  const { 'cache-control': caching = '', etag = '' } = whole.headers;
+  assertMatch(headers['if-match'], etag);
+  if (!isNoneMatch(headers['if-none-match'], etag)) return whole;
+  return { status: 304, headers: { 'cache-control': caching, etag } };
 }
 
 async function renderPast(

@@ -129,8 +129,13 @@ export function describeKey(key: ApiKey): KeyDescription {
   };
 }
 
+/** The CRC-32 in base62, with leading zeros. */
 function checksum(checked: string): string {
-  const rest = crc32(checked);
-  return Array.from({ length: CHECKSUM_CHARACTERS }, (_, n) =>
-    ALPHABET.charAt(Math.floor(rest / 62 ** (CHECKSUM_CHARACTERS - 1 - n)) % 62)).join('');
+  let characters = '';
+  let rest = crc32(checked);
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
+    characters = ALPHABET.charAt(rest % 62) + characters;
+    rest = Math.floor(rest / 62);
+  }
+  return characters;
 }

@@ -18,7 +18,11 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
   const isStream = call.mediaType === EVENT_STREAM_TYPE;
   const feed = parseFeedQuery(call, isStream);
   const { sellerId } = call.caller;
-  if (isStream) return openChangeStream({ ...call, ...feed, sellerId }, services);
+  if (isStream) {
+    const { openStream } = call;
+    const disconnectSignal = () => call.disconnectSignal();
+    return openChangeStream({ ...feed, sellerId, openStream, disconnectSignal }, services);
+  }
   const page = await readPage(call, services, feed);
   const changes = page.changes.map(formatChange).join(',');
   return {

@@ -18,10 +18,7 @@ import { pipeThroughZlib } from '../response/compression.ts';
 export interface BodyStream {
   /** One of the types that the route consumes. */
   readonly mediaType: string;
-  /**
-   * Decompressed.
-   * @throws AppError `invalid_data` if it is cut off; `request_timeout`, `body_too_large`
-   */
+  /** Decompressed. @throws AppError `invalid_data`, `request_timeout`, `body_too_large` */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -85,18 +82,28 @@ function readCoding({ headers }: IncomingMessage): string {
 }
 
 /** The whole body, of any type. @throws AppError `body_too_large`, `request_timeout` */
-export function readBody(
+export async function readBody(
   request: IncomingMessage, limitBytes: number, timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Buffer> {
+  const bytes = findParsedBody(request) ?? readArrived(request);
+  const lengthBytes = bytes?.length ?? Number(request.headers['content-length'] ?? 0);
+  if (lengthBytes > limitBytes) throw tooLarge(limitBytes);
+  if (bytes) return bytes;
+  if (request.destroyed) throw cutOff('invalid_json');
+  return collectBody(request, limitBytes, timeoutMs);
+}
+
+/** A body that has arrived with its headers, as most do: it is complete before anyone reads it. */
+function readArrived(request: IncomingMessage): Buffer | undefined {
+  if (!request.complete || request.readableFlowing !== null) return undefined;
+  // The cast: without an encoding, `read` returns buffers, and null for an empty body.
+  return request.read() as Buffer | null ?? undefined;
+}
+
+function collectBody(
+  request: IncomingMessage, limitBytes: number, timeoutMs: number,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const bytes = findParsedBody(request);
-    if (bytes) {
-      if (bytes.length > limitBytes) throw tooLarge(limitBytes);
-      resolve(bytes);
-      return;
-    }
-    if (request.destroyed) throw cutOff('invalid_json');
-    if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     let deadline: NodeJS.Timeout | undefined;
@@ -113,7 +120,6 @@ export function readBody(
       if (sizeBytes <= limitBytes) chunks.push(chunk);
       else fail(tooLarge(limitBytes));
     };
-    // Most bodies have arrived with their headers.
     if (!request.complete) {
       const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
       deadline = setTimeout(() => fail(new AppError('request_timeout', detail)), timeoutMs);
@@ -135,7 +141,7 @@ function tooLarge(limitBytes: number): AppError {
   return new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`);
 }
 
-/** No client is left to read this error; it only ends the wait. */
+/** No client is left to read it; it only ends the wait. */
 function cutOff(code: 'invalid_json' | 'invalid_data'): AppError {
   return new AppError(code, 'The body was cut off.');
 }

@@ -66,8 +66,7 @@ export class TrustedProxies {
   }
 
   /** @throws AppError `bad_request` if a trusted proxy's headers are malformed or contradictory */
-  readClientAddress(request: IncomingMessage): string {
-    const peer = readPeerAddress(request);
+  readClientAddress(request: IncomingMessage, peer = readPeerAddress(request)): string {
     if (this.#isNone || !this.#isTrusted(peer, request.socket)) return peer;
     const [address = peer, other = address] = readForwardedNodes(request)
       .map((nodes) => this.#follow(peer, nodes));

@@ -38,7 +38,9 @@ export class Compressor {
   ): Reply<Chunks> | Promise<Reply<Chunks>> {
     if (reply.status === 304) return nameForm(reply, headers['if-none-match']);
     const { body } = reply;
-    if (body === undefined || !isCompressible(reply)) return reply;
+    if (body === undefined) return reply;
+    const isLong = isStream(body) || Buffer.byteLength(body) >= COMPRESSION_MIN_BYTES;
+    if (!isLong || !isCompressible(reply)) return reply;
     const accepted = headers['accept-encoding'];
     if (isStream(body)) {
       // The response to a write is a progress report: it must not wait until a block is full.
@@ -46,7 +48,6 @@ export class Compressor {
       const coding = negotiateCoding(accepted, STREAM_CODINGS);
       return coding ? encode(reply, coding, pipeThroughZlib(body, createGzip())) : vary(reply);
     }
-    if (Buffer.byteLength(body) < COMPRESSION_MIN_BYTES) return reply;
     const coding = negotiateCoding(accepted, CODINGS);
     if (!coding) return vary(reply);
     return this.#findForm(body, coding).then((form) =>

@@ -47,6 +47,7 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
  * @throws AppError `precondition_failed`; `invalid_data` as above
  */
 export function assertMatch(header: string | undefined, tag: string): void {
+  if (header === undefined) return;
   const ifMatch = parsePositions('If-Match', header, false);
   assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
 }

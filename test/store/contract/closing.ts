@@ -71,7 +71,7 @@ function testRefusals(prepare: PrepareStore): void {
     await store.close();
     const query = { after: undefined, limit: 1 };
     const refusal = { name: 'AppError', code: 'unavailable' };
-    await assert.rejects(store.findGrant(makeHash()), refusal);
+    await assert.rejects(async () => store.findGrant(makeHash()), refusal);
     await assert.rejects(store.listProducts(sellerId, query), refusal);
     await assert.rejects(store.listKeys(sellerId, query), refusal);
     await assert.rejects(store.listSellers(query), refusal);

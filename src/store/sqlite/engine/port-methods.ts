@@ -4,8 +4,8 @@
  */
 /** Runs in the main thread, on the current snapshot. */
 export type QueriesOf<Port> = {
-  [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
-    ? (...args: Args) => Result : never;
+  [Name in keyof Port]: Port[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result> : never;
 };
 
 /**

@@ -87,7 +87,7 @@ export class Reader {
     return this.#queries;
   }
 
-  async findGrant(hash: string): Promise<Grant | undefined> {
+  findGrant(hash: string): Grant | undefined {
     const queries = this.snapshot();
     const seen = this.#grants.get(hash);
     if (seen) return seen;
