@@ -5,8 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { setTimeout as wait } from 'node:timers/promises';
-import { countLines, get, ResponseError, type Target, uploadFile } from './client.ts';
+import { countLines, get, type Target, uploadFile, waitForSearch } from './client.ts';
 import { createSeller } from './data.ts';
 import { insertBare } from './floor/catalogue.ts';
 import { generateLoad } from './load/load.ts';
@@ -19,7 +18,6 @@ const ROWS = 1_000_000;
 /** Few, so that a response hardly waits for others. */
 const CONNECTIONS = 2;
 const MEASURE_MS = 3_000;
-const SEARCH_POLL_MS = 20;
 const SEARCHES = 20_000;
 
 export async function measureCatalogue(folder: string, rows = ROWS): Promise<void> {
@@ -65,19 +63,6 @@ async function timeRows(rows: number, run: () => Promise<void>): Promise<number>
   const start = performance.now();
   await run();
   return (rows / (performance.now() - start)) * 1000;
-}
-
-/** Resolves once the projection has caught up. */
-async function waitForSearch(target: Target): Promise<void> {
-  for (;;) {
-    try {
-      await get(target, `${PRODUCTS_PATH}?q=number&limit=1`);
-      return;
-    } catch (error) {
-      if (!(error instanceof ResponseError && error.status === 503)) throw error;
-      await wait(SEARCH_POLL_MS);
-    }
-  }
 }
 
 async function compareSearch(target: Target, rows: number): Promise<void> {

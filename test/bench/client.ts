@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import {
   type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request,
 } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A server, and the key that every request sends. */
 export interface Target {
@@ -14,10 +15,11 @@ export interface Target {
   readonly key: string;
 }
 
+const SEARCH_POLL_MS = 20;
 const TAIL_CHARACTERS = 10_000;
 
 /** A response that is not 2xx. */
-export class ResponseError extends Error {
+class ResponseError extends Error {
   readonly status: number;
 
   constructor(status: number, text: string) {
@@ -75,4 +77,17 @@ export async function countLines(target: Target, path: string): Promise<number> 
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
   }
   return lines;
+}
+
+/** Resolves once the search projection has caught up: until then searches get 503. */
+export async function waitForSearch(target: Target): Promise<void> {
+  for (;;) {
+    try {
+      await get(target, '/api/v1/products?q=number&limit=1');
+      return;
+    } catch (error) {
+      if (!(error instanceof ResponseError && error.status === 503)) throw error;
+      await wait(SEARCH_POLL_MS);
+    }
+  }
 }

@@ -20,6 +20,8 @@ export interface Running {
   peakMemory(): number;
   /** CPU time of all threads since the start, microseconds; NaN without `/proc`. */
   cpuTime(): number;
+  /** Milliseconds that its main thread ran, and waited for a core; NaN without `/proc`. */
+  mainThread(): { readonly ranMs: number; readonly waitedMs: number };
   stop(): Promise<void>;
 }
 
@@ -90,6 +92,7 @@ async function start(
     memory: () => readMemory(child, 'VmRSS'),
     peakMemory: () => readMemory(child, 'VmHWM'),
     cpuTime: () => readCpuTime(child),
+    mainThread: () => readMainThread(child),
     async stop() {
       process.off('exit', kill);
       child.off('close', explain);
@@ -110,6 +113,13 @@ function readCpuTime(child: ChildProcess): number {
   const fields = readProcess(child, 'stat').split(') ')[1]?.split(' ') ?? [];
   const [user = NaN, system = NaN] = [fields[11], fields[12]].map(Number);
   return (user + system) * TICK_US;
+}
+
+/** Linux documents `schedstat` in Documentation/scheduler/sched-stats.rst: nanoseconds. */
+function readMainThread(child: ChildProcess): { ranMs: number; waitedMs: number } {
+  const [ran = NaN, waited = NaN] = readProcess(child, `task/${child.pid}/schedstat`)
+    .split(' ').map(Number);
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
 }
 
 function readProcess(child: ChildProcess, file: string): string {

@@ -10,13 +10,13 @@ import { createSeller, fillCatalogue } from './data.ts';
 import { BareStock } from './floor/stock.ts';
 import { generateLoad } from './load/load.ts';
 import { makeProduct } from './load/made-up.ts';
-import { CHANGES_PER_CALL, PRODUCTS_PATH, type Workload } from './load/workloads.ts';
+import {
+  CHANGES_PER_CALL, CONNECTIONS, PRODUCTS_PATH, SYNC_CONNECTIONS, type Workload,
+} from './load/workloads.ts';
 import { type Running, startFloor, startServer } from './process.ts';
 import { median, percentile, printRow } from './table.ts';
 
 const PRODUCTS = 1_000;
-const CONNECTIONS = 64;
-const SYNC_CONNECTIONS = 4;
 
 /** One visit of one workload to one server. Of `sync`, rate and CPU time are those of changes. */
 interface Slice {

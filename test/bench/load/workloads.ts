@@ -14,6 +14,8 @@ export type Workload =
 
 export const PRODUCTS_PATH = '/api/v1/products';
 export const CHANGES_PER_CALL = 1_000;
+export const CONNECTIONS = 64;
+export const SYNC_CONNECTIONS = 4;
 /** Bodies of `sync`, sent in turn: each changes all stocks that the last one set. */
 const SYNC_BODIES = 90;
 const LISTS_PER_CREATE = 9;
