@@ -1,14 +1,14 @@
 /**
- * How long each heavy request holds up all others: the longest turn of the event loop of a real
- * server while it is answered. The least of several rounds counts, for the machine itself is the
- * cause of single long ones; the time on a processor leaves other processes out. With words as
- * arguments, only the requests that have one of them in their names.
+ * How long each heavy request blocks all others: the longest iteration of the server's event loop
+ * while it processes the request. The minimum of several rounds counts, because other processes
+ * cause single long iterations; CPU time excludes them. Arguments select requests by words in
+ * their names.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { LongestTurn } from './monitor.ts';
+import type { LongestIteration } from './monitor.ts';
 import { requests } from './requests.ts';
 import { openMeasuredShop } from './shop.ts';
 
@@ -16,19 +16,19 @@ const ROUNDS = 3;
 
 export async function measureLoop(folder: string, words: readonly string[] = []): Promise<void> {
   const shop = await openMeasuredShop(folder);
-  console.log(`\nThe longest turn of the event loop, ms: the least of ${ROUNDS} rounds`);
-  console.log(`${'wall'.padStart(8)}${'its own'.padStart(9)}`);
+  console.log(`\nThe longest iteration of the event loop, ms: minimum of ${ROUNDS} rounds`);
+  console.log(`${'wall'.padStart(8)}${'CPU'.padStart(9)}`);
   for (const [name, send] of Object.entries(requests)) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
-    const rounds: LongestTurn[] = [];
+    const rounds: LongestIteration[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      await shop.ask();
+      await shop.readLongest();
       await send(shop, round);
-      rounds.push(await shop.ask());
+      rounds.push(await shop.readLongest());
     }
-    const least = (read: (turn: LongestTurn) => number): string =>
+    const minimum = (read: (longest: LongestIteration) => number): string =>
       Math.min(...rounds.map(read)).toFixed(1);
-    const [wall, cpu] = [least(({ wallMs }) => wallMs), least(({ cpuMs }) => cpuMs)];
+    const [wall, cpu] = [minimum(({ wallMs }) => wallMs), minimum(({ cpuMs }) => cpuMs)];
     console.log(`${wall.padStart(8)}${cpu.padStart(9)}  ${name}`);
   }
   await shop.server.stop();

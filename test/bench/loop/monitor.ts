@@ -1,13 +1,13 @@
 /**
- * Is loaded into a server that is measured, by `--import`: tells by IPC how long the longest turn
- * of its event loop was since it was asked last. Wall time counts what other processes take from a
- * machine, too; the time of its own thread on a processor does not.
+ * Loaded into a measured server by `--import`. Responds to every IPC message with the longest
+ * iteration of the main thread's event loop since the last message. Wall time includes what other
+ * processes take from the machine; the thread's CPU time does not.
  */
 import { performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** The longest turn, milliseconds. */
-export interface LongestTurn {
+/** Milliseconds. */
+export interface LongestIteration {
   readonly wallMs: number;
   readonly cpuMs: number;
 }
@@ -18,7 +18,7 @@ if (isMainThread) watch();
 
 function watch(): void {
   let last = read();
-  let longest: LongestTurn = { wallMs: 0, cpuMs: 0 };
+  let longest: LongestIteration = { wallMs: 0, cpuMs: 0 };
   setInterval(() => {
     const now = read();
     longest = {
@@ -28,7 +28,7 @@ function watch(): void {
     last = now;
   }, TICK_MS).unref();
   process.on('message', () => {
-    // The turn in which an answer is sent may not have been looked at.
+    // The iteration that sent the response may not have been measured yet.
     setTimeout(() => {
       process.send?.(longest);
       longest = { wallMs: 0, cpuMs: 0 };
@@ -37,7 +37,7 @@ function watch(): void {
   process.channel?.unref();
 }
 
-function read(): LongestTurn {
+function read(): LongestIteration {
   const { user, system } = process.threadCpuUsage();
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 };
 }

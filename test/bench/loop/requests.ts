@@ -1,4 +1,4 @@
-/** Requests that are as heavy as their limits allow, each by what it is. */
+/** Requests that are as heavy as their limits allow, by name. */
 import { strict as assert } from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -36,7 +36,7 @@ function get(path: string, headers: Fields = {}): Send {
   return ask(200, () => ({ path, headers }));
 }
 
-/** A page that no cache has: each round asks for another one. */
+/** A page that is not cached: each round requests another one. */
 function page(query: string, headers: Fields = {}): Send {
   return ask(200, (round) => ({
     path: `/api/v1/products?limit=${1_000 - round}${query}`, headers,
@@ -68,7 +68,7 @@ function makeChanges(change: (n: number) => object): readonly object[] {
 function stockRequests(): Readonly<Record<string, Send>> {
   const named = (n: number) => ({ sku: makeVariedProduct(n).sku });
   const good = makeChanges((n) => ({ ...named(n), adjust: 1 }));
-  const told = makeChanges((n) =>
+  const explained = makeChanges((n) =>
     ({ ...named(n), adjust: 1, sequence: 0, reason: 'x'.repeat(90) }));
   const faulty = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2, c: 3 }));
   const partly = makeChanges((n) => (n % 2 === 0 ? { sku: '', set: -1 } : named(n)));
@@ -76,15 +76,15 @@ function stockRequests(): Readonly<Record<string, Send>> {
   return {
     'stock, 10,000 good': ask(200, () => postStock({ changes: good })),
     'stock, 10,000 good with reasons': ask(200, (round) =>
-      postStock({ changes: told, source: `s${round}` })),
+      postStock({ changes: explained, source: `s${round}` })),
     'stock, 10,000 faulty': ask(200, () => postStock({ changes: faulty })),
     'stock, 10,000 half faulty': ask(200, () => postStock({ changes: partly })),
     'stock, 10,000 unknown': ask(200, () => postStock({ changes: unknown })),
-    'stock, all or nothing, 10,000 faulty': ask(409, () =>
+    'stock, atomic, 10,000 faulty': ask(409, () =>
       postStock({ changes: faulty, atomic: true })),
-    'stock, all or nothing, 10,000 unknown': ask(409, () =>
+    'stock, atomic, 10,000 unknown': ask(409, () =>
       postStock({ changes: unknown, atomic: true })),
-    'stock, tried': ask(200, () => postStock({ changes: good }, '?dry_run=true')),
+    'stock, dry run': ask(200, () => postStock({ changes: good }, '?dry_run=true')),
     'stock, stocktake rejected': ask(409, () => postStock({ changes: good, complete: true })),
     'stock, stocktake as dry run': ask(200, () =>
       postStock({ changes: good, complete: true, force: true }, '?dry_run=true')),
@@ -115,7 +115,7 @@ function historyRequests(): Readonly<Record<string, Send>> {
     'products of all as of': get('/api/v1/products?format=csv&at=100500'),
     'no product by a SKU as of': ask(404, () => ({ path: '/api/v1/products/sku/none?at=1' })),
     'ledger of a product': get(`${movements}?sku=${sku}&limit=1000`),
-    'ledger of a product that moved 100,000 times': get(`${movements}?sku=${busy}&limit=1000`),
+    'ledger of a product with 100,000 movements': get(`${movements}?sku=${busy}&limit=1000`),
     'ledger of it, with a reason that none has': get(`${movements}?sku=${busy}&reason=none`),
     'ledger with a reason that none has': get(`${movements}?reason=none`),
     'ledger backwards with a source that none has': get(`${movements}?source=none&sort=-position`),
@@ -141,7 +141,7 @@ function importRequests(): Readonly<Record<string, Send>> {
   };
 }
 
-/** Bodies that are as hard to read as they can be. */
+/** Bodies that are as expensive to parse as possible. */
 function bodyRequests(): Readonly<Record<string, Send>> {
   const large = (status: number, body: string): Send => ask(status, () =>
     ({ method: 'POST', path: '/api/v1/stock', headers: JSON_TYPE, body }));
@@ -169,19 +169,19 @@ function bodyRequests(): Readonly<Record<string, Send>> {
     '2 MiB of escapes': large(400, `{"changes":"${'\\u0041'.repeat(340_000)}"}`),
     '2 MiB of names with escapes': large(400,
       `{"changes":[${'{"\\u0061":0},'.repeat(131_900)}{}]}`),
-    '2 MiB that are no JSON': large(400, `{"changes":[${'"\\",'.repeat(500_000)}`),
+    '2 MiB that are not JSON': large(400, `{"changes":[${'"\\",'.repeat(500_000)}`),
   };
 }
 
-/** What many do at once, or what one does for many. */
+/** Concurrent requests, and one request that wakes many clients. */
 function manyAtOnce(): Readonly<Record<string, Send>> {
   const changes = makeChanges((n) => ({ sku: makeVariedProduct(n).sku, adjust: 1 }));
   const faulty = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2 }));
   const all = (count: number, send: Send): Send => (shop, round) =>
     Promise.all(Array.from({ length: count }, () => send(shop, round)));
   return {
-    '8 large calls of stock at once': all(8, ask(200, () => postStock({ changes: faulty }))),
-    '20 looks back at once': all(20, get('/api/v1/stock?limit=1000&at=100500')),
+    '8 large stock requests at once': all(8, ask(200, () => postStock({ changes: faulty }))),
+    '20 pages of past stock at once': all(20, get('/api/v1/stock?limit=1000&at=100500')),
     '4 imports at once': all(4, ask(200, () =>
       importOf(makeLines(0, 10_000), 'application/x-ndjson'))),
     'a change that 200 streams follow': (shop) => shop.followAll(async () => {
@@ -199,7 +199,7 @@ function manyAtOnce(): Readonly<Record<string, Send>> {
 function visit(path: string, status = 200): Send {
   return async ({ user }) => {
     let answer = await user.get(`/portal${path}`);
-    while (answer.status === 503) { // the search has not come so far
+    while (answer.status === 503) { // the search projection is catching up
       await wait(SEARCH_WAIT_MS);
       answer = await user.get(`/portal${path}`);
     }
@@ -225,7 +225,7 @@ function pageRequests(): Readonly<Record<string, Send>> {
       await user.post('/portal/products/new', new URLSearchParams(
         Array.from({ length: 9_000 }, (_, n) => [`f${n}`, ''])));
     },
-    'portal: upload of what is nearly a boundary': async ({ user }) => {
+    'portal: upload of near-boundaries': async ({ user }) => {
       await user.get('/portal/import');
       await user.submit({ file: new File(['\r\n-'.repeat(3 * MIB)], 'a.csv') });
     },

@@ -1,4 +1,4 @@
-/** The server whose event loop is measured: a large catalogue, a key, an owner who is signed in. */
+/** The server whose event loop is measured: a large catalogue, a key, a signed-in owner. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,11 +12,11 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import { openShop, type PageClient } from '../../features/portal/page-client.ts';
 import { makeVariedProduct } from '../load/made-up.ts';
 import { type Running, startMonitoredServer } from '../process.ts';
-import type { LongestTurn } from './monitor.ts';
+import type { LongestIteration } from './monitor.ts';
 
 export const PRODUCTS = 100_000;
 const CHANGES = 100_000;
-/** The product that has moved more than any other. */
+/** The product with the most stock movements. */
 export const BUSY = makeVariedProduct(PRODUCTS + 1);
 const READY_POLL_MS = 500;
 
@@ -30,13 +30,13 @@ export interface Sent {
 export interface MeasuredShop {
   readonly server: Running;
   readonly user: PageClient;
-  /** The longest turn of its event loop since it was asked last. */
-  ask(): Promise<LongestTurn>;
-  /** Sends with the key, reads the whole answer, and returns its beginning. */
+  /** The longest iteration of its event loop since the last call. */
+  readLongest(): Promise<LongestIteration>;
+  /** Sends with the key, reads the whole response, and returns its beginning. */
   send(sent: Sent): Promise<{ readonly status: number; readonly head: string }>;
   /** Follows the changes live from the first one to a position. */
   follow(path: string, position: number): Promise<void>;
-  /** Does some work that changes something, while as many streams as there may be follow it. */
+  /** Does work that changes something, while the maximum number of streams follows the changes. */
   followAll(work: () => Promise<void>): Promise<void>;
 }
 
@@ -63,20 +63,20 @@ export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
   while ((await send({ path: '/api/v1/products?q=mug&limit=1' })).status !== 200) {
     await wait(READY_POLL_MS);
   }
-  const ask = async (): Promise<LongestTurn> => {
+  const readLongest = async (): Promise<LongestIteration> => {
     server.child.send('longest');
     const [longest] = await once(server.child, 'message');
     return longest;
   };
   return {
-    server, user, send, ask,
+    server, user, send, readLongest,
     follow: (path, position) => follow(server.port, key, path, position),
     async followAll(work) {
       const { port } = server;
       const position = await findPosition(send);
       const streams = await Promise.all(keys.flatMap((one) =>
         Array.from({ length: STREAMS_PER_KEY_LIMIT }, () => beginStream(port, one, position))));
-      await ask();
+      await readLongest();
       await work();
       await Promise.all(streams.map((read) => read()));
     },
@@ -144,21 +144,21 @@ async function findPosition(send: MeasuredShop['send']): Promise<number> {
   return JSON.parse(head).position;
 }
 
-/** Resolves once it follows, with what reads the next change and ends it. */
+/** Resolves once the stream follows, with a function that reads the next change and ends it. */
 async function beginStream(port: number, key: string, after: number): Promise<() => Promise<void>> {
   const headers = { 'x-api-key': key, accept: 'text/event-stream' };
   const path = `/api/v1/changes?after=${after}`;
   const outgoing = request({ host: '127.0.0.1', port, path, headers, agent: false }).end();
   const [response] = await once(outgoing, 'response');
   const chunks = response[Symbol.asyncIterator]();
-  await chunks.next(); // which tells when to come back
+  await chunks.next(); // the retry delay
   return async () => {
     await chunks.next();
     outgoing.destroy();
   };
 }
 
-/** Makes as many endpoints as a seller may have, which a receiver of this process takes. */
+/** Creates as many endpoints as a seller may have, with a receiver in this process. */
 export async function openWebhooks({ send }: MeasuredShop): Promise<() => Promise<void>> {
   const receiver = createServer((incoming, response) => {
     incoming.resume().on('end', () => response.writeHead(204).end());
