@@ -1,5 +1,6 @@
 /** A store with a running webhook worker, for tests of delivery. */
 import type { TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import type { NewWebhook, Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
@@ -23,7 +24,7 @@ export interface Sending {
   /** Creates so many products, all at once. */
   change(count: number, of?: Actor): Promise<void>;
   find(webhook: Webhook): Promise<Webhook>;
-  /** Resolves with the endpoint once this holds of it. */
+  /** Resolves with the endpoint once this holds of it. Fails after 30 s, and prints it. */
   until(webhook: Webhook, holds: (webhook: Webhook) => boolean): Promise<Webhook>;
 }
 
@@ -57,9 +58,11 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
         store.createProduct(of, makeNewProduct())));
     },
     async until(webhook, holds) {
+      const giveUpAt = performance.now() + 30_000;
       for (;;) {
         const found = await find(webhook);
         if (holds(found)) return found;
+        if (performance.now() > giveUpAt) throw new Error(`Still ${inspect(found)}, ${reports}`);
         await new Promise((resolve) => { setImmediate(resolve); });
       }
     },

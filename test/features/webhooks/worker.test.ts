@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { formatChange } from '../../../src/domain/catalogue/change.ts';
 import { formatWebhookId } from '../../../src/domain/id.ts';
 import { countTo, makeActor } from '../../store/contract/fixture.ts';
@@ -195,16 +196,18 @@ test('disables an endpoint whose next changes are pruned, and says what to do', 
     const receiver = await startReceiver(t, answerWith(500));
     const webhook = await sending.create(receiver.url);
     await sending.change(3);
-    const prune = (): void => {
-      const db = new DatabaseSync(join(folder, 'catalogue.db'));
-      db.exec('DELETE FROM change WHERE position <= 2; UPDATE seller SET pruned_to = 2');
+    const prune = async (): Promise<void> => {
+      const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
+      db.exec(`BEGIN IMMEDIATE; DELETE FROM change WHERE position <= 2;
+        UPDATE seller SET pruned_to = 2; COMMIT`);
       db.close();
+      await setImmediate(); // reads of one event-loop iteration share a snapshot
     };
-    if (!isBegun) prune();
+    if (!isBegun) await prune();
     sending.start();
     if (isBegun) {
       const { nextAttemptAt } = await sending.until(webhook, ({ failures }) => failures === 1);
-      prune();
+      await prune();
       clock.now = nextAttemptAt;
       await sending.change(1);
     }
