@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http-call.ts': ['domain', 'http', 'api'],
   client: ['runtime', 'domain', 'store'],
   embed: [
-    'app-context.ts', 'client', 'domain', 'http', 'api', 'store', 'features.ts',
+    'app-context.ts', 'client', 'runtime', 'domain', 'http', 'api', 'store', 'features.ts',
   ],
   'features.ts': ['app-context.ts', 'app.ts', 'feature.ts', 'features'],
   cli: [
@@ -93,6 +93,13 @@ test('imports only from Node and from itself', () => {
   const foreign = [...sources, ...tests].flatMap(({ path, imports }) =>
     imports.filter(({ from }) => !/^(node:|\.)/.test(from)).map(({ from }) => `${path}: ${from}`));
   assert.deepEqual(foreign, []);
+});
+
+test('imports only types from node:http, which would load fetch and WebSocket', () => {
+  const loads = sources.filter(({ text }) =>
+    /^(?:import|export) (?!type )[^;]*'node:http';/m.test(text)
+    || /getBuiltinModule/.test(text.replaceAll(/^ \*.*$/gm, '')));
+  assert.deepEqual(loads.map(({ path }) => path), ['src/runtime/node-http.ts']);
 });
 
 test('imports inward only', () => {

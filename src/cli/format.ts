@@ -1,4 +1,5 @@
 /** Formats what commands print for people: counts, sizes, tables and progress. */
+import { formatCount } from '../domain/wording.ts';
 import type { Result } from './command.ts';
 import { printable } from './printable.ts';
 
@@ -46,11 +47,6 @@ export function formatParts(state: ProgressState): string[] {
       : `${formatCount(Math.round(perSecond(rows, elapsedMs)))} rows/s`,
     ...(leftMs === undefined || share === 1 ? [] : [`${formatDuration(leftMs)} left`]),
   ];
-}
-
-/** A count such as 1,234,567. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 /** A count with its noun: 1 product, 1,234 products. */

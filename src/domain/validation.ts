@@ -5,6 +5,7 @@
 import { AppError, type Issue } from './error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from './limits.ts';
 import { type ValidationError, validateText } from './text.ts';
+import { formatCount } from './wording.ts';
 
 export type ParseResult<Value> = { readonly value: Value } | { readonly error: ValidationError };
 
@@ -132,9 +133,6 @@ export function lineValidator(limitCodePoints: number): Validator<string> {
   };
 }
 
-/** Shared, because `toLocaleString` creates one per number and a body may have 40,000 errors. */
-const NUMBERS = new Intl.NumberFormat('en');
-
 export function integerValidator(minimum: number, maximum: number): Validator<number> {
   return {
     schema: { type: 'integer', minimum, maximum },
@@ -142,7 +140,7 @@ export function integerValidator(minimum: number, maximum: number): Validator<nu
       if (typeof value !== 'number') return invalid('type', 'Must be a number.');
       if (!Number.isInteger(value)) return invalid('precision', 'Must be a whole number.');
       if (value >= minimum && value <= maximum) return { value: value + 0 }; // -0 + 0 is 0
-      const range = `${NUMBERS.format(minimum)} to ${NUMBERS.format(maximum)}`;
+      const range = `${formatCount(minimum)} to ${formatCount(maximum)}`;
       return invalid('range', `Must be from ${range}.`);
     },
   };

@@ -4,15 +4,13 @@
  * server applies, as if it came from a network.
  */
 import { once } from 'node:events';
-import {
-  type ClientRequest, createServer, type IncomingMessage, request as sendRequest,
-  type RequestListener,
-} from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { addAbortSignal, duplexPair, type Duplex, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { wrongArgument } from '../domain/arguments.ts';
 import { DISCARD_LIMIT_BYTES } from '../http/limits.ts';
+import { createServer, request as sendRequest } from '../runtime/node-http.ts';
 
 /** Statuses whose responses have no body: `Response` accepts none. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

@@ -3,6 +3,7 @@
  * words of the interface that shows it. Never suggests a name or a price, which cannot be guessed.
  */
 import type { Issue } from '../domain/error.ts';
+import { formatCount, joinNames } from '../domain/wording.ts';
 import { DEFAULTABLE, type Defaultable } from './columns.ts';
 import type { RowReader } from './import-row.ts';
 
@@ -55,7 +56,7 @@ export class RejectionCauses {
       pointer === `/${member}` && (code === 'blank' || code === 'required')));
     if (lacking.length === errors.length) {
       const what = count(rows, 'is a new product', 'are new products');
-      return `${what} without a value for ${join(lacking)}. `
+      return `${what} without a value for ${joinNames(lacking)}. `
         + adviseLack(lacking, errors, words, file);
     }
     if (errors.some(({ code }) => code === 'taken')) {
@@ -83,17 +84,13 @@ function adviseLack(
   if (isCsv && lacking.every((member) => SAFE_DEFAULTS.has(member))) {
     return words.giveDefaults(lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
   }
-  const what = isCsv && absent.length === 0 ? 'fill in the blank cells' : `add ${join(lacking)}`;
+  const what = isCsv && absent.length === 0 ? 'fill in the blank cells'
+    : `add ${joinNames(lacking)}`;
   return `If the SKUs are right, ${what} in the file to create these products.`;
 }
 
 /** A number of rejected rows with its verb. */
 function count(rows: number, one: string, several: string): string {
   const noun = rows === 1 ? `rejected row ${one}` : `rejected rows ${several}`;
-  return `${rows.toLocaleString('en')} ${noun}`;
-}
-
-/** Such as `name, category and stock`. */
-function join(names: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(names);
+  return `${formatCount(rows)} ${noun}`;
 }

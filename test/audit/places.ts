@@ -31,7 +31,7 @@ export const KINDS: readonly Kind[] = [
     title: 'Network',
     modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'inspector'],
     names: ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'navigator'],
-    signs: [],
+    signs: [/\bgetBuiltinModule\('[^']*'\)/g],
   },
   { title: 'Files', modules: ['fs', 'fs/promises'], names: [], signs: [] },
   {

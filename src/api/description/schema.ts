@@ -1,5 +1,6 @@
 /** Builds the JSON Schemas (2020-12) of the OpenAPI document, from validators if there are any. */
 import type { Schema, Validator } from '../../domain/validation.ts';
+import { joinNames } from '../../domain/wording.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { OperationResponse } from './operation.ts';
 
@@ -51,7 +52,7 @@ export function describeList(
 
 /** Member names for a description. */
 export function listNames(members: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(members.map((member) => `\`${member}\``));
+  return joinNames(members.map((member) => `\`${member}\``));
 }
 
 export const time = { type: 'string', format: 'date-time' };

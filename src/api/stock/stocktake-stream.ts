@@ -9,6 +9,7 @@ import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import type { ProductId } from '../../domain/id.ts';
+import { formatCount } from '../../domain/wording.ts';
 import type { MissingProducts, StreamedStocktake } from '../../store/catalogue-store.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { explainZeroLimit } from './stock-result.ts';
@@ -98,7 +99,7 @@ function explainUnidentified(
   { count, firstLine }: { readonly count: number; readonly firstLine: number },
 ): AppError {
   const what = count === 1 ? `Line ${firstLine} does not identify its product`
-    : `${count.toLocaleString('en')} lines do not identify their products, the first is line `
+    : `${formatCount(count)} lines do not identify their products, the first is line `
       + `${firstLine}`;
   const hint = 'Correct the file and send it again.';
   return new AppError('sync_refused', `${what}, so no product was set to 0. ${hint}`);

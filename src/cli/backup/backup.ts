@@ -14,7 +14,8 @@ import { CATALOGUE_FILE_NAME } from '../../store/sqlite/engine/database-file.ts'
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { formatCount, formatCounted, formatMebibytes } from '../format.ts';
+import { formatCount } from '../../domain/wording.ts';
+import { formatCounted, formatMebibytes } from '../format.ts';
 import { readNumber } from '../settings.ts';
 
 const NO_BACKUP = 'Interrupted: no backup was made.';

@@ -3,7 +3,7 @@ import type { StockChange, StockResult } from '../../client/index.ts';
 import { STOCK_LIMIT } from '../../domain/limits.ts';
 import { explainFailure, isFailure } from '../../domain/catalogue/stock-change.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../../domain/wording.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { formatIssues } from './api-error.ts';

@@ -4,13 +4,14 @@
  * when the command ends. Messages without a valid signature are rejected.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, type SellerClient, type WebhookWithSecret } from '../../client/index.ts';
 import {
   verifyWebhook, type WebhookEvent, WebhookVerificationError,
 } from '../../client/verify-webhook.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
+import { createServer } from '../../runtime/node-http.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import {
   DEFAULT_HOST, WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES,

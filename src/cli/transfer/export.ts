@@ -12,7 +12,7 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import type { ExportOptions, SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';

@@ -9,6 +9,7 @@ import {
 import {
   type ProductReference, stockReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
+import { formatCount } from '../wording.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 
 /** Where the stock numbers come from, and why they change. */
@@ -122,7 +123,7 @@ export function listReferences({ sku, id }: ProductReference = {}): ProductRefer
 function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
   if (!Array.isArray(value)) return invalid('type', 'Must be an array.');
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
-  const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
+  const most = formatCount(STOCK_CHANGES_LIMIT);
   return invalid(
     'length', `Must have at most ${most} changes. Send more as application/x-ndjson.`,
   );

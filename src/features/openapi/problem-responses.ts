@@ -2,10 +2,10 @@
  * The problem responses in the OpenAPI document. The code that sends problems also generates their
  * examples and header fields, one for each error code.
  */
-import { STATUS_CODES } from 'node:http';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
+import { STATUS_CODES } from '../../runtime/node-http.ts';
 import { type ResponseField, responseFields } from '../../api/description/header-fields.ts';
 import type { OperationResponse } from '../../api/description/operation.ts';
 import type { Route } from '../../api/route.ts';

@@ -3,12 +3,12 @@
  * request to one of them. Follows no redirects and discards the response body. Never sends a key or
  * another secret of this server: the signature proves knowledge of the webhook secret.
  */
-import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
 import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
+import { request as requestPlain } from '../../runtime/node-http.ts';
 import { findErrorCode } from '../../runtime/system-error.ts';
 import type { DnsResolver } from './dns-resolver.ts';
 import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';

@@ -9,6 +9,7 @@ import { AppError, type Issue } from '../../domain/error.ts';
 import { validateNumberText, skipShortNumber } from '../../domain/number-text.ts';
 import type { ValidationError } from '../../domain/text.ts';
 import { escapePointer } from '../../domain/validation.ts';
+import { formatCount } from '../../domain/wording.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from '../limits.ts';
 
@@ -144,7 +145,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
     }
   }
   if (values > JSON_VALUES_LIMIT) {
-    const limit = JSON_VALUES_LIMIT.toLocaleString('en');
+    const limit = formatCount(JSON_VALUES_LIMIT);
     throw invalidJson(`The body has more than ${limit} members and items.`);
   }
   return { text: parts.join('') + sent.slice(copiedTo), memberCount, inexactNumber };

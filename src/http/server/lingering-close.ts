@@ -5,13 +5,14 @@
  * server sends FIN, and destroys the connection once its client closes it or stops sending. The
  * number, time and read rate of lingering connections are limited.
  */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   DISCARD_LIMIT_BYTES, DISCARD_TIMEOUT_MS, LINGERING_BYTES_PER_SECOND, LINGERING_CONNECTIONS_LIMIT,
   LINGERING_IDLE_TIMEOUT_MS, LINGERING_TIMEOUT_MS,
 } from '../limits.ts';
+import { STATUS_CODES } from '../../runtime/node-http.ts';
 import { PROBLEM_TYPE, replyWithProblem } from '../response/problem.ts';
 import { type Chunks, isStream, type Reply } from '../response/reply.ts';
 

@@ -2,8 +2,9 @@
  * The HTTP server around a handler: sets every protocol limit explicitly, answers unparsable
  * requests, and drains in-flight requests when it stops.
  */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { isLoopback } from '../../domain/network-address.ts';
+import { createServer } from '../../runtime/node-http.ts';
 import { type BindAddress, bind } from './bind.ts';
 import { TrustedProxies } from '../request/client-address.ts';
 import { type ConnectionMetrics, limitConnections } from './connections.ts';

@@ -10,6 +10,7 @@ import {
 import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import { formatCount } from '../../../domain/wording.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueReader, ForeignProjectionError, openCatalogue } from './catalogue-reader.ts';
 import {
@@ -229,10 +230,9 @@ export class SearchService {
 }
 
 function describeLag(seller: Seller, state: ProjectionState | undefined): AppError {
-  const format = (count: number): string => count.toLocaleString('en');
   const progress = state?.builtTo === undefined
-    ? `has reached ${format(state?.position ?? 0)} of ${format(seller.position)} changes`
-    : `is being built, and has read ${format(state.rows)} products`;
+    ? `has reached ${formatCount(state?.position ?? 0)} of ${formatCount(seller.position)} changes`
+    : `is being built, and has read ${formatCount(state.rows)} products`;
   return temporarilyUnavailable(
     `The search ${progress}. Retry in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`,
   );
