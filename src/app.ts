@@ -32,7 +32,7 @@ export interface App {
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** The methods allowed for a request target, for `listen`; empty if the path does not exist. */
-  findMethods(target: string): readonly string[];
+  findMethods(target: string): Promise<readonly string[]>;
   /** Requests without a complete response. */
   inFlightCount(): number;
   /**
@@ -87,7 +87,7 @@ export function composeApp<FeatureOptions extends object>(
       if (isOwn || !next) void respond(request, response, target ?? OUTSIDE);
       else next();
     },
-    findMethods(target) {
+    async findMethods(target) {
       const { path } = parseTarget(target, basePath) ?? OUTSIDE;
       return (findPages(context, path) ?? router).findMethods(path);
     },

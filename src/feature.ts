@@ -67,7 +67,7 @@ export interface Pages {
   /** Whether a path belongs to these pages, even if no page exists there. */
   isFor(path: string): boolean;
   /** Sorted; empty if the path does not exist. */
-  findMethods(path: string): readonly string[];
+  findMethods(path: string): Promise<readonly string[]>;
   /** @throws AppError, which the app answers with a problem document */
   answer(request: PagesRequest, services: Services): Promise<Reply>;
   /** Stops background work. */

@@ -75,8 +75,7 @@ export const serve: Command = {
           store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
           listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
         });
-        const { pathname } = new URL(`${listener.url}/portal/join`);
-        const hasPortal = app.findMethods(pathname).length > 0;
+        const hasPortal = app.context.featurePages.some((pages) => pages.isFor('/portal/join'));
         await announce(input, listener.url, { store, hasPortal });
         listener.warnings.forEach(operator.warn);
         await stopped;

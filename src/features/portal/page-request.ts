@@ -6,11 +6,10 @@ import { makeCsrfToken } from './forms/csrf.ts';
 import { formOf } from './forms/draft.ts';
 import { Form } from './forms/form.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
+import {
+  type AnonymousPageRequest, type Draft, type PageRequest, type Portal, ROOT,
+} from './route.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
-
-/** Prefix of all portal paths. */
-export const ROOT = '/portal';
 
 export function toSignedInRequest(
   request: AnonymousPageRequest, user: SignedInSession, portal: Portal,

@@ -21,8 +21,10 @@ import { Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { resolveOrigin } from './origin.ts';
-import { linkTo, ROOT, toSignedInRequest } from './page-request.ts';
-import type { AnonymousPageRequest, PageRoute, Portal, PortalBase } from './route.ts';
+import { linkTo, toSignedInRequest } from './page-request.ts';
+import {
+  type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
+} from './route.ts';
 import { routes } from './routes.ts';
 import { readDevice } from './sign-in/device.ts';
 import { PortalLimits } from './sign-in/rate-limits.ts';
@@ -62,8 +64,8 @@ export function createPortal(options: PortalOptions = {}): Pages {
   }
 
   return {
-    isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
-    findMethods: (path) => router.findMethods(toPagePath(path)),
+    isFor: isPortalPath,
+    findMethods: async (path) => router.findMethods(toPagePath(path)),
     async answer(page, services) {
       portal ??= connect(services);
       const { request, path, prefix, record } = page;

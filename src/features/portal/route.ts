@@ -1,4 +1,4 @@
-/** Types of the portal's routes, and of the requests that their handlers receive. */
+/** The paths of the portal, and types of its routes and of the requests that handlers receive. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
@@ -14,6 +14,13 @@ import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { PortalLimits } from './sign-in/rate-limits.ts';
+
+/** Prefix of all portal paths. */
+export const ROOT = '/portal';
+
+export function isPortalPath(path: string): boolean {
+  return path === '/' || path === ROOT || path.startsWith(`${ROOT}/`);
+}
 
 /** Services that all pages share. */
 export interface Portal extends Services {

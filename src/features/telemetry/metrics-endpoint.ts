@@ -81,7 +81,7 @@ function guardMetrics(read: ReadMetrics, token: string): Pages {
   const digest = hash(token);
   return {
     isFor: (path) => path === PATH,
-    findMethods: () => METHODS,
+    findMethods: async () => METHODS,
     async answer({ request, record }) {
       record.route = PATH;
       if (isFromWebPage(request.headers)) return rejectWebPage();

@@ -18,7 +18,7 @@ interface ParserError extends Error {
 }
 
 /** The methods of a request target; empty if the path does not exist. */
-export type FindMethods = (target: string) => readonly string[];
+export type FindMethods = (target: string) => Promise<readonly string[]>;
 
 interface RequestOptions {
   readonly lingering: LingeringConnections;
@@ -77,9 +77,10 @@ export function handleRequests(
     if (connection.isUnreadable) return; // emitted again for each further packet
     connection.isUnreadable = true;
     if (!isReset) onUnreadable?.();
-    const [status, detail, ...fields] = describeUnparsable(error, findMethods);
-    respondAfter(lingering, connection.latest, socket, () =>
-      lingering.writeRawResponse(socket, status, detail, fields));
+    describeUnparsable(error, findMethods).then(([status, detail, ...fields]) => {
+      respondAfter(lingering, connection.latest, socket, () =>
+        lingering.writeRawResponse(socket, status, detail, fields));
+    }).catch(() => socket.destroy());
   });
 }
 
@@ -130,12 +131,14 @@ const UNPARSABLE: Readonly<Record<string, Unparsable>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request arrived too slowly. Send it again.'],
 };
 
-function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unparsable {
+async function describeUnparsable(
+  error: ParserError, findMethods?: FindMethods,
+): Promise<Unparsable> {
   const { code = '' } = error;
   const target = code === 'HPE_INVALID_METHOD' ? findTarget(error) : undefined;
   if (target === undefined) return UNPARSABLE[code] ?? [400, 'This is not an HTTP/1.1 request.'];
   if (!findMethods) return [501, 'Use a method that this server supports, such as GET.'];
-  const methods = findMethods(target).join(', ');
+  const methods = (await findMethods(target)).join(', ');
   return methods === '' ? [404, PATH_NOT_FOUND]
     : [405, methodNotAllowedDetail(methods), `Allow: ${methods}`];
 }

@@ -41,7 +41,7 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
     test(`the method ${method}, which no one knows`, async (t) => {
-      const findMethods = (asked: string) => asked === target ? ['GET', 'POST'] : [];
+      const findMethods = async (asked: string) => asked === target ? ['GET', 'POST'] : [];
       const port = await serve(t, answer, findMethods);
       const text = await exchange(t, port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
       assert.match(text, /^HTTP\/1\.1 405 Method Not Allowed\r\nConnection: close\r\n/);
