@@ -41,8 +41,7 @@ export const PROGRAM_KEY_ID = 2 as KeyId;
 const IDS_PER_MILLISECOND = 1024;
 const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 const LENGTH = 11;
-/** Two digits for every 10-bit number. */
-const PAIRS = Array.from({ length: 1024 }, (_, n) => DIGITS.charAt(n >> 5) + DIGITS.charAt(n & 31));
+const DIGIT_CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
 const LOW_RANGE = 2 ** 30;
 
 /** An id for an object created `at` (milliseconds since 1970), above `lastId`. */
@@ -51,23 +50,23 @@ export function nextId(lastId: number, at: number): number {
 }
 
 export function formatSellerId(id: SellerId): string {
-  return `sel_${encode(id)}`;
+  return `sel_${id.toString(32).padStart(LENGTH, '0')}`;
 }
 
 export function formatKeyId(key: KeyReference): string {
-  return `key_${encode(key.keyId)}${encode(key.sellerId)}`;
+  return encode('key_', key.keyId, key.sellerId);
 }
 
 export function formatProductId(sellerId: SellerId, id: ProductId): string {
-  return `prd_${encode(id)}${encode(sellerId)}`;
+  return encode('prd_', id, sellerId);
 }
 
 export function formatImportId(sellerId: SellerId, id: ImportId): string {
-  return `imp_${encode(id)}${encode(sellerId)}`;
+  return encode('imp_', id, sellerId);
 }
 
 export function formatWebhookId({ sellerId, id }: WebhookReference): string {
-  return `whk_${encode(id)}${encode(sellerId)}`;
+  return encode('whk_', id, sellerId);
 }
 
 /** Undefined for anything but a seller id. */
@@ -104,16 +103,22 @@ function parseOwnId<Id>(prefix: string, sellerId: SellerId, text: string): Id | 
   return owner === sellerId ? id as Id : undefined;
 }
 
-/** Eleven digits. Number.toString(32) takes ten times as long, which slows lists. */
-function encode(id: number): string {
-  const high = Math.floor(id / LOW_RANGE);
-  const low = id % LOW_RANGE;
-  return DIGITS.charAt(high >> 20) + pair(high >> 10) + pair(high)
-    + pair(low >> 20) + pair(low >> 10) + pair(low);
+/** Four characters, and eleven digits of each number, in one call: ids are most of what lists have. */
+function encode(prefix: string, id: number, owner: number): string {
+  const [high, low] = [Math.floor(id / LOW_RANGE), id % LOW_RANGE];
+  const [ownerHigh, ownerLow] = [Math.floor(owner / LOW_RANGE), owner % LOW_RANGE];
+  return String.fromCharCode(
+    prefix.charCodeAt(0), prefix.charCodeAt(1), prefix.charCodeAt(2), prefix.charCodeAt(3),
+    digit(high >> 20), digit(high >> 15), digit(high >> 10), digit(high >> 5), digit(high),
+    digit(low >> 25), digit(low >> 20), digit(low >> 15), digit(low >> 10), digit(low >> 5),
+    digit(low), digit(ownerHigh >> 20), digit(ownerHigh >> 15), digit(ownerHigh >> 10),
+    digit(ownerHigh >> 5), digit(ownerHigh), digit(ownerLow >> 25), digit(ownerLow >> 20),
+    digit(ownerLow >> 15), digit(ownerLow >> 10), digit(ownerLow >> 5), digit(ownerLow),
+  );
 }
 
-function pair(number: number): string {
-  return PAIRS[number & 1023] ?? '';
+function digit(number: number): number {
+  return DIGIT_CODES[number & 31] ?? 0;
 }
 
 /** The numbers of an id: its own, and that of its seller. */
