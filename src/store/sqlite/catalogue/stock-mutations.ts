@@ -59,7 +59,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   }
 
   return {
-    zeroStock: prepareZeroStock(positions, { readLevels, openRecord, writer }),
+    zeroStock: prepareZeroStock(positions, readLevels, openRecord, writer),
     syncStock(input: SyncInput, now: number) {
       const { sync, isDryRun } = input;
       const { actor, close } = openRecord(input.actor, now);
@@ -90,15 +90,11 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   };
 }
 
-interface StockParts {
-  readonly readLevels: ReturnType<typeof prepareReadLevels>;
-  readonly openRecord: ReturnType<typeof prepareImportRecords>;
-  readonly writer: ReturnType<typeof prepareStockWriter>;
-}
-
 /** Returns the mutation that sets the products to 0 that a streamed stocktake did not name. */
 function prepareZeroStock(
-  positions: PositionAllocator, { readLevels, openRecord, writer }: StockParts,
+  positions: PositionAllocator, readLevels: ReturnType<typeof prepareReadLevels>,
+  openRecord: ReturnType<typeof prepareImportRecords>,
+  writer: ReturnType<typeof prepareStockWriter>,
 ) {
   return (input: ZeroInput, now: number): SyncedStock => {
     const { source, reason, zeroLimitPercent, generated: { products, total } } = input;
