@@ -1,10 +1,11 @@
-/** POST /api/v1/stock with 10,000 changes: in parts, between which other requests have turns. */
+/** POST /api/v1/stock: at once, or in parts between which other requests have turns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Instances } from '../../../src/api/instances.ts';
 import type { ApiRequest, Services } from '../../../src/api/route.ts';
 import { syncStock } from '../../../src/api/stock/stock-sync.ts';
 import { AppError } from '../../../src/domain/error.ts';
+import { STOCK_SLICE_CHANGES } from '../../../src/domain/limits.ts';
 import type { SyncedStock } from '../../../src/store/catalogue-store.ts';
 import { countTurns } from '../../support/turns.ts';
 
@@ -14,8 +15,10 @@ const CHANGES = 10_000;
 const TURNS = 18;
 
 /** The call and the services, as far as the handler has to do with them; the store is quick. */
-function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejection'>) {
-  const body = { changes: Array.from({ length: CHANGES }, () => change), atomic: true };
+function prepare(
+  change: object, synced: Pick<SyncedStock, 'results' | 'rejection'>, count = CHANGES,
+) {
+  const body = { changes: Array.from({ length: count }, () => change), atomic: true };
   const call: Partial<ApiRequest> = {
     caller: { sellerId: 1 } as ApiRequest['caller'], query: new Map(), headers: {},
     readMediaType: () => 'application/json', readJson: async () => body,
@@ -27,6 +30,16 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejectio
   const services = { store, instances: new Instances(() => services) } as Services;
   return () => syncStock(call as ApiRequest, services);
 }
+
+test('answers 1,000 changes, and not one more, without waiting for a turn of the event loop',
+  async () => {
+    const handle = (count: number) => {
+      const results = Array.from({ length: count }, () => ({ status: 'not_found' as const }));
+      return prepare({ sku: 'A', set: 1 }, { results, rejection: undefined }, count);
+    };
+    assert.equal(await countTurns(handle(STOCK_SLICE_CHANGES)), 0);
+    assert.ok(await countTurns(handle(STOCK_SLICE_CHANGES + 1)) > 0);
+  });
 
 test('serves other requests while 10,000 changes are read and answered', async () => {
   const results = Array.from({ length: CHANGES }, () => ({ status: 'not_found' as const }));
