@@ -103,7 +103,7 @@ function parseOwnId<Id>(prefix: string, sellerId: SellerId, text: string): Id | 
   return owner === sellerId ? id as Id : undefined;
 }
 
-/** Four characters, and eleven digits of each number; strings that are joined take twice as long. */
+/** Four characters, and eleven digits of each number; joined strings take twice as long. */
 function encode(prefix: string, id: number, owner: number): string {
   const [high, low] = [Math.floor(id / LOW_RANGE), id % LOW_RANGE];
   const [ownerHigh, ownerLow] = [Math.floor(owner / LOW_RANGE), owner % LOW_RANGE];
