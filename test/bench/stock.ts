@@ -1,7 +1,7 @@
 /**
- * Stock changes: 1,000,000 as NDJSON, as CSV and as a stocktake, compared with a bare SQLite loop
- * that writes the same rows, and how soon live readers have a change. `node test/bench/stock.ts
- * 100000` runs only this, with so many changes.
+ * Stock changes to 100,000 products in random order: as calls of 1,000, and streamed as NDJSON, CSV
+ * and a stocktake, compared with a bare SQLite loop that writes the same rows; and how soon live
+ * readers have a change. `node test/bench/stock.ts 100000` runs only this, with so many changes.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,21 +13,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { get, open, postJson, readTail, type Target } from './client.ts';
 import { createKey, createSeller } from './data.ts';
-import { BareStock } from './floor/stock.ts';
+import { type BareChange, BareStock } from './floor/stock.ts';
 import { makeVariedProduct } from './load/made-up.ts';
 import { startServer } from './process.ts';
 import { median, percentile, printRow } from './table.ts';
 
-const PRODUCTS = 10_000;
+const PRODUCTS = 100_000;
 const CHANGES_PER_COMMIT = 1_000;
+const CONCURRENT_CALLS = 4;
 const READERS = 200;
 const READERS_PER_KEY = 50;
 const LIVE_CHANGES = 200;
 const LIVE_PAUSE_MS = 20;
 const STOCK = '/api/v1/stock';
 
-/** Each round visits all formats in turn, so the growing history slows all of them equally. */
+/** Each round visits all methods in turn, so the growing history slows all of them equally. */
 const ROUNDS = 3;
+
+/** Makes so many changes, beginning with number `first`. */
+type Method = (target: Target, first: number, changes: number) => Promise<void>;
 
 interface Format {
   readonly type: string;
@@ -40,16 +44,17 @@ const csv = {
   type: 'text/csv', header: 'Artikelnummer;Bestand\n',
   formatLine: (sku: string, stock: number) => `${sku};${stock}\n`,
 };
-const FORMATS: Readonly<Record<string, Format>> = {
-  NDJSON: {
+const METHODS: Readonly<Record<string, Method>> = {
+  'JSON calls': call,
+  NDJSON: (...to) => stream({
     type: 'application/x-ndjson', query: '', header: '',
     formatLine: (sku, stock) => `{"sku":"${sku}","set":${stock}}\n`,
-  },
-  CSV: { ...csv, query: '' },
-  stocktake: { ...csv, query: '&complete=true' },
+  }, ...to),
+  CSV: (...to) => stream({ ...csv, query: '' }, ...to),
+  stocktake: (...to) => stream({ ...csv, query: '&complete=true' }, ...to),
 };
 
-export async function measureStock(folder: string, changes = 1_000_000): Promise<void> {
+export async function measureStock(folder: string, changes = 300_000): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const data = join(folder, 'data');
   const { key } = createSeller(data);
@@ -58,17 +63,19 @@ export async function measureStock(folder: string, changes = 1_000_000): Promise
   await fill(target);
 
   console.log(`\nStock: ${changes.toLocaleString('en')} changes, median of ${ROUNDS} rounds`);
-  printRow(['', 'changes/s', 'bare loop', 'of bare', 'of NDJSON', 'peak MiB']);
+  printRow(['', 'changes/s', 'bare loop', 'of bare', 'of calls', 'peak MiB']);
   const bare = new BareStock(join(folder, 'bare.db'),
     Array.from({ length: PRODUCTS }, (_, n) => `S-${n}`));
   const bareRates: number[] = [];
-  const rates = new Map(Object.keys(FORMATS).map((name) => [name, [] as number[]]));
+  const rates = new Map(Object.keys(METHODS).map((name) => [name, [] as number[]]));
+  let made = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     bareRates.push(changeBare(bare, changes));
-    for (const [name, format] of Object.entries(FORMATS)) {
+    for (const [name, make] of Object.entries(METHODS)) {
       const start = performance.now();
-      await sync(target, format, changes);
+      await make(target, made, changes);
       rates.get(name)?.push((changes / (performance.now() - start)) * 1000);
+      made += changes;
     }
   }
   bare.close();
@@ -77,7 +84,7 @@ export async function measureStock(folder: string, changes = 1_000_000): Promise
   for (const [name, all] of rates) {
     printRow([
       name, median(all), median(bareRates), compare(all, bareRates),
-      compare(all, rates.get('NDJSON')), server.peakMemory(),
+      compare(all, rates.get('JSON calls')), server.peakMemory(),
     ]);
   }
   await server.stop();
@@ -101,21 +108,31 @@ async function fill(target: Target): Promise<void> {
 }
 
 /** Products in random order, as sales are. No two changes of a product set the same stock. */
-function changeOf(n: number): { readonly sku: string; readonly stock: number } {
+function changeOf(n: number): BareChange {
   return { sku: `S-${(n * 7_919) % PRODUCTS}`, stock: Math.floor(n / PRODUCTS) % 90 + 1_000 };
 }
 
-async function sync(
-  target: Target, { type, query, header, formatLine }: Format, changes: number,
+/** Calls of 1,000 changes, four at a time. */
+async function call(target: Target, first: number, changes: number): Promise<void> {
+  let next = first;
+  await Promise.all(Array.from({ length: CONCURRENT_CALLS }, async () => {
+    while (next < first + changes) {
+      const batch = listChanges(next).map(({ sku, stock }) => ({ sku, set: stock }));
+      next += CHANGES_PER_COMMIT;
+      const text = await postJson(target, STOCK, { source: 'bench', changes: batch });
+      if (!text.includes('"failed":0,')) throw new Error(text);
+    }
+  }));
+}
+
+async function stream(
+  { type, query, header, formatLine }: Format, target: Target, first: number, changes: number,
 ): Promise<void> {
   const outgoing = open(target, 'POST', `${STOCK}?source=bench${query}`, { 'content-type': type });
   const report = readTail(outgoing);
   outgoing.write(header);
-  for (let from = 0; from < changes; from += CHANGES_PER_COMMIT) {
-    const lines = Array.from({ length: CHANGES_PER_COMMIT }, (_, n) => {
-      const { sku, stock } = changeOf(from + n);
-      return formatLine(sku, stock);
-    });
+  for (let from = first; from < first + changes; from += CHANGES_PER_COMMIT) {
+    const lines = listChanges(from).map(({ sku, stock }) => formatLine(sku, stock));
     // Rejects if the server responds early: it does so only to reject the request.
     if (!outgoing.write(lines.join(''))) await Promise.race([once(outgoing, 'drain'), report]);
   }
@@ -124,11 +141,16 @@ async function sync(
   if (!text.includes('"failed":0,')) throw new Error(text);
 }
 
+/** The changes of a batch. */
+function listChanges(first: number): BareChange[] {
+  return Array.from({ length: CHANGES_PER_COMMIT }, (_, n) => changeOf(first + n));
+}
+
 /** Changes per second. */
 function changeBare(bare: BareStock, count: number): number {
   let made = 0;
   const { changes, ms } = bare.run(() => {
-    const batch = Array.from({ length: CHANGES_PER_COMMIT }, (_, n) => changeOf(made + n));
+    const batch = listChanges(made);
     made += CHANGES_PER_COMMIT;
     return batch;
   }, (done) => done >= count);
