@@ -32,7 +32,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 run: ## serve http://127.0.0.1:8080 on the database in data/
-	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts serve
+	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/seller-api.js serve
 
 demo: ## serve a sample catalogue from a temporary folder, and print commands to try
 	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts demo

@@ -29,7 +29,7 @@ function build(): void {
   const files = globSync(FILES, { cwd: folder }).sort();
   const work = mkdtempSync(join(tmpdir(), 'seller-api-executable-'));
   try {
-    writeFileSync(join(work, START), "import './dist/main.js';\n");
+    writeFileSync(join(work, START), `import './dist/${START}';\n`);
     writeFileSync(join(work, 'sea.json'), JSON.stringify({
       main: START,
       mainFormat: 'module',
@@ -37,7 +37,7 @@ function build(): void {
       disableExperimentalSEAWarning: true,
       useVfs: true,
       execArgv: [
-        '--max-semi-space-size=4', // as node-runtime.ts starts a server
+        '--max-semi-space-size=4', // as seller-api.js starts a server
         '--experimental-vfs', `--import=data:text/javascript,${encodeURIComponent(threads)}`,
       ],
       assets: Object.fromEntries(files.map((file) => [file, resolve(folder, file)])),

@@ -1,6 +1,7 @@
 /** The command line as a whole: finding a command, its help, and the exit status. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync,
 } from 'node:fs';
@@ -164,6 +165,29 @@ test('runs from its launcher, which says in one sentence that Node is too old', 
     assert.equal(old.status, status, String(version));
     if (status === 2) assert.match(old.stderr, /^Node 24\.15 or newer is needed, [^\n]+\n$/);
   }
+});
+
+test('replaces the process of a server by one with its Node options, and the same id', {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, async (t) => {
+  const environment = { ...process.env };
+  for (const name of ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE']) {
+    delete environment[name]; // set by the program that runs the tests
+  }
+  const flags = ['serve', '--port', '0', '--json', '--data', join(makeFolder(t), 'data')];
+  const child = spawn(process.execPath, [LAUNCHER, ...flags], {
+    env: environment, stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout, 'data');
+  assert.equal(JSON.parse(String(line)).pid, child.pid);
+  const [, ...words] = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0');
+  assert.deepEqual(words, ['--max-semi-space-size=4', LAUNCHER, ...flags, '']);
+  const variables = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0');
+  assert.ok(variables.includes('MALLOC_ARENA_MAX=1'));
+  assert.ok(variables.includes(`NODE_COMPILE_CACHE=${join(ROOT, '.node/compile-cache')}`));
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 const { stdout: found = '' } = spawnSync('node', ['--version'], { encoding: 'utf8' });

@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   executable: [],
   'index.ts': ['client', 'domain', 'embed', 'http'],
-  'main.ts': ['cli'],
+  'main.ts': ['cli', 'domain'],
 };
 
 interface SourceFile {

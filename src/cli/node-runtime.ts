@@ -1,17 +1,6 @@
-/**
- * How this program is started: its command line, the Node options that a server should run with,
- * and the Node releases that have all security fixes. Node's type stripping keeps some 20 MiB per
- * thread; with the compile cache it runs only once. A smaller semi-space and a single malloc arena
- * save some 50 MiB during a long import. All of this must be set before the process starts.
- */
+/** How this program is started again, and the Node releases that have all security fixes. */
 import { isSea } from 'node:sea';
-import { fileURLToPath } from 'node:url';
 import type { Finding } from '../store/sqlite/check/finding.ts';
-
-/** Beside the source, so that only users who can write to the source can write to the cache. */
-const CACHE_FOLDER = fileURLToPath(new URL('../../.node/compile-cache', import.meta.url));
-const OPTIONS = ['--max-semi-space-size=4']; // MiB, for each thread
-const MALLOC_ARENAS = '1';
 
 /** The newest known releases. Update these together with the pinned releases. */
 const LINES = [
@@ -29,26 +18,6 @@ export function listProgram(
   script: string, options: readonly string[] = [],
 ): readonly [file: string, ...args: string[]] {
   return isSea() ? [process.execPath] : [process.execPath, ...options, script];
-}
-
-/**
- * Replaces this process by one with these options and the same process id, and does not return.
- * Does nothing if that is impossible, if Node was started with options, with an IPC channel or with
- * coverage, or if systemd passed sockets, which `execve` would close. The single executable has its
- * options and JavaScript inside, and lacks only the environment.
- */
-export function reexecWithNodeOptions(): void {
-  const { env, execve, execArgv, argv } = process;
-  const isPlain = isSea() ? env['MALLOC_ARENA_MAX'] === undefined : execArgv.length === 0;
-  const isConfigured = process.send !== undefined || [
-    'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE', 'LISTEN_FDS',
-  ].some((name) => env[name] !== undefined);
-  if (!execve || !isPlain || isConfigured) return;
-  const program = listProgram(argv[1] ?? '', OPTIONS);
-  execve(program[0], [...program, ...argv.slice(2)], {
-    MALLOC_ARENA_MAX: MALLOC_ARENAS, ...env,
-    ...!isSea() && { NODE_COMPILE_CACHE: CACHE_FOLDER },
-  });
 }
 
 /**

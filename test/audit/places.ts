@@ -82,7 +82,7 @@ export function loadSources(): SourceText[] {
 
 /** Every import of a Node module, except type-only imports. */
 export function findModules({ path, lines }: SourceText): (Place & { readonly module: string })[] {
-  const statement = /^(?:import|export) (?!type )([^;']*)'node:([^']+)';/gm;
+  const statement = /(?:^(?:import|export) (?!type )([^;'(]*)|\bimport\()'node:([^']+)'/gm;
   const text = lines.join('\n');
   return [...text.matchAll(statement)].map((match) => {
     const { 0: all, 1: clause = '', 2: module = '', index } = match;

@@ -59,7 +59,7 @@ export function runCommand(...args: string[]): Record<string, string> {
 }
 
 function serve(folder: string, flags: readonly string[]): string[] {
-  const main = pathOf('../../src/main.ts');
+  const main = pathOf('../../src/seller-api.js');
   return [main, 'serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json', ...flags];
 }
 
