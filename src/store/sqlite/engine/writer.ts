@@ -1,8 +1,7 @@
 /**
  * The main thread's side of all writes: collects the mutations of one event-loop iteration, sends
  * them to the writer thread as one batch, and settles their promises after the commit. While a
- * batch is in flight, the next one is collected. Batches and outcomes cross threads as JSON, at
- * half the cost of structured cloning.
+ * batch is in flight, the next one is collected. Batches and outcomes cross threads as JSON.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -144,7 +143,9 @@ export class Writer {
     const sentAt = this.#sentAt;
     this.#inFlight = [];
     this.#onCommit();
-    this.#send(); // the writer thread continues while this one parses and acknowledges
+    // One iteration later, so that clients acknowledged in this one can write in the next batch.
+    const wait = (): void => { this.#scheduled = setImmediate(() => this.#send()); };
+    if (this.#waiting.length > 0) this.#scheduled = setImmediate(wait);
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
     this.#metrics.note(sentAt, outcomes);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { WRITE_QUEUE_LIMIT } from '../../../../src/store/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -21,6 +22,19 @@ test('commits writes that arrive together at one time, and later ones later', as
   await store.close();
   assert.equal(new Set(times.slice(0, 20)).size, 1);
   assert.equal(times[20], (times[0] ?? NaN) + 1);
+});
+
+test('commits the next write of an acknowledged client with those that wait', async (t) => {
+  let now = 1_000;
+  const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
+  const actor = await makeActor(store);
+  const create = () => store.createProduct(actor, makeNewProduct());
+  const first = create();
+  for (const before = now; now === before;) await setImmediate(); // until it is in flight
+  await Promise.all([first.then(create), create()]);
+  const times = (await readAll(store, actor.sellerId)).map(({ createdAt }) => createdAt);
+  await store.close();
+  assert.deepEqual(times.map((time) => time - (times[0] ?? NaN)), [0, 1, 1]);
 });
 
 test('rejects a change when the queue is full, and says when to retry', async (t) => {
@@ -49,7 +63,7 @@ test('waits for another process that writes, and continues to read', async (t) =
   });
   for (let turn = 0; turn < 50; turn += 1) {
     assert.equal((await readAll(store, actor.sellerId)).length, 1);
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await setImmediate();
   }
   assert.equal(state.isDone, false);
   other.exec('COMMIT');
