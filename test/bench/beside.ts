@@ -68,10 +68,10 @@ export async function measureBeside(
   for (const [name, run] of Object.entries(operations)) {
     const results: Results = new Map();
     // Once, unless it ends before each workload had its turn.
-    while (results.size < alone.size) {
+    for (let n = 0; results.size < alone.size;) {
       let isOver = false;
       const operation = run().finally(() => { isOver = true; });
-      for (let n = 0; !isOver; n += 1) {
+      for (; !isOver; n += 1) {
         await visit(WORKLOADS[n % WORKLOADS.length] ?? 'get', results, () => isOver);
       }
       await operation;
