@@ -110,8 +110,10 @@ export function prepareProductChanges(db: DatabaseSync, positions: PositionAlloc
   positions.defer(created);
 
   function find(sellerId: SellerId, target: ProductTarget): Product | undefined {
-    if (created.includes('id' in target ? target.id : target.sku)) created.flush();
-    return findProduct(sellerId, positions.currencyOf(sellerId), target);
+    created.flushIfWaiting('id' in target ? target.id : target.sku);
+    const found = findProduct(sellerId, positions.currencyOf(sellerId), target);
+    if (found) created.flushIfWaiting(found.sku); // which it may be about to lose
+    return found;
   }
 
   return {
@@ -142,14 +144,11 @@ export function prepareProductChanges(db: DatabaseSync, positions: PositionAlloc
       const { position, at: updatedAt } = positions.next(sellerId, now);
       const after = updateProduct(before, to, position, updatedAt);
       const isStock = isStockMovement(before, to);
-      updateRow.run(
-        ...SENT_FIELDS.map(({ member }) => after[member] ?? null), position, updatedAt,
-        isStock ? null : position, sellerId, id,
-      );
+      const values = SENT_FIELDS.map(({ member }) => after[member] ?? null);
+      updateRow.run(...values, position, updatedAt, isStock ? null : position, sellerId, id);
       const json = formatProduct(after);
-      const type = isStock ? 'stock' : 'updated';
       const states = { before, after, snapshot: isStock ? undefined : json };
-      positions.addChange(describeChange(type, actor, states));
+      positions.addChange(describeChange(isStock ? 'stock' : 'updated', actor, states));
       return { effect: 'updated', id, position, json, isReplay: false };
     },
     /** The event contains the product's last state, with a stock of 0. */

@@ -39,9 +39,9 @@ export class InsertQueue {
     if (this.#waiting.length === GROUP_SIZES[0] * this.#target.width) this.flush();
   }
 
-  /** Whether a waiting row has this value, in any column. */
-  includes(value: SQLInputValue): boolean {
-    return this.#waiting.includes(value);
+  /** Inserts the waiting rows if one of them has this value, in any column. */
+  flushIfWaiting(value: SQLInputValue): void {
+    if (this.#waiting.includes(value)) this.flush();
   }
 
   /** Inserts the waiting rows. Call it before anything else reads their table. */

@@ -93,6 +93,26 @@ test('shows each unit of a batch what those before it wrote', (t) => {
   );
 });
 
+test('lets a create take a SKU only if an earlier unit of the batch has freed it', (t) => {
+  const { db } = prepare(t);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const free: Readonly<Record<string, (id: unknown) => Batch['calls'][number]>> = {
+    A: (id) => ({ name: 'deleteProduct', input: { actor, target: { id }, precondition: {} } }),
+    B: (id) => ({
+      name: 'patchProduct',
+      input: { actor, target: { id }, patch: { sku: 'C' }, precondition: {} },
+    }),
+  };
+  for (const [sku, makeCall] of Object.entries(free)) {
+    const [first] = runBatch({ at, calls: [create(sku)] });
+    assert.ok(first?.isDone);
+    const { id } = first.value as { readonly id: unknown };
+    const outcomes = runBatch({ at, calls: [create(sku), makeCall(id)] });
+    assert.deepEqual(outcomes.map((one) => one.isDone || one.code), ['sku_taken', true]);
+    assert.equal(runBatch({ at, calls: [create(sku)] })[0]?.isDone, true);
+  }
+});
+
 test('undoes all of a unit that fails after its first statement', (t) => {
   const { db } = prepare(t);
   // No key has this id: the product can be written, and its row of history cannot.
