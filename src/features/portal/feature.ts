@@ -63,11 +63,14 @@ function loadOnDemand(options: PortalOptions): Pages {
     const { createPortal } = await import('./portal.ts');
     return createPortal(options);
   };
-  const getPages = (): Promise<Pages> => loading ??= load();
+  const getPages = (): Promise<Pages> => loading ??= load().catch((error: unknown) => {
+    loading = undefined; // the next request tries again
+    throw error;
+  });
   return {
     isFor: isPortalPath,
     findMethods: async (path) => (await getPages()).findMethods(path),
     answer: async (page, services) => (await getPages()).answer(page, services),
-    close: async () => (await loading)?.close?.(),
+    close: async () => (await loading?.catch(() => undefined))?.close?.(),
   };
 }
