@@ -18,7 +18,8 @@ interface ParserError extends Error {
 }
 
 /** The methods of a request target; empty if the path does not exist. */
-export type FindMethods = (target: string) => Promise<readonly string[]>;
+export type FindMethods =
+  (target: string) => readonly string[] | Promise<readonly string[]>;
 
 interface RequestOptions {
   readonly lingering: LingeringConnections;
@@ -77,7 +78,8 @@ export function handleRequests(
     if (connection.isUnreadable) return; // emitted again for each further packet
     connection.isUnreadable = true;
     if (!isReset) onUnreadable?.();
-    describeUnparsable(error, findMethods).then(([status, detail, ...fields]) => {
+    const described = describeUnparsable(error, findMethods).catch(() => UNKNOWN_METHOD);
+    described.then(([status, detail, ...fields]) => {
       respondAfter(lingering, connection.latest, socket, () =>
         lingering.writeRawResponse(socket, status, detail, fields));
     }).catch(() => socket.destroy());
@@ -131,13 +133,17 @@ const UNPARSABLE: Readonly<Record<string, Unparsable>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request arrived too slowly. Send it again.'],
 };
 
+/** Also if the methods of the path cannot be found. */
+const UNKNOWN_METHOD: Unparsable = [501, 'Use a method that this server supports, such as GET.'];
+
+/** Rejects if `findMethods` does. */
 async function describeUnparsable(
   error: ParserError, findMethods?: FindMethods,
 ): Promise<Unparsable> {
   const { code = '' } = error;
   const target = code === 'HPE_INVALID_METHOD' ? findTarget(error) : undefined;
   if (target === undefined) return UNPARSABLE[code] ?? [400, 'This is not an HTTP/1.1 request.'];
-  if (!findMethods) return [501, 'Use a method that this server supports, such as GET.'];
+  if (!findMethods) return UNKNOWN_METHOD;
   const methods = (await findMethods(target)).join(', ');
   return methods === '' ? [404, PATH_NOT_FOUND]
     : [405, methodNotAllowedDetail(methods), `Allow: ${methods}`];

@@ -69,9 +69,13 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   });
 });
 
-test('answers 501 to an unknown method without `findMethods`', async (t) => {
-  const text = await exchange(t, await serve(t, answer), 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n');
-  assert.match(text, /^HTTP\/1\.1 501 Not Implemented\r\nConnection: close\r\n/);
+test('answers 501 to an unknown method without `findMethods`, or if it fails', async (t) => {
+  const fail = () => Promise.reject(new Error('The pages cannot be loaded.'));
+  for (const findMethods of [undefined, fail]) {
+    const port = await serve(t, answer, findMethods);
+    const text = await exchange(t, port, 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n');
+    assert.match(text, /^HTTP\/1\.1 501 Not Implemented\r\nConnection: close\r\n/);
+  }
 });
 
 describe('a request for another protocol', LIMITED, () => {
