@@ -71,11 +71,12 @@ let hasPrinted = false;
 try {
   await run(args);
 } catch (error) {
-  const { explainFailure, findProblem } = await import('./cli/remote/api-error.ts');
-  const { status, detail } = explain(explainFailure(error));
+  // Not loaded if the process cannot open more files, which may be why the command failed.
+  const client = await import('./cli/remote/api-error.ts').catch(() => undefined);
+  const { status, detail } = explain(client ? client.explainFailure(error) : error);
   process.stderr.write(`${printableLines(detail)}\n`);
   const isJson = args.includes('--json') && !hasPrinted;
-  const problem = findProblem(error);
+  const problem = client?.findProblem(error);
   if (isJson) print(JSON.stringify({ error: { detail, exit_status: status, problem } }));
   process.exitCode = status;
 }
