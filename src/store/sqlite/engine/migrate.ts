@@ -35,7 +35,6 @@ export function migrate(
   db: DatabaseSync, { to = SCHEMA_VERSION, auditKey }: Migration = {},
 ): void {
   db.exec('PRAGMA temp_store = FILE'); // sorts a long history on disk, not in memory
-  db.enableDefensive(false); // 014 edits the text of the schema
   registerSha256(db);
   for (;;) {
     db.exec('BEGIN IMMEDIATE');
@@ -45,15 +44,16 @@ export function migrate(
       const version = readInteger(row, 'user_version');
       const name = MIGRATIONS[version];
       if (name === undefined || version >= to) break;
+      db.enableDefensive(!name.startsWith('014')); // which edits the text of the schema
       db.exec(readFileSync(new URL(`../migrations/${name}`, import.meta.url), 'utf8'));
       if (name === AUDIT_SEGMENTS && auditKey) startAuditSegments(db, auditKey);
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
       db.exec('COMMIT');
     } finally {
       if (db.isTransaction) db.exec('ROLLBACK');
+      db.enableDefensive(true);
     }
   }
-  db.enableDefensive(true);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
