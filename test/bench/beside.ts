@@ -71,10 +71,12 @@ export async function measureBeside(
     for (let n = 0; results.size < alone.size;) {
       let isOver = false;
       const operation = run().finally(() => { isOver = true; });
+      const measured = results.size;
       for (; !isOver; n += 1) {
         await visit(WORKLOADS[n % WORKLOADS.length] ?? 'get', results, () => isOver);
       }
       await operation;
+      if (results.size === measured) throw new Error(`The ${name} ends too early to measure.`);
     }
     ratios.set(name, print(name, results, alone));
     await waitForSearch(target); // it builds its projection, which takes a core, too

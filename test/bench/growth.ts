@@ -1,4 +1,5 @@
 /** Responses, start and idle memory while one seller's catalogue grows to 1,000,000 products. */
+import { waitForSearch } from './client.ts';
 import { createSeller, fillCatalogue } from './data.ts';
 import { generateLoad } from './load/load.ts';
 import { PRODUCTS_PATH, type Workload } from './load/workloads.ts';
@@ -26,9 +27,10 @@ export async function measureGrowth(data: string, sizes: readonly number[] = SIZ
       const load = { port, connections: CONNECTIONS, durationMs: MEASURE_MS, workload };
       return percentile((await generateLoad(load)).latencies, 0.5);
     };
+    await waitForSearch({ port: server.port, key }); // its first build takes a core
+    const list = await measure({ kind: 'get', key, paths: [PRODUCTS_PATH] });
     await measure({ kind: 'create', key, series: `W${size}` }); // warms up
     const create = await measure({ kind: 'create', key, series: `G${size}` });
-    const list = await measure({ kind: 'get', key, paths: [PRODUCTS_PATH] });
     first ??= { create, list };
     printRow([
       size.toLocaleString('en'), create, create / first.create, list, list / first.list,

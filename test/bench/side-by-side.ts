@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { get } from './client.ts';
+import { get, waitForSearch } from './client.ts';
 import { createSeller, fillCatalogue } from './data.ts';
 import { BareStock } from './floor/stock.ts';
 import { generateLoad } from './load/load.ts';
@@ -37,7 +37,8 @@ export async function compareWithFloor(
   const bare = new BareStock(join(folder, 'bare.db'), skus);
   const floor = await startFloor();
   const server = await startServer(data);
-  const first = JSON.parse(await get({ port: server.port, key }, `${PRODUCTS_PATH}?limit=1`));
+  const target = { port: server.port, key };
+  const first = JSON.parse(await get(target, `${PRODUCTS_PATH}?limit=1`));
   const product = `${PRODUCTS_PATH}/${first.products[0].id}`;
 
   console.log(`\nSide by side: ${rounds} rounds, ${CONNECTIONS} connections`
@@ -57,7 +58,7 @@ export async function compareWithFloor(
       const workload = make(round);
       floors.push(workload.kind === 'sync'
         ? changeBare(bare, skus, sliceMs) : await visit(floor, workload, sliceMs));
-      ours.push(await visit(server, workload, sliceMs));
+      ours.push(await visit(server, workload, sliceMs, () => waitForSearch(target)));
     }
     printSlices(name, ours, floors, server.memory());
   }
@@ -65,7 +66,10 @@ export async function compareWithFloor(
   bare.close();
 }
 
-async function visit(running: Running, workload: Workload, durationMs: number): Promise<Slice> {
+/** Its CPU time includes what it does until `settled`. */
+async function visit(
+  running: Running, workload: Workload, durationMs: number, settled = async () => {},
+): Promise<Slice> {
   const isSync = workload.kind === 'sync';
   const perRequest = isSync ? CHANGES_PER_CALL : 1;
   const connections = isSync ? SYNC_CONNECTIONS : CONNECTIONS;
@@ -73,6 +77,7 @@ async function visit(running: Running, workload: Workload, durationMs: number): 
   const { rate, responses, latencies } = await generateLoad({
     port: running.port, connections, durationMs, workload,
   });
+  await settled();
   const cpuUs = (running.cpuTime() - before) / responses / perRequest;
   return { rate: rate * perRequest, cpuUs, latencies };
 }

@@ -20,7 +20,8 @@ export class BareStock {
 
   constructor(file: string, skus: Iterable<string>) {
     const db = new DatabaseSync(file);
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;
+      PRAGMA wal_autocheckpoint = 8000;
       CREATE TABLE product (id INTEGER PRIMARY KEY, seller_id INTEGER NOT NULL, sku TEXT NOT NULL,
         stock INTEGER NOT NULL, position INTEGER NOT NULL, UNIQUE (seller_id, sku)) STRICT;
       CREATE TABLE change (seller_id INTEGER NOT NULL, position INTEGER NOT NULL,
