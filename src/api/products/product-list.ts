@@ -50,17 +50,18 @@ function listPage(
   return pages.find(key, position) ?? renderPage(call, services, { list, scope, key, after });
 }
 
-interface RenderedPage {
+interface PageParameters {
   readonly list: ListQuery;
   /** What its cursor is bound to. */
   readonly scope: string;
-  /** Its name in the cache. */
+  /** Cache key. */
   readonly key: string;
   readonly after: KeysetAnchor | undefined;
 }
 
 async function renderPage(
-  call: ApiRequest, { store, cursors, pages }: Services, { list, scope, key, after }: RenderedPage,
+  call: ApiRequest, { store, cursors, pages }: Services,
+  { list, scope, key, after }: PageParameters,
 ): Promise<Reply> {
   const page = await readProductPage(store, call.caller, list, after);
   const reply = replyPage(call, {

@@ -26,7 +26,7 @@ interface Counters extends Moved {
   readonly currency: Currency;
 }
 
-/** Rows whose write is deferred: they are written in groups, and one that changes often once. */
+/** Rows whose write is deferred: written in groups, each at most once per commit. */
 type Deferred = Pick<InsertQueue, 'flush' | 'clear'>;
 
 export class PositionAllocator {
