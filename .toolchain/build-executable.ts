@@ -37,7 +37,7 @@ function build(): void {
       disableExperimentalSEAWarning: true,
       useVfs: true,
       execArgv: [
-        '--max-semi-space-size=4', // as seller-api.js starts a server
+        '--max-semi-space-size=4', // as in server-process.js
         '--experimental-vfs', `--import=data:text/javascript,${encodeURIComponent(threads)}`,
       ],
       assets: Object.fromEntries(files.map((file) => [file, resolve(folder, file)])),

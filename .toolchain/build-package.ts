@@ -22,6 +22,8 @@ const FLAGS = [
 /** What the server reads beside its modules. */
 const ASSETS = ['src/**/*.sql', 'src/features/portal/assets/*'];
 const LAUNCHER = 'seller-api.js';
+/** Files that are JavaScript already. */
+const SCRIPTS = [LAUNCHER, 'server-process.js'];
 
 const manifest = JSON.parse(read('package.json'));
 const problems = compile();
@@ -38,7 +40,9 @@ for (const path of globSync(ASSETS, { cwd: folder })) {
   mkdirSync(dirname(join(folder, inDist(path))), { recursive: true });
   cpSync(join(folder, path), join(folder, inDist(path)));
 }
-write(`dist/${LAUNCHER}`, read(`src/${LAUNCHER}`).replaceAll(/\.ts\b/g, '.js'));
+for (const script of SCRIPTS) {
+  write(`dist/${script}`, read(`src/${script}`).replaceAll(/\.ts\b/g, '.js'));
+}
 write('package.json', `${JSON.stringify(describePackage(), null, 2)}\n`);
 
 /** Compiles all of `src`, and returns what the compiler reports. */

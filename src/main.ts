@@ -11,6 +11,8 @@ import {
 } from './cli/command.ts';
 import { printableLines } from './cli/printable.ts';
 import { AppError } from './domain/error.ts';
+// @ts-expect-error Plain JavaScript without declarations, as the launcher needs it.
+import { replaceServerProcess } from './server-process.js';
 
 const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.entries({
   serve: async () => (await import('./cli/serve/serve.ts')).serve,
@@ -53,6 +55,7 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   completion: async () => (await import('./cli/completion.ts')).createCompletion(commands),
 }));
 
+await replaceServerProcess(); // done already if `seller-api.js` has started this
 const args = process.argv.slice(2);
 // The reader is gone (`... | head`, a log that was closed): no reason to stop a server.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import {
   closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { basename, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
 import { run } from './support/command.ts';
 import { makeFolder } from './support/folder.ts';
 
@@ -153,6 +153,7 @@ test('prints one JSON document and a sentence when a command fails with --json',
 });
 
 const LAUNCHER = join(ROOT, 'src/seller-api.js');
+const MAIN = join(ROOT, 'src/main.ts');
 
 test('runs from its launcher, which says in one sentence that Node is too old', () => {
   const launch = (...flags: string[]) =>
@@ -167,28 +168,32 @@ test('runs from its launcher, which says in one sentence that Node is too old', 
   }
 });
 
-test('replaces the process of a server by one with its Node options, and the same id', {
-  skip: process.platform === 'linux' ? false : 'needs /proc',
-}, async (t) => {
+for (const start of [LAUNCHER, MAIN]) {
+  test(`replaces the process of a server by one with its options: ${basename(start)}`, {
+    skip: process.platform === 'linux' ? false : 'needs /proc',
+  }, (t) => checkServerProcess(t, start));
+}
+
+async function checkServerProcess(t: TestContext, start: string): Promise<void> {
   const environment = { ...process.env };
   for (const name of ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE']) {
     environment[name] = undefined; // not deleted: Node passes its own value on for coverage
   }
   const flags = ['serve', '--port', '0', '--json', '--data', join(makeFolder(t), 'data')];
-  const child = spawn(process.execPath, [LAUNCHER, ...flags], {
+  const child = spawn(process.execPath, [start, ...flags], {
     env: environment, stdio: ['ignore', 'pipe', 'ignore'],
   });
   t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
   assert.equal(JSON.parse(String(line)).pid, child.pid);
   const [, ...words] = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0');
-  assert.deepEqual(words, ['--max-semi-space-size=4', LAUNCHER, ...flags, '']);
+  assert.deepEqual(words, ['--max-semi-space-size=4', start, ...flags, '']);
   const variables = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0');
   assert.ok(variables.includes('MALLOC_ARENA_MAX=1'));
   assert.ok(variables.includes(`NODE_COMPILE_CACHE=${join(ROOT, '.node/compile-cache')}`));
   child.kill('SIGTERM');
   assert.deepEqual(await once(child, 'exit'), [0, null]);
-});
+}
 
 const { stdout: found = '' } = spawnSync('node', ['--version'], { encoding: 'utf8' });
 const isOld = /^v(?:1[68]|2[0-3])\./.test(found);
