@@ -18,7 +18,7 @@ import { type Chunks, type Reply, sendReply, withFields } from './http/response/
 import { Spans } from './http/trace-context.ts';
 import { type AppContext, type CoreOptions, createAppContext } from './app-context.ts';
 import type { Feature, Pages } from './feature.ts';
-import { HttpCall, receiveOpen } from './http-call.ts';
+import { HttpApiRequest, parseOpenRequest } from './http-api-request.ts';
 
 export interface App {
   /** What its requests use. */
@@ -121,7 +121,7 @@ async function dispatch(
     const { route, parameters } = router.find(request.method ?? '', target.path);
     record.route = route.path;
     if (route.scope === undefined) {
-      reply = await route.handle(receiveOpen(request, target, route), context);
+      reply = await route.handle(parseOpenRequest(request, target, route), context);
     } else {
       const { scope, handle } = route;
       caller = await authenticator.authenticate(request, address);
@@ -136,7 +136,7 @@ async function dispatch(
       const received = {
         request, response, target, record, route, parameters, caller, reauthorize,
       };
-      const handled = handle(new HttpCall(received, context), context);
+      const handled = handle(new HttpApiRequest(received, context), context);
       reply = types.isPromise(handled) ? await handled : handled;
     }
     const compressed = compressor.compress(withFields(reply, fields), request);

@@ -34,7 +34,7 @@ export function parseActor(keyId: string): Actor {
   return actor;
 }
 
-/** Creates the products of `makeProduct(n, 'F')`, `from` <= n < `to`: SKUs in random order. */
+/** Creates the products of `makeProduct(n, 'F')`, `from` <= n < `to`: SKUs in scattered order. */
 export async function fillCatalogue(
   data: string, keyId: string, from: number, to: number,
 ): Promise<void> {

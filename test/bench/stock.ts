@@ -1,5 +1,5 @@
 /**
- * Stock changes to 100,000 products in random order: as calls of 1,000, and streamed as NDJSON, CSV
+ * Stock changes to 100,000 products in scattered order: calls of 1,000, and streams as NDJSON, CSV
  * and a stocktake, compared with a bare SQLite loop that writes the same rows; and how soon live
  * readers have a change. `node test/bench/stock.ts 100000` runs only this, with so many changes.
  */
@@ -107,7 +107,7 @@ async function fill(target: Target): Promise<void> {
   if (!report.includes(`"created":${PRODUCTS}`)) throw new Error(report);
 }
 
-/** Products in random order, as sales are. No two changes of a product set the same stock. */
+/** Products in scattered order, as sales are. No two changes of a product set the same stock. */
 function changeOf(n: number): BareChange {
   return { sku: `S-${(n * 7_919) % PRODUCTS}`, stock: Math.floor(n / PRODUCTS) % 90 + 1_000 };
 }

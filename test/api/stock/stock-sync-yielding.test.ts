@@ -1,4 +1,4 @@
-/** POST /api/v1/stock: at once, or in parts between which other requests have turns. */
+/** POST /api/v1/stock: at once, or in slices between which it yields to the event loop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Instances } from '../../../src/api/instances.ts';
@@ -31,7 +31,7 @@ function prepare(
   return () => syncStock(call as ApiRequest, services);
 }
 
-test('answers 1,000 changes, and not one more, without waiting for a turn of the event loop',
+test('answers 1,000 changes, and not one more, without yielding to the event loop',
   async () => {
     const handle = (count: number) => {
       const results = Array.from({ length: count }, () => ({ status: 'not_found' as const }));
@@ -49,7 +49,7 @@ test('serves other requests while 10,000 changes are read and answered', async (
   assert.equal(JSON.parse(String(body)).results.length, CHANGES);
 });
 
-test('lets others have turns while 10,000 invalid changes of all or nothing are refused',
+test('yields to the event loop while 10,000 invalid changes of all or nothing are refused',
   async () => {
     const handle = prepare({ sku: '', a: 1, b: 2, c: 3 }, { results: [], rejection: 'failures' });
     let refusal: unknown;

@@ -35,7 +35,7 @@ interface CallServices {
  * A request of a route that needs no key.
  * @throws AppError `invalid_query`, `not_acceptable` for what the route does not support
  */
-export function receiveOpen(
+export function parseOpenRequest(
   { headers }: IncomingMessage, { query, prefix }: Target, route: Route,
 ): OpenRequest {
   parseQuery(query, route.query);
@@ -44,7 +44,7 @@ export function receiveOpen(
 }
 
 /** A request of a route that needs a key, after authentication. */
-export class HttpCall implements ApiRequest {
+export class HttpApiRequest implements ApiRequest {
   readonly caller: Caller;
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: Query;
