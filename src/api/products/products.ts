@@ -1,4 +1,5 @@
 /** Handlers that create, read, put, patch and delete one product, by id or by SKU. */
+import { types } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, parseProductId } from '../../domain/id.ts';
 import {
@@ -27,10 +28,10 @@ export async function createProduct(call: ApiRequest, services: Services): Promi
 /** GET: 200, 304, 404, 410, 412 */
 export function readProduct(call: ApiRequest, services: Services): Reply | Promise<Reply> {
   const { at } = parseParameters(productReadParameters, call.query, call.caller);
-  if (at) return renderPast(call, services, at).then((whole) => applyConditions(call, whole));
-  const cached = findCached(call, services);
-  if (cached) return applyConditions(call, cached);
-  return renderCurrent(call, services).then((whole) => applyConditions(call, whole));
+  const whole = at ? renderPast(call, services, at)
+    : services.pages.find(cacheKey(call), call.caller.position) ?? renderCurrent(call, services);
+  return types.isPromise(whole) ? whole.then((reply) => applyConditions(call, reply))
+    : applyConditions(call, whole);
 }
 
 /** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or unchanged, 400, 412 */
@@ -58,10 +59,6 @@ export async function deleteProduct(call: ApiRequest, { store }: Services): Prom
     toWriteContext(call), readTarget(call), precondition,
   );
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
-}
-
-function findCached(call: ApiRequest, { pages }: Services): Reply | undefined {
-  return pages.find(cacheKey(call), call.caller.position);
 }
 
 async function renderCurrent(call: ApiRequest, { store, pages }: Services): Promise<Reply> {
