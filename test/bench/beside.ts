@@ -4,12 +4,15 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { countLines, get, type Target, uploadFile, waitForSearch } from './client.ts';
+import {
+  countLines, findFirstPath, type Target, uploadFile, waitForSearch,
+} from './client.ts';
 import { createSeller, fillCatalogue } from './data.ts';
 import { generateLoad } from './load/load.ts';
 import { makeVariedProduct, writeCatalogue, writeRows } from './load/made-up.ts';
 import {
-  CONNECTIONS, PRODUCTS_PATH, SYNC_CONNECTIONS, type Workload,
+  CONNECTIONS, countConnections, makeWorkload, NAMES, PRODUCTS_PATH, SYNC_CONNECTIONS,
+  type WorkloadName,
 } from './load/workloads.ts';
 import { type Running, startServer } from './process.ts';
 import { percentile, printRow } from './table.ts';
@@ -19,10 +22,6 @@ const ROUNDS_ALONE = 3;
 /** The highest p99 of `get` beside an import that is acceptable, as a multiple of that alone. */
 const GOAL = 5;
 
-/** In this order, so that those that only read come first. */
-const WORKLOADS = ['list', 'get', 'sync', 'mixed', 'create'] as const;
-type Name = typeof WORKLOADS[number];
-
 /** All slices of one workload. */
 interface Visits {
   readonly latencies: number[];
@@ -31,7 +30,7 @@ interface Visits {
   waitedMs: number;
 }
 
-type Results = Map<Name, Visits>;
+type Results = Map<WorkloadName, Visits>;
 
 export async function measureBeside(
   folder: string, { rows = 1_000_000, sliceMs = 1_500 } = {},
@@ -52,7 +51,7 @@ export async function measureBeside(
   printRow(['', 'beside', 'p50 ms', 'p99 ms', 'p99 x alone', 'CPU wait %']);
   const alone: Results = new Map();
   // One after the other: the projection still catches up after the writes of the last ones.
-  for (const name of WORKLOADS) {
+  for (const name of NAMES) {
     await visit(name, new Map()); // warms up
     for (let round = 0; round < ROUNDS_ALONE; round += 1) await visit(name, alone);
   }
@@ -73,7 +72,7 @@ export async function measureBeside(
       const operation = run().finally(() => { isOver = true; });
       const measured = results.size;
       for (; !isOver; n += 1) {
-        await visit(WORKLOADS[n % WORKLOADS.length] ?? 'get', results, () => isOver);
+        await visit(NAMES[n % NAMES.length] ?? 'get', results, () => isOver);
       }
       await operation;
       if (results.size === measured) throw new Error(`The ${name} ends too early to measure.`);
@@ -89,22 +88,15 @@ export async function measureBeside(
 /** Returns what visits one workload. Its slice counts only if `isOver` is false at the end. */
 async function prepareVisits(
   server: Running, target: Target, durationMs: number,
-): Promise<(name: Name, results: Results, isOver?: () => boolean) => Promise<void>> {
+): Promise<(name: WorkloadName, results: Results, isOver?: () => boolean) => Promise<void>> {
   const { port, key } = target;
-  const first = JSON.parse(await get(target, `${PRODUCTS_PATH}?limit=1`)).products[0].id;
-  const workloads: Readonly<Record<Name, (slice: number) => Workload>> = {
-    list: () => ({ kind: 'get', key, paths: [PRODUCTS_PATH] }),
-    get: () => ({ kind: 'get', key, paths: [`${PRODUCTS_PATH}/${first}`] }),
-    sync: () => ({ kind: 'sync', key }),
-    mixed: (slice) => ({ kind: 'mixed', key, series: `B${slice}` }),
-    create: (slice) => ({ kind: 'create', key, series: `B${slice}` }),
-  };
+  const path = await findFirstPath(target);
   let slices = 0;
   return async (name, results, isOver = () => false) => {
     slices += 1;
     const before = server.mainThread();
-    const connections = name === 'sync' ? SYNC_CONNECTIONS : CONNECTIONS;
-    const workload = workloads[name](slices);
+    const workload = makeWorkload(name, { key, path }, `B${slices}`);
+    const connections = countConnections(workload);
     const { latencies } = await generateLoad({ port, connections, durationMs, workload });
     if (isOver()) return;
     const visits = results.get(name) ?? { latencies: [], ranMs: 0, waitedMs: 0 };

@@ -8,6 +8,7 @@ import {
   type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request,
 } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { PRODUCTS_PATH } from './load/workloads.ts';
 
 /** A server, and the key that every request sends. */
 export interface Target {
@@ -55,6 +56,12 @@ export function get(target: Target, path: string): Promise<string> {
   return readTail(open(target, 'GET', path).end());
 }
 
+/** The path of the first product. */
+export async function findFirstPath(target: Target): Promise<string> {
+  const { products: [first] } = JSON.parse(await get(target, `${PRODUCTS_PATH}?limit=1`));
+  return `${PRODUCTS_PATH}/${first.id}`;
+}
+
 export function postJson(target: Target, path: string, value: object): Promise<string> {
   const outgoing = open(target, 'POST', path, { 'content-type': 'application/json' });
   return readTail(outgoing.end(JSON.stringify(value)));
@@ -83,7 +90,7 @@ export async function countLines(target: Target, path: string): Promise<number> 
 export async function waitForSearch(target: Target): Promise<void> {
   for (;;) {
     try {
-      await get(target, '/api/v1/products?q=number&limit=1');
+      await get(target, `${PRODUCTS_PATH}?q=number&limit=1`);
       return;
     } catch (error) {
       if (!(error instanceof ResponseError && error.status === 503)) throw error;

@@ -5,13 +5,14 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { get, waitForSearch } from './client.ts';
+import { findFirstPath, waitForSearch } from './client.ts';
 import { createSeller, fillCatalogue } from './data.ts';
 import { BareStock } from './floor/stock.ts';
 import { generateLoad } from './load/load.ts';
 import { makeProduct } from './load/made-up.ts';
 import {
-  CHANGES_PER_CALL, CONNECTIONS, PRODUCTS_PATH, SYNC_CONNECTIONS, type Workload,
+  CHANGES_PER_CALL, CONNECTIONS, countConnections, makeWorkload, NAMES, SYNC_CONNECTIONS,
+  type Workload,
 } from './load/workloads.ts';
 import { type Running, startFloor, startServer } from './process.ts';
 import { median, percentile, printRow } from './table.ts';
@@ -38,24 +39,16 @@ export async function compareWithFloor(
   const floor = await startFloor();
   const server = await startServer(data);
   const target = { port: server.port, key };
-  const first = JSON.parse(await get(target, `${PRODUCTS_PATH}?limit=1`));
-  const product = `${PRODUCTS_PATH}/${first.products[0].id}`;
+  const path = await findFirstPath(target);
 
   console.log(`\nSide by side: ${rounds} rounds, ${CONNECTIONS} connections`
     + ` (sync: ${SYNC_CONNECTIONS} connections; its units are changes, not requests)`);
   printRow(['', 'per s', 'floor per s', 'of floor', 'CPU us', 'x floor CPU', 'p50 ms', 'p99 ms',
     'RSS MiB']);
-  const workloads: Readonly<Record<string, (round: number) => Workload>> = {
-    list: () => ({ kind: 'get', key, paths: [PRODUCTS_PATH] }),
-    get: () => ({ kind: 'get', key, paths: [product] }),
-    sync: () => ({ kind: 'sync', key }),
-    mixed: (round) => ({ kind: 'mixed', key, series: `M${round}` }),
-    create: (round) => ({ kind: 'create', key, series: `C${round}` }),
-  };
-  for (const [name, make] of Object.entries(workloads)) {
+  for (const name of NAMES) {
     const [floors, ours]: [Slice[], Slice[]] = [[], []];
     for (let round = 0; round < rounds; round += 1) {
-      const workload = make(round);
+      const workload = makeWorkload(name, { key, path }, `${name}${round}`);
       floors.push(workload.kind === 'sync'
         ? changeBare(bare, skus, sliceMs) : await visit(floor, workload, sliceMs));
       ours.push(await visit(server, workload, sliceMs, () => waitForSearch(target)));
@@ -70,9 +63,8 @@ export async function compareWithFloor(
 async function visit(
   running: Running, workload: Workload, durationMs: number, settled = async () => {},
 ): Promise<Slice> {
-  const isSync = workload.kind === 'sync';
-  const perRequest = isSync ? CHANGES_PER_CALL : 1;
-  const connections = isSync ? SYNC_CONNECTIONS : CONNECTIONS;
+  const perRequest = workload.kind === 'sync' ? CHANGES_PER_CALL : 1;
+  const connections = countConnections(workload);
   const before = running.cpuTime();
   const { rate, responses, latencies } = await generateLoad({
     port: running.port, connections, durationMs, workload,

@@ -1,18 +1,17 @@
 /**
  * The floor of an import: a SQLite loop that only inserts the products and their events, as durable
- * as the server and with its cache and checkpoints.
+ * as the server.
  */
 import { performance } from 'node:perf_hooks';
-import { DatabaseSync } from 'node:sqlite';
 import { makeVariedProduct } from '../load/made-up.ts';
+import { openBare } from './database.ts';
 
 const ROWS_PER_COMMIT = 1_000;
 
 /** Rows per second, without the time that generating them takes. SKUs are unique. */
 export function insertBare(file: string, rows: number): number {
-  const db = new DatabaseSync(file);
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;
-    PRAGMA wal_autocheckpoint = 8000;
+  const db = openBare(file);
+  db.exec(`
     CREATE TABLE product (id INTEGER PRIMARY KEY, seller_id INTEGER NOT NULL, sku TEXT NOT NULL,
       name TEXT NOT NULL, category TEXT NOT NULL, price_minor INTEGER NOT NULL,
       stock INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,

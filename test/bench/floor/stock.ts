@@ -3,7 +3,8 @@
  * transaction per batch, as durable as the server. No HTTP, no JSON, no validation, no response.
  */
 import { performance } from 'node:perf_hooks';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openBare } from './database.ts';
 
 /** Sets the stock of a product. */
 export interface BareChange {
@@ -19,9 +20,8 @@ export class BareStock {
   #position = 0;
 
   constructor(file: string, skus: Iterable<string>) {
-    const db = new DatabaseSync(file);
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;
-      PRAGMA wal_autocheckpoint = 8000;
+    const db = openBare(file);
+    db.exec(`
       CREATE TABLE product (id INTEGER PRIMARY KEY, seller_id INTEGER NOT NULL, sku TEXT NOT NULL,
         stock INTEGER NOT NULL, position INTEGER NOT NULL, UNIQUE (seller_id, sku)) STRICT;
       CREATE TABLE change (seller_id INTEGER NOT NULL, position INTEGER NOT NULL,

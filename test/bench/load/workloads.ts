@@ -20,6 +20,28 @@ export const SYNC_CONNECTIONS = 4;
 const SYNC_BODIES = 90;
 const LISTS_PER_CREATE = 9;
 
+/** Those that only read come first. */
+export const NAMES = ['list', 'get', 'sync', 'mixed', 'create'] as const;
+export type WorkloadName = typeof NAMES[number];
+
+/** @param path Of one product. @param series Of the products that it creates. */
+export function makeWorkload(
+  name: WorkloadName, { key, path }: { readonly key: string; readonly path: string },
+  series: string,
+): Workload {
+  switch (name) {
+    case 'list': return { kind: 'get', key, paths: [PRODUCTS_PATH] };
+    case 'get': return { kind: 'get', key, paths: [path] };
+    case 'sync': return { kind: 'sync', key };
+    case 'mixed':
+    case 'create': return { kind: name, key, series };
+  }
+}
+
+export function countConnections({ kind }: Workload): number {
+  return kind === 'sync' ? SYNC_CONNECTIONS : CONNECTIONS;
+}
+
 /** Gives the next request, each time that it is called. */
 export function createRequests(workload: Workload): () => string | Buffer {
   const { key } = workload;
