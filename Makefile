@@ -71,7 +71,7 @@ test-removal: types ## the other features' tests in copies without each feature 
 test-packages: types ## the package among others, the executable and the container image
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(PACKAGES_TESTS)
 
-test-faults: types ## crashes, power cuts, failing disks (6 minutes); needs strace and root
+test-faults: types ## crashes, power cuts, failing disks and databases (8 minutes); needs strace and root
 	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
 test-browser: types ## the portal in a real browser; needs chromium and chromium-driver

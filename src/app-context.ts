@@ -4,7 +4,7 @@
  */
 import { type AuthenticateHost, Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
-import { RequestRates } from './api/request-rates.ts';
+import { makeRequestRates, type RequestRates } from './api/request-rates.ts';
 import type { Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
@@ -95,6 +95,7 @@ export function createAppContext<FeatureOptions extends object>(
   const imports = new ConcurrencyLimiter<SellerId>('imports', {
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
+  const rates: RequestRates = makeRequestRates({ perKey, perSeller }, store, clock);
   const description = describeRoutes(features);
   const services: Services = {
     store,
@@ -114,7 +115,7 @@ export function createAppContext<FeatureOptions extends object>(
     /** The pages of features that serve pages. */
     featurePages: features.flatMap((feature) => feature.connect?.(services, options) ?? []),
     router: new Router(description.routes),
-    rates: new RequestRates({ perKey, perSeller }, clock),
+    rates,
     compressor: new Compressor(),
     inFlight: new InFlightRequests(),
     lingering: new LingeringConnections(),

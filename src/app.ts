@@ -95,7 +95,7 @@ export function composeApp<FeatureOptions extends object>(
     async close() {
       await Promise.all([inFlight.close(), ...featurePages.map((pages) => pages.close?.())]);
       lingering.stop();
-      await usage.close();
+      await Promise.all([usage.close(), context.rates.close()]);
     },
   };
 }
@@ -127,7 +127,8 @@ async function dispatch(
       caller = await authenticator.authenticate(request, address);
       record.sellerId = caller.sellerId;
       record.keyId = caller.keyId;
-      const rate = rates.take(caller);
+      const taken = rates.take(caller);
+      const rate = types.isPromise(taken) ? await taken : taken;
       fields = rate?.fields;
       if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
       authorize(caller, scope);

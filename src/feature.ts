@@ -106,7 +106,8 @@ interface Setting {
 
 /** The given settings, by name. Each method throws for an invalid value. */
 export interface Settings {
-  readonly dataFolder: string;
+  /** Undefined if the catalogue is in a database. */
+  readonly dataFolder: string | undefined;
   /** Undefined if clients find the server at the address of each request. */
   readonly baseUrl: string | undefined;
   readText(name: string): string | undefined;

@@ -4,7 +4,8 @@
  */
 export { type ActOptions, createShop, type Shop } from './embed/shop.ts';
 export {
-  openStore, type ShopListenOptions, type ShopLocation, type ShopOptions, type ShopStore,
+  openStore, type ShopDatabase, type ShopListenOptions, type ShopLocation, type ShopOptions,
+  type ShopStore,
 } from './embed/shop-options.ts';
 export type { CatalogueChange } from './embed/commit-listener.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';

@@ -48,9 +48,11 @@ const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.en
   'profile add': async () => (await import('./cli/remote/profile.ts')).addProfile,
   'profile list': async () => (await import('./cli/remote/profile.ts')).listProfiles,
   'profile remove': async () => (await import('./cli/remote/profile.ts')).removeProfile,
+  migrate: async () => (await import('./cli/admin/migrate.ts')).migrate,
   doctor: async () => (await import('./cli/admin/doctor.ts')).doctor,
   backup: async () => (await import('./cli/backup/backup.ts')).backupCatalogue,
   restore: async () => (await import('./cli/backup/backup.ts')).restoreCatalogue,
+  'move-to': async () => (await import('./cli/admin/move-to.ts')).moveTo,
   demo: async () => (await import('./cli/serve/demo.ts')).demo,
   completion: async () => (await import('./cli/completion.ts')).createCompletion(commands),
 }));

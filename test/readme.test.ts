@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { locationFlags } from '../src/cli/location.ts';
 import { serve } from '../src/cli/serve/serve.ts';
 import { generateWebhookSecret } from '../src/domain/webhooks/webhook-signature.ts';
 import { signMessage } from '../src/domain/webhooks/webhook-signature.ts';
@@ -66,7 +67,7 @@ test('the example of verifying a signature accepts sent messages, and nothing el
 
 test('the guide to the command line lists every setting with its variable', () => {
   const guide = read('src/cli/README.md');
-  for (const flag of [...Object.keys(serve.flags ?? {}), 'data']) {
+  for (const flag of [...Object.keys(serve.flags ?? {}), ...Object.keys(locationFlags)]) {
     const variable = `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
     assert.match(guide, new RegExp(`\\| \`--${flag}\` \\| \`${variable}\` \\|`), flag);
   }

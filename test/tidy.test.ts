@@ -24,6 +24,8 @@ const ENTRIES = [
   'src/client/index.ts', 'src/client/verify-webhook.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search/search-thread.ts',
+  // Imported only with a postgres:// URL.
+  'src/store/postgres/database.ts',
 ];
 
 /** The rooms of `src`, each with the rooms that it may import in addition to itself. */
@@ -149,6 +151,14 @@ test('lists the core in src/README.md, and all that the core imports', () => {
   assert.deepEqual(needless, [], 'the core does not import these; remove them from src/README.md');
   const lines = listed.reduce((sum, file) => sum + file.lines.length, 0);
   assert.ok(lines <= CORE_LINES_LIMIT, `the core has ${lines} lines`);
+});
+
+test('keeps the adapter for PostgreSQL, with its schema, within 4,500 lines', () => {
+  const folder = 'src/store/postgres/';
+  const schema = readFileSync(join(ROOT, folder, 'schema/001-initial.sql'), 'utf8');
+  const texts = sources.filter(({ path }) => path.startsWith(folder)).map(({ text }) => text);
+  const lines = [schema, ...texts].reduce((sum, text) => sum + text.split('\n').length - 1, 0);
+  assert.ok(lines <= 4_500, `it has ${lines} lines`);
 });
 
 test('has no product vocabulary in the code of http', () => {

@@ -5,18 +5,19 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { types } from 'node:util';
-import {
-  FAILED_KEYS_PER_ADDRESS_PER_MINUTE, KEY_LAST_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
-} from './limits.ts';
+import { FAILED_KEYS_PER_ADDRESS_PER_MINUTE, KEY_LAST_USE_INTERVAL_MS } from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
 import { actorName, type Caller, type Scope, SCOPES } from '../domain/access/caller.ts';
 import { listOf, oneOf, parseText, type Parsers, readArgument } from '../domain/arguments.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
 import { parseSellerId, PROGRAM_KEY_ID } from '../domain/id.ts';
-import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
+import { MINUTE_MS } from '../domain/time.ts';
+import { rateLimited } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
 import type { AccessStore, Grant } from '../store/access-store.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../store/limits.ts';
+import { bucketOf, type ThrottleStore } from '../store/nodes/throttle-store.ts';
 
 /** The seller that a request acts for; undefined if its API key says so. */
 export type AuthenticateHost =
@@ -33,7 +34,7 @@ export interface HostCaller {
 }
 
 interface AuthenticationOptions {
-  readonly store: AccessStore;
+  readonly store: AccessStore & ThrottleStore;
   readonly authenticateHost: AuthenticateHost | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -49,17 +50,17 @@ const FAILED_ATTEMPTS: ReadonlySet<ErrorCode> = new Set([
   'browser_refused',
 ]);
 
+const FAILED_KEYS = {
+  kind: 'failed_keys', limit: FAILED_KEYS_PER_ADDRESS_PER_MINUTE, windowMs: MINUTE_MS,
+};
+
 export class Authenticator {
   readonly #options: AuthenticationOptions;
-  readonly #failures: RateLimiter<string>;
   /** When the last use of a key was written, by the key's hash. */
   readonly #lastUseWrittenAt = new Map<string, number>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
-    this.#failures = new RateLimiter(
-      FAILED_KEYS_PER_ADDRESS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, options.clock,
-    );
   }
 
   /** @throws AppError `key_*`, `address_refused`, `browser_refused`, `rate_limited` */
@@ -84,7 +85,7 @@ export class Authenticator {
     } catch (error) {
       // Guessing is rate limited by address; a valid key is still accepted from there.
       if (!(error instanceof AppError && FAILED_ATTEMPTS.has(error.code))) throw error;
-      const rate = this.#failures.take(rateLimitPrefix(address));
+      const rate = await store.takeThrottle(bucketOf(FAILED_KEYS, rateLimitPrefix(address)));
       throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
     }
   }

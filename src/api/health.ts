@@ -65,10 +65,10 @@ async function checkStore(store: Store): Promise<string | undefined> {
 }
 
 function findStoreProblem(
-  { canWrite, freeBytes, lastFailure }: StoreMetrics,
+  { canWrite, disk, lastFailure }: StoreMetrics,
 ): string | undefined {
   if (!canWrite) return 'The server cannot write until it is restarted.';
-  if (freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
+  if (disk && disk.freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
   // Ready again after a while: only another write can show that the problem is over.
   if (!lastFailure || lastFailure.agoMs >= READY_RETRY_MS) return undefined;
   const isFull = lastFailure.code === 'storage_full';

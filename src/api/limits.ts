@@ -9,8 +9,6 @@ export const RATE_LIMIT_PER_MINUTE_MAX = 10_000_000;
 export const SELLER_RATE_LIMIT_FACTOR = 10;
 /** Failed authentications a minute per client address; more get 429, which slows guessing. */
 export const FAILED_KEYS_PER_ADDRESS_PER_MINUTE = 60;
-/** Token buckets per kind of limit; memory is bounded, and the least recently used goes first. */
-export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
 
 /** Characters of an Idempotency-Key; the draft's examples have 36. */
 export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;

@@ -1,11 +1,12 @@
 /**
  * The shape of a command, and how its arguments, help and result are parsed and printed. Every
- * command has `--json`, `--help` and `--data`. A flag marked as a setting can also be set by an
- * environment variable; the flag wins.
+ * command has `--json` and `--help`, and local ones say where the catalogue is. A flag marked as a
+ * setting can also be set by an environment variable; the flag wins.
  */
 import { parseArgs } from 'node:util';
+import type { StoreLocation } from '../store/open-store.ts';
+import { locationFlags, readFolder, readLocation } from './location.ts';
 import { printableLines } from './printable.ts';
-import { DEFAULT_DATA_FOLDER } from './limits.ts';
 
 /** One flag. Without a `value` it is a switch. */
 interface Flag {
@@ -32,8 +33,8 @@ export interface Input {
   readonly operands: readonly string[];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly isJson: boolean;
-  /** The folder that contains the database. */
-  readonly dataFolder: string;
+  /** Where the catalogue is. */
+  readonly location: StoreLocation;
   /** Writes a line to standard output. */
   readonly out: (text: string) => void;
   /** Writes a line to standard error. */
@@ -59,7 +60,7 @@ export interface Command {
   readonly operands?: readonly string[];
   /** Flags in addition to those of every command. */
   readonly flags?: Flags;
-  /** Whether it uses no local database, and so has no `--data`. */
+  /** Whether it opens no catalogue, or says by flags of its own where one is. */
   readonly isRemote?: boolean;
   /** Whether it prints rows while it runs: with --json, each is a JSON object on its own line. */
   readonly isStream?: boolean;
@@ -90,9 +91,6 @@ interface FailureOptions extends ErrorOptions {
   readonly exitStatus?: number;
 }
 
-const DATA_FLAG: Flag = {
-  value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
-};
 const COMMON_FLAGS: Flags = {
   json: { help: 'print one JSON document to standard output, even on failure' },
   help: { help: 'print this help (also -h)' },
@@ -132,7 +130,7 @@ export function parseInput(
     operands: positionals,
     environment,
     isJson: flags['json'] === 'true',
-    dataFolder: flags['data'] ?? DEFAULT_DATA_FOLDER,
+    location: command.isRemote ? readFolder(flags) : readLocation(values, flags),
     out: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${printableLines(text)}\n`),
   };
@@ -181,7 +179,7 @@ function assertOperands(names: readonly string[], given: readonly string[]): voi
 /** The flags of a command, with those that every command has. */
 export function listFlags({ flags, isRemote, isStream }: Command): Flags {
   return {
-    ...flags, ...(isRemote ? {} : { data: DATA_FLAG }),
+    ...flags, ...(isRemote ? {} : locationFlags),
     ...COMMON_FLAGS, ...(isStream && { json: JSON_LINES_FLAG }),
   };
 }

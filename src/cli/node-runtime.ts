@@ -1,6 +1,6 @@
 /** How this program is started again, and the Node releases that have all security fixes. */
 import { isSea } from 'node:sea';
-import type { Finding } from '../store/sqlite/check/finding.ts';
+import type { Finding } from '../store/sql/check/finding.ts';
 
 /** The newest known releases. Update these together with the pinned releases. */
 const LINES = [

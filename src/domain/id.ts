@@ -6,6 +6,7 @@
  * which keeps the order). The ids of a seller's objects append the seller's 11 characters, so that
  * no id of one seller can identify an object of another.
  */
+import { randomInt } from 'node:crypto';
 
 type Branded<Name extends string> = number & { readonly [brand]: Name };
 declare const brand: unique symbol;
@@ -47,6 +48,11 @@ const LOW_RANGE = 2 ** 30;
 /** An id for an object created `at` (milliseconds since 1970), above `lastId`. */
 export function nextId(lastId: number, at: number): number {
   return Math.max(lastId + 1, at * IDS_PER_MILLISECOND);
+}
+
+/** An id for an object created `at`, random within its millisecond; it may be taken. */
+export function randomId(at: number): number {
+  return nextId(0, at) + randomInt(IDS_PER_MILLISECOND);
 }
 
 export function formatSellerId(id: SellerId): string {

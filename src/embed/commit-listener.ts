@@ -53,7 +53,7 @@ export async function listenToCommits(
     }), COMMIT_READ_INTERVAL_MS).unref();
   }
 
-  const unsubscribe = store.subscribeToCommits(noteCommit);
+  const unsubscribe = store.watchAll(noteCommit);
   await read(() => {}); // only remembers the positions
   isReady = true;
   if (isPending) noteCommit();

@@ -13,7 +13,7 @@ import { features, type FeatureShopOptions } from '../features.ts';
 import type { BindAddress } from '../http/server/bind.ts';
 import type { ListenOptions } from '../http/server/listener.ts';
 import type { Certificate } from '../http/server/tls.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
+import { openStore as openStoreAt, type StoreLocation } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { CatalogueChange } from './commit-listener.ts';
 
@@ -21,10 +21,22 @@ import type { CatalogueChange } from './commit-listener.ts';
 export type ShopLocation =
   /** A data folder; it is created if missing. */
   | { readonly folder: string }
+  /** A PostgreSQL database, which `migrate` of the command line has prepared. */
+  | ShopDatabase
   /** For tests: a new folder in the system's temporary folder, which `close` removes. */
   | { readonly temporary: true }
   /** A store from `openStore`, which the program closes after its shops. */
   | { readonly store: ShopStore };
+
+/** Any number of processes may use a database at a time. */
+export interface ShopDatabase {
+  /** `postgres://user@host:5432/name`, without a password. */
+  readonly database: string;
+  /** A file with the key that all processes share, which encrypts secrets: 32 bytes. */
+  readonly serverKeyFile: string;
+  /** A file with the password. Default: `PGPASSWORD`, then the password file of PostgreSQL. */
+  readonly passwordFile?: string;
+}
 
 /** A store: what else it has is not part of the API. */
 export interface ShopStore {
@@ -70,18 +82,18 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
 };
 
 /**
- * Opens the store of a data folder, which is created if missing, for several shops of this process:
- * with different base URLs or sign-ins, for example.
- * @throws AppError `invalid_data`; `unavailable` for a folder that cannot be used
+ * Opens the store of a data folder, which is created if missing, or of a database, for several
+ * shops of this process: with different base URLs or sign-ins, for example.
+ * @throws AppError `invalid_data`; `unavailable` for a location that cannot be used
  */
 export async function openStore(
-  location: { readonly folder: string }, options: Pick<ServerOptions, 'clock'> = {},
+  location: { readonly folder: string } | ShopDatabase, options: Pick<ServerOptions, 'clock'> = {},
 ): Promise<ShopStore> {
-  const { folder } = readArgument(location, 'openStore', { folder: LOCATION.folder }, ['folder']);
+  const found = readArgument(location, 'openStore', STORE_LOCATION);
   const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
     options, 'openStore', { clock: OWN_OPTIONS.clock },
   );
-  return openSqliteStore({ folder, ...(clock && { clock }) });
+  return openStoreAt(readLocation(found, 'openStore'), { clock });
 }
 
 /** @throws AppError `invalid_data` */
@@ -94,22 +106,25 @@ export function readShopOptions(options: unknown): ShopOptions {
 
 /**
  * The store of a location, and the function that closes it.
- * @throws AppError `invalid_data`; `unavailable` for a folder that cannot be used
+ * @throws AppError `invalid_data`; `unavailable` for a location that cannot be used
  */
 export async function openLocation(
   location: unknown, clock: (() => number) | undefined,
 ): Promise<{ readonly store: Store; close(): Promise<void> }> {
-  const { folder, temporary, store } = readArgument<Locations>(location, 'createShop', LOCATION);
-  if ([folder, temporary, store].filter((one) => one !== undefined).length !== 1) {
-    throw wrongArgument('createShop', 'Needs { folder }, { store } or { temporary: true }.');
+  const found = readArgument<Locations>(location, 'createShop', LOCATION);
+  const { folder, database, temporary, store } = found;
+  if ([folder, database, temporary, store].filter((one) => one !== undefined).length !== 1) {
+    throw wrongArgument('createShop',
+      'Needs { folder }, { database, serverKeyFile }, { store } or { temporary: true }.');
   }
   if (store) return { store, close: async () => {} };
-  const path = folder ?? await mkdtemp(join(tmpdir(), 'seller-product-api-'));
+  const path = temporary && await mkdtemp(join(tmpdir(), 'seller-product-api-'));
   const remove = async (): Promise<void> => {
-    if (temporary) await rm(path, { recursive: true, force: true });
+    if (path !== undefined) await rm(path, { recursive: true, force: true });
   };
   try {
-    const opened = await openSqliteStore({ folder: path, ...(clock && { clock }) });
+    const opened = await openStoreAt(
+      path === undefined ? readLocation(found, 'createShop') : { folder: path }, { clock });
     return { store: opened, close: () => opened.close().finally(remove) };
   } catch (error) {
     await remove();
@@ -117,15 +132,34 @@ export async function openLocation(
   }
 }
 
-interface Locations {
+/** @throws AppError `invalid_data` */
+function readLocation(
+  { folder, database, serverKeyFile, passwordFile }: StoreLocations, what: string,
+): StoreLocation {
+  if (folder !== undefined) return { folder };
+  if (database !== undefined && serverKeyFile !== undefined) {
+    return { database, serverKeyFile, passwordFile };
+  }
+  throw wrongArgument(what, 'Needs { folder } or { database, serverKeyFile }.');
+}
+
+interface StoreLocations extends Partial<ShopDatabase> {
   readonly folder?: string;
+}
+
+interface Locations extends StoreLocations {
   readonly temporary?: true;
   readonly store?: Store;
 }
 
-const LOCATION: Parsers<Locations> = {
+const STORE_LOCATION: Parsers<StoreLocations> = {
   folder: (value) => (typeof value === 'string' && value !== '' ? { value }
     : invalid('type', 'Must be the path of a folder.')),
+  database: parseText, serverKeyFile: parseText, passwordFile: parseText,
+};
+
+const LOCATION: Parsers<Locations> = {
+  ...STORE_LOCATION,
   temporary: (value) => (value === true ? { value } : invalid('type', 'Must be true.')),
   // The cast: a program can pass only what it got from a function that opens a store.
   store: (value) => (isObject(value) && 'cursorKey' in value ? { value: value as Store }

@@ -1,20 +1,9 @@
 /**
- * Token buckets, one per name (a key, an address). A burst may use a whole window's requests (by
- * default a minute's); tokens refill at a constant rate. The table is bounded: dropping the least
- * recently used bucket refills it. Responses report the remaining tokens as in
- * draft-ietf-httpapi-ratelimit-headers-11.
+ * How a response reports a rate limit: 429 with `Retry-After`, and the remaining tokens in the
+ * header fields of draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
-import { MINUTE_MS } from '../domain/time.ts';
-
-/** Result of taking a token. `resetSeconds`: until the bucket is full, rounded up. */
-export interface RateDecision {
-  readonly isAllowed: boolean;
-  readonly remaining: number;
-  readonly resetSeconds: number;
-  /** Whole seconds until the next request is allowed. */
-  readonly retryAfterSeconds: number;
-}
+import type { RateDecision, RateLimit } from '../runtime/rate-limiter.ts';
 
 /** The error for a request over its rate limit. */
 export function rateLimited(retryAfterSeconds: number): AppError {
@@ -22,72 +11,12 @@ export function rateLimited(retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', detail, { retryAfterSeconds });
 }
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
-export class RateLimiter<Name> {
-  readonly #limit: number;
-  readonly #entriesLimit: number;
-  readonly #clock: () => number;
-  readonly #windowMs: number;
-  readonly #buckets = new Map<Name, Bucket>();
-
-  /** @param limit Bucket size, and tokens refilled per window. */
-  constructor(limit: number, entriesLimit: number, clock: () => number, windowMs = MINUTE_MS) {
-    this.#limit = limit;
-    this.#entriesLimit = entriesLimit;
-    this.#clock = clock;
-    this.#windowMs = windowMs;
-  }
-
-  /** Takes one token, if one is left. */
-  take(name: Name): RateDecision {
-    const bucket = this.#touch(name);
-    const isAllowed = bucket.tokens >= 1;
-    if (isAllowed) bucket.tokens -= 1;
-    const left = bucket.tokens;
-    return {
-      isAllowed,
-      remaining: Math.floor(left),
-      resetSeconds: this.#secondsFor(this.#limit - left),
-      retryAfterSeconds: isAllowed ? 0 : Math.max(1, this.#secondsFor(1 - left)),
-    };
-  }
-
-  /** Returns the token of a request that does not count after all. */
-  refund(name: Name): void {
-    const bucket = this.#touch(name);
-    bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
-  }
-
-  /** The `RateLimit` header fields: the limit, named `policy`, and the remaining tokens. */
-  formatFields({ remaining, resetSeconds }: RateDecision, policy: string): Record<string, string> {
-    return {
-      'ratelimit-policy': `"${policy}";q=${this.#limit};w=${this.#windowMs / 1000}`,
-      ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
-    };
-  }
-
-  #secondsFor(tokens: number): number {
-    return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
-  }
-
-  /** The refilled bucket; drops the least recently used one beyond the limit. */
-  #touch(name: Name): Bucket {
-    const at = this.#clock();
-    const bucket = this.#buckets.get(name) ?? { tokens: this.#limit, at };
-    const elapsedMs = Math.max(0, at - bucket.at); // the clock may step backwards
-    const refill = (elapsedMs * this.#limit) / this.#windowMs;
-    bucket.tokens = Math.min(this.#limit, bucket.tokens + refill);
-    bucket.at = at;
-    this.#buckets.delete(name); // and set again: a Map keeps insertion order
-    this.#buckets.set(name, bucket);
-    if (this.#buckets.size > this.#entriesLimit) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
-    }
-    return bucket;
-  }
+/** The `RateLimit` header fields: the limit, named `policy`, and the remaining tokens. */
+export function formatRateLimitFields(
+  { limit, windowMs }: RateLimit, { remaining, resetSeconds }: RateDecision, policy: string,
+): Record<string, string> {
+  return {
+    'ratelimit-policy': `"${policy}";q=${limit};w=${windowMs / 1000}`,
+    ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
+  };
 }

@@ -22,7 +22,7 @@ type KeyContext = Pick<WriteContext, 'address' | 'idempotency'>;
 export interface AccessStore {
   createSeller(seller: NewSeller): Promise<Seller>;
   findSeller(id: SellerId): Promise<Seller | undefined>;
-  /** In creation order. */
+  /** In creation order, but in any order within a millisecond. */
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
   /**
    * A disabled seller keeps all data but has no access: keys and accounts count as unknown,

@@ -20,7 +20,7 @@ export interface Invitation {
 }
 
 export interface NewSession {
-  /** SHA-256 of the token, in hexadecimal digits. */
+  /** SHA-256 of the session's secret, in hexadecimal digits. */
   readonly hash: string;
   readonly address: string;
   /** Up to 200 characters. */
@@ -118,7 +118,7 @@ export interface AccountStore {
   /** Returns false, and changes nothing, if the e-mail address is taken. */
   setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
   /**
-   * Ends all sessions except `kept`, which gets a new token with the hash `kept.hash`.
+   * Ends all sessions except `kept`, which gets a new secret with the hash `kept.hash`.
    * @throws AppError `browser_refused` if that session has ended; nothing was changed then
    */
   setPassword(
@@ -154,7 +154,9 @@ export interface AccountStore {
     sellerId: SellerId, session: NewSession, verified: Omit<Credentials, 'sellerId'>,
   ): Promise<boolean>;
   /** Undefined if there is no such session. The caller decides whether it is too old. */
-  findSignedInSession(sessionHash: string): Promise<SignedInSession | undefined>;
+  findSignedInSession(
+    sellerId: SellerId, sessionHash: string,
+  ): Promise<SignedInSession | undefined>;
   noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;
   /** Newest first. */
   listSessions(sellerId: SellerId, limit: number): Promise<readonly Session[]>;

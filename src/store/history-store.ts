@@ -82,7 +82,7 @@ export interface StockLevelPage {
 }
 
 /** Up to `limit` days from `since`; both count days since 1970, in UTC. */
-export interface StockDayQuery {
+interface StockDayQuery {
   readonly since: number;
   readonly limit: number;
 }
@@ -148,8 +148,18 @@ export interface HistoryStore {
   /** The days on which stock moved, in order. The first one may be partly pruned. */
   listStockDays(sellerId: SellerId, query: StockDayQuery): Promise<readonly StockDay[]>;
   /**
-   * Calls `listener` immediately after commits of this process, and within 50 ms after commits of
-   * others; one call may cover several commits. Returns the function that unsubscribes.
+   * Calls `listener` once, when the seller's catalogue is past the position `after`, with its
+   * position then: soon if it already is, usually immediately after a commit of this process, and
+   * at the latest 100 ms (SQLite: 50 ms) after any commit. Calls it with `Infinity` if there is no
+   * such seller or the position cannot be read, so that the listener's own read gets the error.
+   * Returns the function that ends the wait. To continue, watch again from the new position.
    */
-  subscribeToCommits(listener: () => void): () => void;
+  watch(sellerId: SellerId, after: number, listener: (position: number) => void): () => void;
+  /**
+   * Calls `listener` after commits of any process, with the delays of `watch`; one call may cover
+   * several commits. Earlier commits are not reported: read after this call. Costs a poll in an
+   * interval even if nobody writes; `watch` is cheaper where the seller is known. Returns the
+   * function that ends it.
+   */
+  watchAll(listener: () => void): () => void;
 }

@@ -12,10 +12,26 @@ export interface StoreMetrics {
   readonly failedCommits: number;
   /** Mutations not yet committed. */
   readonly waitingChanges: number;
+  /** Undefined if the store is not on a disk of this machine. */
+  readonly disk?: DiskMetrics | undefined;
+  /** Undefined if the store needs no connections to a database server. */
+  readonly pool?: PoolMetrics | undefined;
+}
+
+export interface DiskMetrics {
   /** Size of the write-ahead log. */
   readonly walBytes: number;
   /** Free space on the disk, for this user. */
   readonly freeBytes: number;
+}
+
+/** This process's connections to a database server. */
+interface PoolMetrics {
+  readonly connections: number;
+  /** Queries and transactions that wait for a connection. */
+  readonly waiting: number;
+  /** Durations of the server's answers, in seconds. */
+  readonly roundTrips: HistogramSnapshot;
 }
 
 export interface MaintenanceStore {

@@ -10,13 +10,19 @@ import type { CatalogueStore } from './catalogue-store.ts';
 import type { HistoryStore } from './history-store.ts';
 import type { ImportStore } from './import-store.ts';
 import type { MaintenanceStore } from './maintenance-store.ts';
+import type { ImportJobStore } from './nodes/import-job-store.ts';
+import type { RateLeaseStore } from './nodes/rate-lease-store.ts';
+import type { ThrottleStore } from './nodes/throttle-store.ts';
 import type { RevertStore } from './revert-store.ts';
 import type { SearchStore } from './search-store.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface Store extends AccessStore, CatalogueStore, HistoryStore, SearchStore, WebhookStore,
-  AccountStore, UsageStore, MaintenanceStore, ImportStore, RevertStore {
+  AccountStore, UsageStore, MaintenanceStore, ImportStore, RevertStore,
+  ThrottleStore, RateLeaseStore {
   /** 32 bytes that sign cursors, shared by every process on this store. */
   readonly cursorKey: Uint8Array;
+  /** Undefined if only one process serves the store, which keeps import jobs itself. */
+  readonly importJobs?: ImportJobStore;
 }

@@ -24,13 +24,33 @@ export interface AttemptQuery {
   readonly limit: number;
 }
 
-/** Up to `limit` webhooks of all sellers that have something to send, longest waiting first. */
+/** Up to `limit` webhooks that have something to send, longest waiting first. */
 export interface DueQuery {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** True for webhooks whose last attempt failed, false for the others. */
   readonly isFailing: boolean;
   readonly limit: number;
+}
+
+/** A webhook that has something to send. */
+export interface DueWebhook {
+  readonly webhook: Webhook;
+  /**
+   * Aborted as soon as this process is not, or can no longer be sure to be, the only one that
+   * delivers for the seller. End its attempts in flight then; another process repeats them.
+   */
+  readonly lease: AbortSignal;
+}
+
+/** A process among those that deliver the webhooks of this store. */
+export interface DeliveryMember {
+  /** Of the sellers for which this process has the lease now. Queries no other seller. */
+  listDueWebhooks(query: DueQuery): Promise<readonly DueWebhook[]>;
+  /** When the first failing webhook of these sellers after `after` is due; undefined if none is. */
+  findNextRetry(after: number): Promise<number | undefined>;
+  /** Aborts the leases, and gives them up. Call it once the attempts in flight have ended. */
+  leave(): Promise<void>;
 }
 
 export interface WebhookStore {
@@ -59,14 +79,18 @@ export interface WebhookStore {
   findWebhookSecrets(webhook: WebhookReference): Promise<readonly WebhookSecret[] | undefined>;
 
   /**
-   * Acquires the lock that makes only one process on this store deliver, and returns the function
-   * that releases it; undefined if another process holds it. The lock ends with its process.
+   * Takes part in the delivery. Each seller is in one bucket, and at most one member, of whichever
+   * process, has the lease of a bucket; if its process dies, another has the lease within 15 s
+   * (SQLite: 2 s). A lease with a term ends by the holder's monotonic clock, counted from before
+   * its last renewal was sent, so never later than for the others. Mutations of deliveries are
+   * guarded in addition: a suspended process changes nothing that another one has done since.
+   *
+   * Calls `onDue` when something may be due: after leases were gained, and after changes of
+   * catalogues and webhooks by any process, with the delays of `watch` (within 3 s for the first
+   * webhook of a seller). A retry's time needs `findNextRetry`. Costs next to nothing while the
+   * store has no webhooks.
    */
-  acquireDeliveryLock(): Promise<(() => void) | undefined>;
-  hasWebhooks(): Promise<boolean>;
-  listDueWebhooks(query: DueQuery): Promise<readonly Webhook[]>;
-  /** When the first failing webhook after `after` is due; undefined if none is. */
-  findNextRetry(after: number): Promise<number | undefined>;
+  joinDelivery(onDue: () => void): Promise<DeliveryMember>;
   /**
    * Moves a webhook to a position, and stores its next message. Returns false, and does nothing, if
    * the webhook has changed since it was read.

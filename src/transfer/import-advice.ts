@@ -33,6 +33,13 @@ const CAUSE_LIMIT_CHARACTERS = 200;
 /** An error of a rejected row; a client can also read it from a report. */
 export type RowError = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
 
+/** What most of the rejected rows have in common. */
+export interface CommonCause {
+  readonly errors: readonly RowError[];
+  /** Rejected rows with these errors. */
+  readonly rows: number;
+}
+
 /** Counts the causes of rejected rows. */
 export class RejectionCauses {
   readonly #causes = new Map<string, { readonly errors: readonly RowError[]; rows: number }>();
@@ -47,29 +54,39 @@ export class RejectionCauses {
     else if (isKept) this.#causes.set(key, { errors, rows: 1 });
   }
 
+  /** Undefined if no cause has more than half of the rejected rows. */
+  findCommon(): CommonCause | undefined {
+    return [...this.#causes.values()].find(({ rows }) => rows * 2 > this.#rows);
+  }
+
   /** The most common cause and its remedy; undefined if there is nothing to add. */
   advise(words: AdviceWords, file: AdvisedFile): string | undefined {
-    const common = [...this.#causes.values()].find(({ rows }) => rows * 2 > this.#rows);
-    if (!common) return undefined;
-    const { errors, rows } = common;
-    const lacking = DEFAULTABLE.filter((member) => errors.some(({ pointer, code }) =>
-      pointer === `/${member}` && (code === 'blank' || code === 'required')));
-    if (lacking.length === errors.length) {
-      const what = count(rows, 'is a new product', 'are new products');
-      return `${what} without a value for ${joinNames(lacking)}. `
-        + adviseLack(lacking, errors, words, file);
-    }
-    if (errors.some(({ code }) => code === 'taken')) {
-      return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.change}`;
-    }
-    if (errors.some(({ pointer, code }) => pointer === '/sku' && code === 'unknown')) {
-      return `${count(rows, 'has', 'have')} a SKU that no product has. ${words.create}`;
-    }
-    if (rows === 1) return undefined; // its own error says the same
-    const details = errors.map(({ pointer = '', detail }) =>
-      pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
-    return `${count(rows, 'has', 'have')} the same error: ${details.join(' ')}`;
+    const common = this.findCommon();
+    return common && adviseOn(common, words, file);
   }
+}
+
+/** A cause and its remedy; undefined if there is nothing to add. */
+export function adviseOn(
+  { errors, rows }: CommonCause, words: AdviceWords, file: AdvisedFile,
+): string | undefined {
+  const lacking = DEFAULTABLE.filter((member) => errors.some(({ pointer, code }) =>
+    pointer === `/${member}` && (code === 'blank' || code === 'required')));
+  if (lacking.length === errors.length) {
+    const what = count(rows, 'is a new product', 'are new products');
+    return `${what} without a value for ${joinNames(lacking)}. `
+      + adviseLack(lacking, errors, words, file);
+  }
+  if (errors.some(({ code }) => code === 'taken')) {
+    return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.change}`;
+  }
+  if (errors.some(({ pointer, code }) => pointer === '/sku' && code === 'unknown')) {
+    return `${count(rows, 'has', 'have')} a SKU that no product has. ${words.create}`;
+  }
+  if (rows === 1) return undefined; // its own error says the same
+  const details = errors.map(({ pointer = '', detail }) =>
+    pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
+  return `${count(rows, 'has', 'have')} the same error: ${details.join(' ')}`;
 }
 
 /** The remedy for new products without these members. */

@@ -20,8 +20,8 @@ import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
 const WELL: StoreMetrics = {
-  canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, walBytes: 0,
-  freeBytes: 1024 ** 3, commits: { buckets: [], count: 0, sum: 0 },
+  canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0,
+  disk: { walBytes: 0, freeBytes: 1024 ** 3 }, commits: { buckets: [], count: 0, sum: 0 },
 };
 
 /** The readiness of a server on this store. */
@@ -129,13 +129,17 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   const metrics = await store.readMetrics();
   assert.equal(metrics.lastFailure, undefined);
   assert.deepEqual([metrics.failedCommits, metrics.commits.count - failed.commits.count], [1, 1]);
-  assert.ok(metrics.walBytes > 0 && metrics.freeBytes > 0 && metrics.commits.sum > 0);
+  const { disk } = metrics;
+  assert.ok(disk && disk.walBytes > 0 && disk.freeBytes > 0 && metrics.commits.sum > 0);
+  assert.equal(metrics.pool, undefined);
   assert.equal(metrics.waitingChanges, 0);
   assert.equal(await makeReadiness(store).findProblem(), undefined);
 });
 
 const ill: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp | undefined][] = [
-  ['the disk is nearly full', { freeBytes: 1_000_000 }, /^The disk is full\.$/],
+  ['the disk is nearly full', { disk: { walBytes: 0, freeBytes: 1_000_000 } },
+    /^The disk is full\.$/],
+  ['the store is on no disk of this machine', { disk: undefined }, undefined],
   ['nothing can be written', { canWrite: false }, /until it is restarted\.$/],
   ['the last commit failed', { lastFailure: { code: 'unavailable', agoMs: 4_999 } },
     /^The last change could not be written\.$/],

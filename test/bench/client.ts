@@ -41,19 +41,22 @@ export function open(
  * The last characters of the response: a report may have a line for every row.
  * @throws {ResponseError} If the response is not 2xx.
  */
-export async function readTail(outgoing: ClientRequest): Promise<string> {
+export async function readTail(
+  outgoing: ClientRequest, limitCharacters = TAIL_CHARACTERS,
+): Promise<string> {
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
-    text = `${text}${chunk}`.slice(-TAIL_CHARACTERS);
+    text = `${text}${chunk}`.slice(-limitCharacters);
   }
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) throw new ResponseError(status, text);
   return text;
 }
 
+/** The whole response. */
 export function get(target: Target, path: string): Promise<string> {
-  return readTail(open(target, 'GET', path).end());
+  return readTail(open(target, 'GET', path).end(), Infinity);
 }
 
 /** The path of the first product. */

@@ -1,7 +1,8 @@
 /** Summarizes measurements, and prints them in columns. */
 
-export function printRow(cells: readonly (string | number)[]): void {
-  console.log(cells.map((cell) => format(cell).padStart(12)).join(''));
+/** @param firstWidth Characters of the first column. */
+export function printRow(cells: readonly (string | number)[], firstWidth = 12): void {
+  console.log(cells.map((cell, n) => format(cell).padStart(n === 0 ? firstWidth : 12)).join(''));
 }
 
 /** A number with two decimals below 100, and none above; `-` where nothing was measured. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId, nextId, parseKeyId,
-  parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId, type WebhookId,
+  parseProductId, parseSellerId, parseWebhookId, type ProductId, randomId, type SellerId,
+  type WebhookId,
 } from '../../src/domain/id.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -24,6 +25,13 @@ test('spells ids in base32hex, eleven digits a number', () => {
   assert.equal(formatKeyId({ sellerId: SELLER, keyId: 7 as KeyId }), `key_00000000007${SPELLED}`);
   const webhook = { sellerId: SELLER, id: 7 as WebhookId };
   assert.equal(formatWebhookId(webhook), `whk_00000000007${SPELLED}`);
+});
+
+test('gives random ids of one millisecond, which keep the order of time', () => {
+  const ids = Array.from({ length: 200 }, () => randomId(1_000));
+  assert.ok(new Set(ids).size > 1);
+  assert.ok(ids.every((id) => id >= nextId(0, 1_000) && id < nextId(0, 1_001)));
+  assert.ok(randomId(0) > 0);
 });
 
 test('reads back every id that it writes, within 40 characters', () => {

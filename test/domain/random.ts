@@ -32,13 +32,35 @@ export function makeRandom(seed: number): Random {
  * one again: TEST_SEED=<seed>.
  */
 export function forRandom(runs: number, check: (random: Random) => void): void {
-  const given = process.env['TEST_SEED'];
   for (let run = 0; run < runs; run += 1) {
-    const seed = given === undefined ? randomInt(2 ** 32) : Number(given);
+    const seed = chooseSeed();
     try {
       check(makeRandom(seed));
     } catch (cause) {
-      throw new Error(`Failed with TEST_SEED=${seed}: ${String(cause)}`, { cause });
+      throw explain(seed, cause);
     }
   }
+}
+
+/** The same for a check that takes time. */
+export async function forRandomAsync(
+  runs: number, check: (random: Random) => Promise<void>,
+): Promise<void> {
+  for (let run = 0; run < runs; run += 1) {
+    const seed = chooseSeed();
+    try {
+      await check(makeRandom(seed));
+    } catch (cause) {
+      throw explain(seed, cause);
+    }
+  }
+}
+
+function chooseSeed(): number {
+  const given = process.env['TEST_SEED'];
+  return given === undefined ? randomInt(2 ** 32) : Number(given);
+}
+
+function explain(seed: number, cause: unknown): Error {
+  return new Error(`Failed with TEST_SEED=${seed}: ${String(cause)}`, { cause });
 }

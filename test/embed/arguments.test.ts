@@ -46,7 +46,7 @@ test('rejects locations and options that cannot be used', async () => {
     [[], /createShop: Must be an object/],
     [[null], /Must be an object/],
     [['shop-data'], /Must be an object/],
-    [[{}], /Needs \{ folder \}, \{ store \} or \{ temporary: true \}/],
+    [[{}], /Needs \{ folder \}, \{ database, serverKeyFile \}, \{ store \} or \{ temporary/],
     [[{ folder: 1 }], /folder: Must be the path/],
     [[{ folder: '' }], /folder: Must be the path/],
     [[{ floder: 'x' }], /floder: Is not a member.*folder/],

@@ -291,7 +291,8 @@ test('shares a store among shops, which stays open until the program closes it',
   await first.close();
   assert.equal((await second.as(id).products.get({ sku: MUG.sku })).stock, 40);
   const tests: [unknown, RegExp][] = [
-    [{}, /openStore: folder: Is required/], [{ folder: '' }, /Must be the path of a folder/],
+    [{}, /openStore: Needs { folder } or { database, serverKeyFile }/],
+    [{ folder: '' }, /Must be the path of a folder/],
   ];
   for (const [location, message] of tests) {
     // The cast: a wrong shape, as from JavaScript.

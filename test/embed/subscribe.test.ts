@@ -151,9 +151,9 @@ test('reports no older change of a catalogue if there is a commit while it start
   await openShop(t, {}, { store });
   let commit: (() => void) | undefined;
   const committing: Store = Object.assign(Object.create(store), {
-    subscribeToCommits(listener: () => void) {
+    watchAll(listener: () => void) {
       commit = listener;
-      return store.subscribeToCommits(listener);
+      return store.watchAll(listener);
     },
     async listSellers(query: Parameters<Store['listSellers']>[0]) {
       const first = commit;

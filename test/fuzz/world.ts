@@ -10,7 +10,7 @@ import { generateApiKey, hashApiKey, parseNewApiKey } from '../../src/domain/acc
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { SellerId } from '../../src/domain/id.ts';
 import { makeCsrfToken } from '../../src/features/portal/forms/csrf.ts';
-import { startSession } from '../../src/features/portal/sign-in/session.ts';
+import { formatSessionToken, startSession } from '../../src/features/portal/sign-in/session.ts';
 import type { Json } from '../features/openapi/json-schema.ts';
 import { openShop, type Shop } from '../features/portal/page-client.ts';
 import { type Serving, startServing } from '../support/command.ts';
@@ -74,10 +74,11 @@ export async function makeWorld(t: Context): Promise<World> {
     const account = await store.findAccount(own.sellerId);
     const shown = await store.findCredentials(account?.email ?? '');
     if (!shown) throw new Error('the account is gone');
-    const { session: begun, cookie } = startSession('127.0.0.1', 'fuzz');
+    const { session: begun, secret } = startSession('127.0.0.1', 'fuzz');
     if (!await store.createSession(own.sellerId, begun, shown)) throw new Error('not signed in');
+    const { token, cookie } = formatSessionToken(own.sellerId, secret);
     session.cookie = cookie.split(';')[0] ?? '';
-    session.csrf = makeCsrfToken(session.cookie.split('=')[1] ?? '');
+    session.csrf = makeCsrfToken(token);
   }
   await renewSession();
   const keys: World['keys'] = [own.key, ...others];

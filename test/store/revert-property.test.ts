@@ -4,21 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { RevertedChanges } from '../../src/domain/catalogue/import.ts';
 import type { NewProduct, Sku } from '../../src/domain/catalogue/product-fields.ts';
 import type { ImportId, KeyId } from '../../src/domain/id.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { RevertSelection } from '../../src/store/revert-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Actor, ImportPart } from '../../src/store/write.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
-import { makeFolder } from '../support/folder.ts';
-import { assertHealthy } from '../support/health.ts';
 import { DAY_MS, makeActor } from './contract/fixture.ts';
 import { revert } from './contract/revert-fixture.ts';
+import { describeEngines, type EngineData } from './engines.ts';
 import { RevertModel } from './revert-model.ts';
 import { CatalogueModel } from './stock-model.ts';
 import { assertTold, readFeed } from './stock-reads.ts';
@@ -31,30 +28,27 @@ const SKUS = Array.from({ length: 7 }, (_, index) => `S-${index}` as Sku); // le
 const SOURCES = ['erp', 'till'];
 const EUR = { code: 'EUR', decimals: 2 };
 
-for (let run = 1; run <= RUNS; run += 1) {
-  test(`agrees with a model on random reverts (run ${run})`, async (t) => {
-    const seed = Number(process.env['REVERT_SEED'] ?? randomInt(2 ** 32));
-    t.diagnostic(`REVERT_SEED=${seed} repeats this`);
-    const world = await prepareWorld(t, makeRandom(seed));
-    for (let step = 1; step <= STEPS; step += 1) {
-      try {
-        await takeStep(world);
-        const { store, model } = world;
-        const told = await readFeed(store, model, model.prunedTo, 1_000);
-        assert.deepEqual(told, model.history.slice(model.prunedTo));
-        if (step % LOOK_EVERY > 0) continue;
-        assertHealthy(world.folder);
-        await assertTold(store, model, world.random);
-      } catch (cause) {
-        throw new Error(`Failed with REVERT_SEED=${seed} at step ${step}: ${cause}`, { cause });
+describeEngines(RUNS, ({ runs, prepare }) => {
+  for (let run = 1; run <= runs; run += 1) {
+    test(`agrees with a model on random reverts (run ${run})`, async (t) => {
+      const seed = Number(process.env['REVERT_SEED'] ?? randomInt(2 ** 32));
+      t.diagnostic(`REVERT_SEED=${seed} repeats this`);
+      const world = await prepareWorld(await prepare(t), makeRandom(seed));
+      for (let step = 1; step <= STEPS; step += 1) {
+        try {
+          await takeStep(world);
+          if (step % LOOK_EVERY === 0) world.assertHealthy();
+          await look(world, step % LOOK_EVERY === 0);
+        } catch (cause) {
+          throw new Error(`Failed with REVERT_SEED=${seed} at step ${step}: ${cause}`, { cause });
+        }
       }
-    }
-    t.diagnostic(JSON.stringify(Object.fromEntries([...world.seen].sort())));
-  });
-}
+      t.diagnostic(JSON.stringify(Object.fromEntries([...world.seen].sort())));
+    });
+  }
+});
 
-interface World {
-  readonly folder: string;
+interface World extends EngineData {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -68,15 +62,21 @@ interface World {
   keys: number;
 }
 
-async function prepareWorld(t: TestContext, random: Random): Promise<World> {
-  const [folder, clock] = [join(makeFolder(t), 'data'), makeClock()];
-  const store = await openSqliteStore({ folder, clock });
-  t.after(() => store.close());
+/** Compares the feed, or everything, with the model. */
+async function look({ store, model, random }: World, isWhole: boolean): Promise<void> {
+  const told = await readFeed(store, model, model.prunedTo, 1_000);
+  assert.deepEqual(told, model.history.slice(model.prunedTo));
+  if (isWhole) await assertTold(store, model, random);
+}
+
+async function prepareWorld(data: EngineData, random: Random): Promise<World> {
+  const clock = makeClock();
+  const store = await data.open(clock);
   const actor = await makeActor(store);
   const model = new CatalogueModel(actor.sellerId, EUR);
   const actors = [actor, { ...actor, keyId: 1 as KeyId }]; // the portal's
   return {
-    folder, store, clock, random, actors, model, reverts: new RevertModel(), imports: new Map(),
+    ...data, store, clock, random, actors, model, reverts: new RevertModel(), imports: new Map(),
     seen: new Map(), keys: 0,
   };
 }

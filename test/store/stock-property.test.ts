@@ -1,20 +1,17 @@
 /**
- * Random calls on two stores that have the same folder open, as two processes do, and on a model in
+ * Random calls on two stores that have the same data open, as two processes do, and on a model in
  * memory: they agree on every result, and on all reads of the catalogues afterwards.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Actor } from '../../src/store/write.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
-import { makeFolder } from '../support/folder.ts';
-import { assertHealthy } from '../support/health.ts';
 import { DAY_MS, makeActor, makeHash, makeNewKey } from './contract/fixture.ts';
+import { describeEngines, type EngineData } from './engines.ts';
 import { CatalogueModel, Refused } from './stock-model.ts';
 import { type Operation, OperationMaker } from './stock-operations.ts';
 import { assertTold, readFeed } from './stock-reads.ts';
@@ -28,22 +25,25 @@ const LOOK_EVERY = 10;
 const EVENING = Date.parse('2026-01-02T23:50:00.000Z');
 const EUR = { code: 'EUR', decimals: 2 };
 
-for (let run = 1; run <= RUNS; run += 1) {
-  test(`agrees with a model on random calls (run ${run})`, async (t) => {
-    const seed = Number(process.env['STOCK_SEED'] ?? randomInt(2 ** 32));
-    t.diagnostic(`STOCK_SEED=${seed} repeats this`);
-    const world = await prepareWorld(t, makeRandom(seed));
-    for (let step = 1; step <= STEPS; step += 1) {
-      try {
-        await takeStep(world);
-        if (step % LOOK_EVERY === 0) assertHealthy(world.folder);
-      } catch (cause) {
-        throw new Error(`Failed with STOCK_SEED=${seed} at step ${step}: ${cause}`, { cause });
+describeEngines(RUNS, ({ runs, prepare }) => {
+  for (let run = 1; run <= runs; run += 1) {
+    test(`agrees with a model on random calls (run ${run})`, async (t) => {
+      const seed = Number(process.env['STOCK_SEED'] ?? randomInt(2 ** 32));
+      t.diagnostic(`STOCK_SEED=${seed} repeats this`);
+      const world = await prepareWorld(await prepare(t), makeRandom(seed));
+      for (let step = 1; step <= STEPS; step += 1) {
+        try {
+          await takeStep(world);
+          if (step % LOOK_EVERY === 0) world.assertHealthy();
+        } catch (cause) {
+          throw new Error(`Failed with STOCK_SEED=${seed} at step ${step}: ${cause}`, { cause });
+        }
       }
-    }
-    t.diagnostic(`${world.calls} calls, ${world.shops.map((shop) => shop.model.position)} changes`);
-  });
-}
+      const positions = world.shops.map(({ model }) => model.position);
+      t.diagnostic(`${world.calls} calls, ${positions} changes`);
+    });
+  }
+});
 
 /** A seller. */
 interface Shop {
@@ -52,10 +52,7 @@ interface Shop {
   readonly actor: Actor;
 }
 
-interface World {
-  readonly folder: string;
-  /** Opens one more store on the folder; it is closed after the test in any case. */
-  readonly open: () => Promise<Store>;
+interface World extends EngineData {
   readonly clock: Clock;
   readonly random: Random;
   readonly stores: [Store, Store];
@@ -69,17 +66,9 @@ interface Sent {
   readonly outcome: unknown;
 }
 
-async function prepareWorld(t: TestContext, random: Random): Promise<World> {
-  const opened: Store[] = [];
-  // Before the folder, for what is registered first is done first.
-  t.after(() => Promise.all(opened.map((store) => store.close())));
-  const [folder, clock] = [join(makeFolder(t), 'data'), makeClock(EVENING)];
-  const open = async (): Promise<Store> => {
-    const store = await openSqliteStore({ folder, clock });
-    opened.push(store);
-    return store;
-  };
-  const stores: World['stores'] = [await open(), await open()];
+async function prepareWorld(data: EngineData, random: Random): Promise<World> {
+  const clock = makeClock(EVENING);
+  const stores: World['stores'] = [await data.open(clock), await data.open(clock)];
   const authors = [await makeActor(stores[0]), await makeActor(stores[0])] as const;
   const shops = await Promise.all(authors.map(async (actor, index) => {
     const { sellerId } = actor;
@@ -89,7 +78,7 @@ async function prepareWorld(t: TestContext, random: Random): Promise<World> {
     const model = new CatalogueModel(sellerId, EUR);
     return { model, maker: new OperationMaker(random, keys, foreign), actor };
   }));
-  return { folder, open, clock, random, stores, shops, calls: 0 };
+  return { ...data, clock, random, stores, shops, calls: 0 };
 }
 
 async function takeStep(world: World): Promise<void> {
@@ -110,13 +99,14 @@ async function callAtOnce(world: World, shop: Shop, ending: readonly number[]): 
   const queues: Operation[][] = stores.map(() => []);
   const count = 1 + below(CALLS_AT_ONCE);
   for (let call = 0; call < count; call += 1) {
-    queues[below(stores.length)]?.push(shop.maker.make(shop.model));
+    const queue = queues[below(stores.length)];
+    if (world.hasExactIds || queue?.length === 0) queue?.push(shop.maker.make(shop.model));
   }
   world.calls += count;
   const sending = Promise.all(queues.map((queue, index) => Promise.all(
     queue.map((operation) => send(operation, stores[index] ?? stores[0])))));
   await Promise.all(ending.map((index) => stores[index]?.close()));
-  for (const index of ending) stores[index] = await world.open();
+  for (const index of ending) stores[index] = await world.open(clock);
   const sent = await sending;
   await nextTurn(); // a turn of its own sees what the other store has written
   const before = shop.model.position;

@@ -1,7 +1,8 @@
 /**
  * A data folder of an earlier version is opened by this one, and its clients carry on: retries
- * under an Idempotency-Key, cursors, forms, sessions, half a sign-in, a draft, a webhook message
- * between two attempts. The clock stands where the earlier version left it, so nothing expires.
+ * under an Idempotency-Key, cursors, forms, half a sign-in, a draft, a webhook message between two
+ * attempts. Only browsers that are signed in have to sign in again. The clock stands where the
+ * earlier version left it, so nothing expires.
  *
  * `fixture/` was made with commit c750245. To make one with another version, copy this folder and
  * what `record.ts` imports from `test/` into a worktree of that version, and run
@@ -14,6 +15,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import type { SellerId } from '../../src/domain/id.ts';
+import { makeCsrfToken } from '../../src/features/portal/forms/csrf.ts';
+import { formatSessionToken } from '../../src/features/portal/sign-in/session.ts';
 import { checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import { findSigners, OK, type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
@@ -21,7 +25,9 @@ import { type Clock, makeClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { type Exchange, type Expectations, readAnswer, toRequest } from './fixture.ts';
+import {
+  type Exchange, type Expectations, readAnswer, type SentRequest, toRequest,
+} from './fixture.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixture');
 // The cast: record.ts wrote it.
@@ -36,6 +42,8 @@ describe('a data folder of an earlier version', () => {
   let clock: Clock;
   let receiver: Receiver;
   let server: TestServer;
+  /** Of the sessions. */
+  let sellerId: SellerId;
 
   before(async () => {
     clock = makeClock(expected.at);
@@ -44,6 +52,8 @@ describe('a data folder of an earlier version', () => {
     // The receiver has another port now.
     const db = new DatabaseSync(join(folder, 'catalogue.db'));
     db.prepare('UPDATE webhook SET url = replace(url, ?, ?)').run(...ports());
+    const { seller_id: id } = db.prepare('SELECT seller_id FROM session').get() ?? {};
+    sellerId = Number(id) as SellerId; // from the column of their ids
     db.close();
     server = await startServer(t, {
       folder, clock, portal: true,
@@ -60,6 +70,17 @@ describe('a data folder of an earlier version', () => {
   /** The recorded answer, but that a list of webhooks names the port of today. */
   const answerTo = ({ request, answer }: Exchange): Exchange['answer'] =>
     (request.method === 'GET' ? { ...answer, body: answer.body.replaceAll(...ports()) } : answer);
+
+  /** As this version's cookie and CSRF token would send it: they name the seller. */
+  function renewSession(request: SentRequest): SentRequest {
+    const [pair = '', secret = ''] = /__Host-session=([\w-]{43})/.exec(cookieOf(request)) ?? [];
+    const { token, cookie } = formatSessionToken(sellerId, secret);
+    const headers = {
+      ...request.headers, cookie: cookieOf(request).replace(pair, cookie.split(';')[0] ?? ''),
+    };
+    const body = request.body?.replace(makeCsrfToken(secret), makeCsrfToken(token));
+    return { ...request, headers, ...(body !== undefined && { body }) };
+  }
 
   async function assertSame(exchange: Exchange): Promise<void> {
     const answer = await send(server.port, toRequest(exchange.request));
@@ -86,7 +107,7 @@ describe('a data folder of an earlier version', () => {
 
   for (const { name, request, answer } of expected.forms) {
     test(`knows a form that was sent before: ${name}`, async () => {
-      const { status, headers } = await send(server.port, toRequest(request));
+      const { status, headers } = await send(server.port, toRequest(renewSession(request)));
       assert.equal(status, answer.status);
       assert.equal(pathOf(headers.location), pathOf(answer.headers['location']));
     });
@@ -96,9 +117,17 @@ describe('a data folder of an earlier version', () => {
     for (const exchange of expected.totals) await assertSame(exchange);
   });
 
-  test('shows its pages to a browser that is signed in, and follows their cursors', async () => {
+  test('asks a browser to sign in again whose cookie names no seller', async () => {
+    const page = await send(server.port, { path: '/portal/account', headers: expected.signedIn });
+    assert.equal(page.status, 303);
+    assert.match(String(page.headers.location), /^\/portal\/sign-in/);
+  });
+
+  test('shows its pages to a session from before, and follows their cursors', async () => {
     for (const { name, path, text } of expected.pages) {
-      const page = await send(server.port, { path, headers: expected.signedIn });
+      const page = await send(server.port, toRequest(
+        renewSession({ method: 'GET', path, headers: expected.signedIn }),
+      ));
       assert.equal(page.status, 200, name);
       assert.ok(page.text.includes(text), `${name}: ${text}`);
     }
@@ -151,4 +180,8 @@ function unpack(folder: string): string {
 /** What is done, says the query: its words may change. */
 function pathOf(location: string | undefined): string | undefined {
   return location?.replace(/\?.*$/, '');
+}
+
+function cookieOf({ headers }: SentRequest): string {
+  return headers['cookie'] ?? '';
 }

@@ -1,12 +1,19 @@
 /**
- * `doctor`: checks the data folder, or one database file, and prints findings with advice. It
- * changes nothing and can run beside a server. Exit status 1 if anything is damaged or at risk.
+ * `doctor`: checks the data folder, one database file or a PostgreSQL database, and prints findings
+ * with advice. It changes nothing and can run beside a server. Exit status 1 if anything is damaged
+ * or at risk.
  */
 import { checkDatabaseFile, checkDataFolder } from '../../store/sqlite/check/data-folder.ts';
-import type { Check, Finding } from '../../store/sqlite/check/finding.ts';
+import type { Check } from '../../store/sqlite/check/finding.ts';
+import type { Finding } from '../../store/sql/check/finding.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { checkNodeRelease } from '../node-runtime.ts';
 import { formatCounted } from '../format.ts';
+
+/** On a database, findings are read while they are waited for. */
+type AnyCheck = Check | (Pick<Check, 'name' | 'subject'> & {
+  find(): Promise<readonly Finding[]>;
+});
 
 interface CheckResult extends Pick<Check, 'name' | 'subject'> {
   readonly status: 'ok' | Finding['level'];
@@ -14,20 +21,24 @@ interface CheckResult extends Pick<Check, 'name' | 'subject'> {
 }
 
 export const doctor: Command = {
-  summary: 'Checks the data folder for damage and risks, even while a server runs.',
+  summary: 'Checks the data folder or the database for damage and risks, even while servers run.',
   flags: {
     file: { value: 'FILE', help: 'check only this database, to which no process may be writing' },
   },
   async run(input) {
-    const { flags, dataFolder, isJson, out } = input;
+    const { flags, location, isJson, out } = input;
     const { file } = flags;
     const now = Date.now();
-    const checks = file === undefined ? checkDataFolder(dataFolder, now) : checkDatabaseFile(file);
+    const checks = file !== undefined ? checkDatabaseFile(file)
+      : 'folder' in location ? checkDataFolder(location.folder, now)
+        : (await import('../../store/postgres/check/doctor.ts')).checkDatabase(location);
     const node = {
       name: 'node', subject: `the release of Node, ${process.version}`,
       findings: checkNodeRelease(process.version, now),
     };
-    const results = [...runChecks(input, checks), ...runChecks(input, [node])];
+    const results = [
+      ...await runChecks(input, checks), ...await runChecks(input, [node]),
+    ];
     const { status, faults, warnings } = assess(results.flatMap(({ findings }) => findings));
     if (isJson) out(JSON.stringify({ status, faults, warnings, checks: results }));
     if (faults > 0) throw new CommandFailure(`Doctor found ${formatCounted(faults, 'fault')}.`);
@@ -37,18 +48,21 @@ export const doctor: Command = {
 };
 
 /** Runs the checks and prints the findings of each as soon as it is done. */
-function* runChecks(
-  { isJson, out }: Input, checks: Iterable<Check>,
-): Generator<CheckResult, void, void> {
-  for (const { name, subject, findings: found } of checks) {
+async function runChecks(
+  { isJson, out }: Input, checks: Iterable<AnyCheck> | AsyncIterable<AnyCheck>,
+): Promise<readonly CheckResult[]> {
+  const results: CheckResult[] = [];
+  for await (const check of checks) {
+    const { name, subject } = check;
     const done = announce(subject);
-    const findings = [...found];
+    const findings = [...'find' in check ? await check.find() : check.findings];
     done();
     const { status } = assess(findings);
     const result = { name, subject, status, findings };
     if (!isJson) out(format(result));
-    yield result;
+    results.push(result);
   }
+  return results;
 }
 
 function assess(findings: readonly Finding[]) {

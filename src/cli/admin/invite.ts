@@ -19,7 +19,7 @@ export const inviteSeller: Command = {
     },
     'base-url': setting('URL', `address of the server (default: ${DEFAULT_URL})`),
   },
-  async run({ flags, dataFolder }) {
+  async run({ flags, location }) {
     const base = flags['base-url'] ?? DEFAULT_URL;
     const isReplacing = flags['replace-account'] !== undefined;
     const sellerId = flags['seller'] === undefined ? undefined : readSellerId(flags['seller']);
@@ -27,7 +27,7 @@ export const inviteSeller: Command = {
       throw new UsageError('--replace-account needs --seller.');
     }
     const open = sellerId === undefined ? withNewStore : withStore;
-    const { code, expires_at } = await open(dataFolder, async (store) => {
+    const { code, expires_at } = await open(location, async (store) => {
       if (sellerId !== undefined) await assertInvitable(store, sellerId, isReplacing);
       return invite(store, { sellerId });
     });

@@ -31,7 +31,7 @@ export const createKey: Command = {
     expires: { value: 'DURATION', help: 'lifetime, such as 90d (default: no expiry)' },
     allow: { value: 'LIST', help: 'client addresses or CIDR ranges, comma-separated' },
   },
-  async run({ flags, dataFolder }) {
+  async run({ flags, location }) {
     const { name, expires } = flags;
     if (name === undefined) throw new UsageError('Give --name NAME: what the key is used for.');
     const newKey = parseNewApiKey({
@@ -41,7 +41,7 @@ export const createKey: Command = {
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
     });
     const secret = generateApiKey();
-    const key = await withStore(dataFolder, async (store) =>
+    const key = await withStore(location, async (store) =>
       store.createKey(await findSeller(store, flags['seller']), hashApiKey(secret), newKey));
     return newKeyResult(key, secret, '');
   },
@@ -50,8 +50,8 @@ export const createKey: Command = {
 export const listKeys: Command = {
   summary: 'Lists the keys of a seller, including revoked and expired ones; never the secrets.',
   flags: { seller: SELLER_FLAG },
-  async run({ flags, dataFolder }) {
-    const keys = await withStore(dataFolder, async (store) => {
+  async run({ flags, location }) {
+    const keys = await withStore(location, async (store) => {
       const sellerId = await findSeller(store, flags['seller']);
       return Array.fromAsync(
         listAll<KeyId, ApiKey>((query) => store.listKeys(sellerId, query)));
@@ -69,12 +69,12 @@ export const rotateKey: Command = {
       value: 'DURATION', help: `how long the old key stays valid (default: ${KEY_OVERLAP_DEFAULT})`,
     },
   },
-  async run({ operands, flags, dataFolder }) {
+  async run({ operands, flags, location }) {
     const old = readKeyId(operands[0]);
     const { overlap = KEY_OVERLAP_DEFAULT } = flags;
     const overlapMs = parseDuration(overlap);
     const secret = generateApiKey();
-    const key = await withStore(dataFolder, (store) =>
+    const key = await withStore(location, (store) =>
       store.rotateKey(old, hashApiKey(secret), overlapMs));
     return newKeyResult(key, secret,
       ` It replaces ${operands[0]}, which expires within ${overlap}.`);
@@ -84,8 +84,8 @@ export const rotateKey: Command = {
 export const revokeKey: Command = {
   summary: 'Revokes a key immediately: its next request is rejected.',
   operands: ['KEY_ID'],
-  async run({ operands, dataFolder }) {
-    const key = await withStore(dataFolder, (store) => store.revokeKey(readKeyId(operands[0])));
+  async run({ operands, location }) {
+    const key = await withStore(location, (store) => store.revokeKey(readKeyId(operands[0])));
     return { document: describeKey(key), text: `Revoked key ${operands[0]}.` };
   },
 };

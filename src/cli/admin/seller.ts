@@ -25,9 +25,9 @@ export const createSeller: Command = {
   flags: {
     currency: { value: 'CODE', help: `ISO 4217 code of all prices (default: ${DEFAULT_CURRENCY})` },
   },
-  async run({ operands, flags, dataFolder }) {
+  async run({ operands, flags, location }) {
     const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY);
-    const seller = await withNewStore(dataFolder, (store) => store.createSeller(input));
+    const seller = await withNewStore(location, (store) => store.createSeller(input));
     return {
       document: describeSeller(seller),
       note: `Created seller "${seller.name}" with prices in ${seller.currency.code}. Its id:`,
@@ -38,8 +38,8 @@ export const createSeller: Command = {
 
 export const listSellers: Command = {
   summary: 'Lists the sellers, oldest first.',
-  async run({ dataFolder }) {
-    const sellers = await withStore(dataFolder, (store) =>
+  async run({ location }) {
+    const sellers = await withStore(location, (store) =>
       Array.fromAsync(listAll<SellerId, Seller>((query) => store.listSellers(query))));
     const hint = 'There is no seller yet. Create one: seller create NAME';
     return listResult('sellers', sellers.map(describeSeller), hint);
@@ -61,9 +61,9 @@ export const enableSeller: Command = {
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID'],
-  async run({ operands, dataFolder, note }) {
+  async run({ operands, location, note }) {
     const sellerId = readSellerId(operands[0]);
-    const email = await withStore(dataFolder, async (store) => {
+    const email = await withStore(location, async (store) => {
       const account = await getAccount(store, sellerId);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(process.stdin, PASSWORD_LABELS, note);
@@ -82,9 +82,9 @@ export const resetPassword: Command = {
 export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
   operands: ['SELLER_ID'],
-  async run({ operands, dataFolder }) {
+  async run({ operands, location }) {
     const sellerId = readSellerId(operands[0]);
-    const { email, isReset } = await withStore(dataFolder, async (store) => {
+    const { email, isReset } = await withStore(location, async (store) => {
       const account = await getAccount(store, sellerId);
       return { email: account.email, isReset: await store.resetTotp(sellerId) };
     });
@@ -95,9 +95,9 @@ export const resetTotp: Command = {
   },
 };
 
-async function setDisabled({ operands, dataFolder }: Input, isDisabled: boolean): Promise<Result> {
+async function setDisabled({ operands, location }: Input, isDisabled: boolean): Promise<Result> {
   const id = readSellerId(operands[0]);
-  const seller = await withStore(dataFolder, (store) => store.setSellerDisabled(id, isDisabled));
+  const seller = await withStore(location, (store) => store.setSellerDisabled(id, isDisabled));
   const text = `${isDisabled ? 'Disabled' : 'Enabled'} seller "${seller.name}".`;
   return { document: describeSeller(seller), text };
 }

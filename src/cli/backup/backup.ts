@@ -13,6 +13,7 @@ import { restore, type Restored } from '../../store/sqlite/backup/restore.ts';
 import { CATALOGUE_FILE_NAME } from '../../store/sqlite/engine/database-file.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
+import { getFolder } from '../location.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { formatCounted, formatMebibytes } from '../format.ts';
@@ -52,7 +53,8 @@ export const restoreCatalogue: Command = {
   flags: {
     replace: { help: 'replace an existing catalogue, which is kept under another name' },
   },
-  async run({ operands: [file = ''], flags, dataFolder: folder, isJson, out, note }) {
+  async run({ operands: [file = ''], flags, location, isJson, out, note }) {
+    const folder = getFolder(location);
     const task = { file, folder, isReplacing: flags['replace'] !== undefined, at: Date.now() };
     const unchanged = `Interrupted: ${folder} is unchanged.`;
     const { done, seconds } = await runCopy(note, unchanged, (create, show) =>
@@ -96,7 +98,7 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
     throw new UsageError(`Choose another name than "${path}".`);
   }
   const { done, seconds } = await runCopy(input.note, NO_BACKUP, (create, show) =>
-    backUp(input.dataFolder, create(path), show));
+    backUp(getFolder(input.location), create(path), show));
   const summary = { file: path, ...summarize(done, seconds) };
   const text = `Backed up ${describeCopy(summary, path)}`;
   input.out(input.isJson ? JSON.stringify(summary) : text);
@@ -108,7 +110,8 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const keep = readNumber(flags, 'keep', DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
   if (keep === 0) throw new UsageError('--keep takes 1 or more.');
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
-  const task = { dataFolder: input.dataFolder, folder, intervalMs, keep, at: Date.now() };
+  const dataFolder = getFolder(input.location);
+  const task = { dataFolder, folder, intervalMs, keep, at: Date.now() };
   const { done: { made, removed, dueInMs }, seconds } = await runCopy(
     input.note, NO_BACKUP, (create, show) => backUpToFolder(task, create, show),
   );

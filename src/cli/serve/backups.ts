@@ -16,6 +16,7 @@ import { type BackupRun, type BackupSchedule, scheduleBackups } from '../backup/
 import type { Operator } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { type Flags, type Input, setting, UsageError } from '../command.ts';
+import { getFolder } from '../location.ts';
 import { listProgram } from '../node-runtime.ts';
 import { readNumber } from '../settings.ts';
 
@@ -35,7 +36,7 @@ export const backupFlags: Flags = {
  * @throws UsageError, AppError `invalid_data`
  */
 export function readBackups(
-  { flags, dataFolder }: Input,
+  { flags, location }: Input,
 ): (operator: Operator) => BackupSchedule | undefined {
   const folder = flags['backup-folder'];
   const every = parseDuration(flags['backup-every'] ?? DEFAULT_BACKUP_EVERY);
@@ -43,6 +44,7 @@ export function readBackups(
   if (every < BACKUP_INTERVAL_MIN_MS) throw new UsageError('--backup-every takes 1s or more.');
   if (keep === 0) throw new UsageError('--backup-keep takes 1 or more.');
   if (folder === undefined) return () => undefined;
+  const dataFolder = getFolder(location);
   const args = [
     '--data', dataFolder, '--folder', folder, '--every', `${every / 1000}s`, '--keep', `${keep}`,
   ];

@@ -37,7 +37,7 @@ export const demo: Command = {
       // If the import fails, stop the server; the error itself is thrown below.
       presentation.catch(() => process.emit('SIGTERM', 'SIGTERM'));
     };
-    await serve.run({ ...input, dataFolder, isJson: true, out });
+    await serve.run({ ...input, location: { folder: dataFolder }, isJson: true, out });
     await presentation;
   },
 };
@@ -45,7 +45,7 @@ export const demo: Command = {
 /** Creates the seller, an API key and an invitation code for a portal account. */
 async function createSeller(folder: string) {
   const key = generateApiKey();
-  return withNewStore(folder, async (store) => {
+  return withNewStore({ folder }, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', DEFAULT_CURRENCY));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));

@@ -1,26 +1,28 @@
 /** What `serve` prints for an empty database: how to open a shop, with or without the portal. */
 import { relative } from 'node:path';
-import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
+import { FIRST_CODE_LIFE_MS } from '../limits.ts';
 import { invite } from '../../embed/invitation.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { AccountStore } from '../../store/account-store.ts';
+import type { StoreLocation } from '../../store/open-store.ts';
+import { formatLocation } from '../location.ts';
 import { listProgram } from '../node-runtime.ts';
 
 interface Start {
   readonly store: AccessStore & AccountStore;
   readonly url: string;
-  readonly dataFolder: string;
+  readonly location: StoreLocation;
   readonly hasPortal: boolean;
 }
 
 /** Undefined if a seller exists. Creates an invitation if there is a portal. */
 export async function describeFirstSteps(
-  { store, url, dataFolder, hasPortal }: Start,
+  { store, url, location, hasPortal }: Start,
 ): Promise<string | undefined> {
   const [seller] = await store.listSellers({ after: undefined, limit: 1 });
   if (seller) return undefined;
   const program = listProgram(process.argv[1] ?? '').map(shorten).join(' ');
-  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
+  const data = ['', ...formatLocation(location, quote)].join(' ');
   const commands = `in another terminal, in this folder, type:
 
   ${program} seller create "My shop"${data}
@@ -47,5 +49,5 @@ function shorten(path: string): string {
 }
 
 function quote(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -38,7 +38,7 @@ export const serve: Command = {
     ...Object.assign({}, ...features.map(({ server }) => server?.settings)),
   },
   async run(input) {
-    const { flags, dataFolder } = input;
+    const { flags, location } = input;
     const trustedProxies = readTrustedProxies(input);
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
@@ -55,7 +55,7 @@ export const serve: Command = {
     const loaded = await loadFeatures(input, baseUrl);
     const operator = loaded.find((feature) => feature.operator)?.operator ?? plainOperator(input);
     const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-    await withNewStore(dataFolder, async (store) => {
+    await withNewStore(location, async (store) => {
       const running = startFeatures(loaded, store, operator);
       const stops: (() => unknown)[] = [running.stop];
       try {
@@ -94,10 +94,10 @@ export const serve: Command = {
 async function loadFeatures(
   input: Input, baseUrl: string | undefined,
 ): Promise<LoadedFeature<Partial<AppOptions>>[]> {
-  const { flags, dataFolder } = input;
+  const { flags, location } = input;
   const plain = plainOperator(input);
   const settings = {
-    dataFolder,
+    dataFolder: 'folder' in location ? location.folder : undefined,
     baseUrl,
     readText: (name: string) => flags[name],
     readSwitch: (name: string) => readSwitch(flags, name),
@@ -133,10 +133,10 @@ function plainOperator({ note }: Input): Operator {
 }
 
 async function announce(
-  { isJson, out, note, dataFolder }: Input, url: string,
+  { isJson, out, note, location }: Input, url: string,
   { store, hasPortal }: { readonly store: Store; readonly hasPortal: boolean },
 ): Promise<void> {
   out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
-  const steps = await describeFirstSteps({ store, url, dataFolder, hasPortal });
+  const steps = await describeFirstSteps({ store, url, location, hasPortal });
   if (steps !== undefined) note(steps);
 }

@@ -24,7 +24,7 @@ export interface NewAuditEvent {
 }
 
 export interface AuditEvent extends NewAuditEvent {
-  /** Sequence number across all sellers, from 1. */
+  /** Increases with each event of the seller. */
   readonly n: number;
   /** Milliseconds since 1970. */
   readonly at: number;

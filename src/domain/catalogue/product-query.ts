@@ -68,6 +68,14 @@ export function foldText(text: string): string {
     .replaceAll('ς', 'σ').normalize('NFC');
 }
 
+/** What a product is sorted by name by; and what `q` is searched in, folded, one field a line. */
+export function searchTextsOf(
+  { name, sku, category }: Pick<StoredProduct, 'name' | 'sku' | 'category'>,
+): readonly [nameKey: string, text: string] {
+  const nameKey = foldText(name);
+  return [nameKey, `${nameKey}\n${foldText(sku)}\n${foldText(category)}`];
+}
+
 /** Decomposes letters and removes the accents of Latin, Greek and Cyrillic ones. */
 function removeMarks(text: string): string {
   return text.normalize('NFKD').replace(MARKS, '');

@@ -3,21 +3,25 @@
  * of the same history page in one event-loop iteration share one read, so many streams of one
  * seller cost little more than one.
  */
-import {
-  CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
-} from './limits.ts';
+import { CHANGES_PAGE_SIZE_LIMIT, WAKE_SLICE_WAITERS } from './limits.ts';
 import { formatChange } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
-import type { AccessStore } from '../../store/access-store.ts';
 import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
 
 interface Waiter {
-  readonly sellerId: SellerId;
   /** The waiter is woken once the catalogue is past this position. */
   readonly position: number;
   wake(isThere: boolean): void;
+}
+
+/** The waiters of a seller share a watch of its catalogue. */
+interface WaitingSeller {
+  readonly waiters: Set<Waiter>;
+  /** The position that is watched; infinite without a watch. */
+  watched: number;
+  stopWatching: () => void;
 }
 
 /** A page of the history with its Server-Sent Events, shared by all readers. */
@@ -30,16 +34,12 @@ export function changeNotifier({ store }: Pick<Services, 'store'>): ChangeNotifi
 }
 
 export class ChangeNotifier {
-  readonly #store: AccessStore & HistoryStore;
-  readonly #waiters = new Set<Waiter>();
-  #stopWatching: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** Whether there was a commit since the last wake-up. */
-  #isPending = false;
+  readonly #store: HistoryStore;
+  readonly #sellers = new Map<SellerId, WaitingSeller>();
   /** Pages read in this event-loop iteration, by query. */
   readonly #pages = new Map<string, Promise<RenderedPage>>();
 
-  constructor(store: AccessStore & HistoryStore) {
+  constructor(store: HistoryStore) {
     this.#store = store;
   }
 
@@ -52,19 +52,21 @@ export class ChangeNotifier {
     const cancel = (): void => wake(false);
     const timer = setTimeout(cancel, timeoutMs);
     signal.addEventListener('abort', cancel);
-    const waiter = { sellerId, position, wake };
-    this.#waiters.add(waiter);
-    this.#stopWatching ??= this.#store.subscribeToCommits(() => this.#noteCommit());
-    void this.#wakeSeller([waiter]); // a change may have preceded the subscription
+    const waiter = { position, wake };
+    const seller = this.#sellers.get(sellerId)
+      ?? { waiters: new Set(), watched: Infinity, stopWatching: () => {} };
+    this.#sellers.set(sellerId, seller);
+    seller.waiters.add(waiter);
     try {
+      this.#watch(sellerId, seller, position);
       return await promise;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
-      this.#waiters.delete(waiter);
-      if (this.#waiters.size === 0) {
-        this.#stopWatching?.();
-        this.#stopWatching = undefined;
+      seller.waiters.delete(waiter);
+      if (seller.waiters.size === 0) {
+        seller.stopWatching();
+        this.#sellers.delete(sellerId);
       }
     }
   }
@@ -84,34 +86,20 @@ export class ChangeNotifier {
     return page;
   }
 
-  /** Wakes immediately after a quiet interval, and then at most once per interval. */
-  #noteCommit(): void {
-    this.#isPending = true;
-    if (this.#timer) return;
-    this.#wakeAll();
-    this.#timer = setInterval(() => {
-      if (this.#isPending) this.#wakeAll();
-      else {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
-      }
-    }, WAKE_INTERVAL_MS).unref();
+  #watch(sellerId: SellerId, seller: WaitingSeller, position: number): void {
+    if (position >= seller.watched) return;
+    seller.stopWatching();
+    seller.watched = position;
+    seller.stopWatching = this.#store.watch(sellerId, position, (reached) => {
+      seller.watched = Infinity;
+      const { true: woken = [], false: others = [] } =
+        Object.groupBy(seller.waiters, (waiter) => `${waiter.position < reached}`);
+      for (const waiter of others) this.#watch(sellerId, seller, waiter.position);
+      void this.#wake(woken);
+    });
   }
 
-  #wakeAll(): void {
-    this.#isPending = false;
-    for (const waiters of Map.groupBy(this.#waiters, ({ sellerId }) => sellerId).values()) {
-      void this.#wakeSeller(waiters);
-    }
-  }
-
-  /** Wakes a seller's waiters that have changes, or all of them if the position cannot be read. */
-  async #wakeSeller(waiters: readonly Waiter[]): Promise<void> {
-    const [first] = waiters;
-    if (!first) return;
-    const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
-    const position = seller?.position ?? Infinity;
-    const woken = waiters.filter((waiter) => position > waiter.position);
+  async #wake(woken: readonly Waiter[]): Promise<void> {
     for (let from = 0; from < woken.length; from += WAKE_SLICE_WAITERS) {
       if (from > 0) await yieldToEventLoop();
       // A page of this iteration may be older than the change. A waiter that read it again would

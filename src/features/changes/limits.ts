@@ -13,7 +13,5 @@ export const CHANGES_WAIT_LIMIT_SECONDS = 30;
 export const HEARTBEAT_INTERVAL_MS = 15_000;
 /** Delay before the client of a live stream reconnects; a restart takes about as long. */
 export const STREAM_RETRY_MS = 1_000;
-/** Minimum interval between wake-ups of waiting clients; each costs a read per seller. */
-export const WAKE_INTERVAL_MS = 15;
 /** Waiting clients woken in one time slice; each wake-up takes some microseconds. */
 export const WAKE_SLICE_WAITERS = 100;

@@ -33,8 +33,8 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
       const openRegistration = settings.readSwitch('open-registration');
       if (isOff) return undefined;
       const { baseUrl, dataFolder } = settings;
-      const uploadFolder = join(dataFolder, UPLOADS);
-      const options = { portal: loadOnDemand({ openRegistration, uploadFolder, baseUrl }) };
+      const uploads = dataFolder === undefined ? {} : { uploadFolder: join(dataFolder, UPLOADS) };
+      const options = { portal: loadOnDemand({ openRegistration, baseUrl, ...uploads }) };
       return { start: () => ({ options }) };
     },
   },

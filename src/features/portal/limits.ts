@@ -75,13 +75,23 @@ export const UPLOAD_GRACE_MS = 30_000;
 export const CONCURRENT_UPLOADS_LIMIT = 8;
 export const CONCURRENT_UPLOADS_PER_SELLER_LIMIT = 2;
 /**
- * Imports kept with their files, in total and per seller; more than can run, so an idle one can
- * always be removed for the next.
+ * Imports kept with their files, in the memory of a process and per seller; more than can run, so
+ * an idle one can always be removed for the next.
  */
 export const IMPORTS_KEPT_LIMIT = 40;
 export const IMPORTS_KEPT_PER_SELLER_LIMIT = 5;
 /** Disk space of all kept files; the least recently used are removed first. */
 export const UPLOADS_KEPT_LIMIT_BYTES = 4 * 1024 * 1024 * 1024;
+/** Uploads are written to their file in chunks of at least this size. */
+export const UPLOAD_CHUNK_BYTES = 64 * 1024;
+/**
+ * How often a running import stores its progress; a cancellation through another node takes as
+ * long. If it is silent for longer than the limit, the others regard its node as stopped.
+ */
+export const IMPORT_PROGRESS_INTERVAL_MS = 1_000;
+export const IMPORT_SILENCE_LIMIT_MS = 15_000;
+/** Attempts to store the end of an import, at the same interval: databases fail over meanwhile. */
+export const IMPORT_END_ATTEMPTS = 60;
 /** How long an abandoned import is kept, and how often the server looks for them. */
 export const IMPORT_LIFE_MS = 24 * 60 * 60 * 1000;
 export const IMPORT_SWEEP_INTERVAL_MS = 60 * 60 * 1000;

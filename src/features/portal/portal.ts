@@ -36,7 +36,7 @@ export interface PortalOptions {
   readonly baseUrl?: string | undefined;
   /** Whether anyone may create an account without an invitation. Default false. */
   readonly openRegistration?: boolean;
-  /** Folder for uploaded files. Default: the system's temporary folder. */
+  /** Folder for uploads, unless a database keeps them. Default: the system's temporary folder. */
   readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
@@ -47,8 +47,7 @@ export function createPortal(options: PortalOptions = {}): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
-    assets: loadAssets(), passwords: new Passwords(), limits: new PortalLimits(clock),
-    formats: new Formats(), router,
+    assets: loadAssets(), passwords: new Passwords(), formats: new Formats(), router,
     isRegistrationOpen: openRegistration, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
       ? [{ path: route.path, name: route.section }] : []),
@@ -58,7 +57,8 @@ export function createPortal(options: PortalOptions = {}): Pages {
   /** Called on the first request: a portal belongs to one app. */
   function connect(services: Services): Portal {
     const made: Portal = {
-      ...services, ...shared, pageInstances: new Instances<Portal>(() => made),
+      ...services, ...shared, limits: new PortalLimits(services.store, clock),
+      pageInstances: new Instances<Portal>(() => made),
     };
     return made;
   }

@@ -26,12 +26,8 @@ export const CONCURRENT_DNS_LOOKUPS_LIMIT = 3;
 export const WEBHOOK_RETRY_BACKOFF: Backoff = { firstMs: 5_000, limitMs: WEBHOOK_RETRY_LIMIT_MS };
 /** Time after which an endpoint that keeps failing is disabled; longer than a long weekend. */
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
-/** How often the worker polls for due endpoints; each poll is one read. */
+/** Minimum interval between polls for due endpoints; each poll is a few reads. */
 export const WEBHOOK_POLL_INTERVAL_MS = 100;
-/** The same while no endpoint is known; another process may create the first. */
-export const WEBHOOK_STANDBY_INTERVAL_MS = 2_000;
-/** How often a process tries to get another's delivery lock; a failover takes as long. */
-export const WEBHOOK_LOCK_INTERVAL_MS = 2_000;
 /** Pause of an endpoint after a store error; a full disk needs time. */
 export const WEBHOOK_STORE_ERROR_PAUSE_MS = 5_000;
 /** How long a stopping server waits for the attempts that it has cancelled. */

@@ -79,10 +79,7 @@ export function startWebhooks({
   };
   const worker = new WebhookWorker(endpoint);
   return {
-    checkUrl(sellerId, url) {
-      worker.subscribe(); // this may become the first endpoint
-      return checkUrl(sellerId, url, endpoint);
-    },
+    checkUrl: (sellerId, url) => checkUrl(sellerId, url, endpoint),
     async sendTest(webhook) {
       const release = tests.acquire(webhook.sellerId);
       try {

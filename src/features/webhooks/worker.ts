@@ -1,17 +1,19 @@
 /**
  * Finds due endpoints and sends to many of them concurrently. Of the processes that share a store,
- * only the one with the delivery lock sends; the others stand by. Failing endpoints get at most
- * half of the slots, so that dead or slow ones do not starve the others.
+ * only the one with a seller's lease sends; when it loses the lease, it aborts what it is sending.
+ * Failing endpoints get at most half of the slots, so that dead or slow ones do not starve the
+ * others.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import {
-  CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT, WEBHOOK_LOCK_INTERVAL_MS, WEBHOOK_POLL_INTERVAL_MS,
-  WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS, WEBHOOK_STORE_ERROR_PAUSE_MS,
+  CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT, WEBHOOK_POLL_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
+  WEBHOOK_STORE_ERROR_PAUSE_MS,
 } from './limits.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
+import type { DeliveryMember, DueWebhook } from '../../store/webhook-store.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';
 
 interface InFlightDelivery {
@@ -26,10 +28,7 @@ export class WebhookWorker {
   readonly #polling: Promise<void>;
   /** Aborted to poll immediately. */
   #idle = new AbortController();
-  /** Undefined while the worker is not subscribed to commits. */
-  #unsubscribe: (() => void) | undefined;
-  #subscribedAt = -Infinity;
-  #releaseLock: (() => void) | undefined;
+  #member: DeliveryMember | undefined;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -40,24 +39,15 @@ export class WebhookWorker {
     return this.#inFlight.size;
   }
 
-  /** Polls after every commit from now on. Call it before the first endpoint is created. */
-  subscribe(): void {
-    if (this.#options.stop.aborted || this.#unsubscribe) return;
-    this.#subscribedAt = performance.now();
-    this.#unsubscribe = this.#options.store.subscribeToCommits(() => this.#wake());
-    this.#wake(); // for commits between the last poll and this subscription
-  }
-
   /** Call it after aborting `stop`. Waits up to 2 s; aborted attempts are repeated later. */
   async close(): Promise<void> {
-    this.#endSubscription();
     this.#wake();
     await this.#polling;
     const isDone = new AbortController();
     const all = Promise.all([...this.#inFlight.values()].map(({ done }) => done));
     void all.then(() => isDone.abort());
     await pause(WEBHOOK_STOP_TIMEOUT_MS, isDone.signal);
-    this.#releaseLock?.();
+    await this.#member?.leave();
   }
 
   #wake(): void {
@@ -75,49 +65,30 @@ export class WebhookWorker {
 
   /** Starts due deliveries. Returns when to poll again at the latest, in milliseconds from now. */
   async #poll(): Promise<number> {
-    const { store, clock, stop } = this.#options;
+    const { store, clock } = this.#options;
     try {
-      if (!await store.hasWebhooks()) return this.#standBy();
-      this.subscribe();
-      const due = await this.#listDue();
-      this.#releaseLock ??= due.length > 0 ? await store.acquireDeliveryLock() : undefined;
-      if (due.length > 0 && !this.#releaseLock) {
-        await pause(WEBHOOK_LOCK_INTERVAL_MS, stop); // another process delivers
-        return 0;
-      }
-      await this.#startAll(due);
+      this.#member ??= await store.joinDelivery(() => this.#wake());
+      await this.#startAll(await this.#listDue(this.#member));
       const now = clock();
-      return (await store.findNextRetry(now) ?? Infinity) - now;
+      return (await this.#member.findNextRetry(now) ?? Infinity) - now;
     } catch (error) {
       this.#reportError(error);
       return WEBHOOK_STORE_ERROR_PAUSE_MS;
     }
   }
 
-  /** A subscription has a constant cost, so it ends if there is no endpoint. */
-  #standBy(): number {
-    const isNew = performance.now() < this.#subscribedAt + WEBHOOK_STANDBY_INTERVAL_MS;
-    if (!isNew) this.#endSubscription();
-    return WEBHOOK_STANDBY_INTERVAL_MS;
-  }
-
-  #endSubscription(): void {
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
-  }
-
   /** Lists as many due endpoints as there are free slots. */
-  async #listDue(): Promise<Webhook[]> {
-    const { store, clock } = this.#options;
+  async #listDue(member: DeliveryMember): Promise<DueWebhook[]> {
+    const { clock } = this.#options;
     const taken = this.#inFlight.size;
     const failing = [...this.#inFlight.values()].filter(({ isFailing }) => isFailing).length;
-    const find = async (isFailing: boolean, slots: number): Promise<Webhook[]> => {
+    const find = async (isFailing: boolean, slots: number): Promise<DueWebhook[]> => {
       if (slots <= 0) return [];
       // Only failing endpoints wait for their time; a wrong clock must not delay the others.
       const at = isFailing ? clock() : Number.MAX_SAFE_INTEGER;
       // Those in flight are still listed as due.
-      const found = await store.listDueWebhooks({ at, isFailing, limit: slots + taken });
-      return found.filter((webhook) => !this.#inFlight.has(keyOf(webhook))).slice(0, slots);
+      const found = await member.listDueWebhooks({ at, isFailing, limit: slots + taken });
+      return found.filter(({ webhook }) => !this.#inFlight.has(keyOf(webhook))).slice(0, slots);
     };
     const free = CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT - taken;
     const failingSlots = Math.floor(CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT / 2) - failing;
@@ -125,22 +96,23 @@ export class WebhookWorker {
     return [...retries, ...await find(false, free - retries.length)];
   }
 
-  async #startAll(due: readonly Webhook[]): Promise<void> {
-    for (const webhook of due) {
-      if (this.#options.stop.aborted) return;
-      const delivery = { isFailing: webhook.failures > 0, done: this.#send(webhook) };
+  async #startAll(due: readonly DueWebhook[]): Promise<void> {
+    for (const { webhook, lease } of due) {
+      const stop = AbortSignal.any([this.#options.stop, lease]);
+      if (stop.aborted) continue;
+      const delivery = { isFailing: webhook.failures > 0, done: this.#send(webhook, stop) };
       this.#inFlight.set(keyOf(webhook), delivery);
       await yieldToEventLoop(); // building a message takes a while
     }
   }
 
-  async #send(webhook: Webhook): Promise<void> {
+  async #send(webhook: Webhook, stop: AbortSignal): Promise<void> {
     try {
-      await sendToEndpoint(webhook, this.#options);
+      await sendToEndpoint(webhook, { ...this.#options, stop });
     } catch (error) {
       this.#reportError(error);
       // The store failed, and would probably fail again immediately.
-      await pause(WEBHOOK_STORE_ERROR_PAUSE_MS, this.#options.stop);
+      await pause(WEBHOOK_STORE_ERROR_PAUSE_MS, stop);
     }
     this.#inFlight.delete(keyOf(webhook));
     this.#wake();

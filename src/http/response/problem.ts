@@ -155,5 +155,15 @@ export function safeErrorReporter(report: ErrorReporter | undefined): ErrorRepor
 
 function reportToStderr({ id, error }: ErrorReport): void {
   const line = { time: new Date().toISOString(), level: 'error', event: 'error', id };
-  console.error(JSON.stringify({ ...line, error: inspect(error) }));
+  console.error(JSON.stringify({ ...line, error: describeError(error) }));
+}
+
+/** What fails while a disk is full or a database is away is no bug: the causes need no stack. */
+function describeError(error: unknown): string {
+  if (findCode(error) === 'internal') return inspect(error);
+  const messages: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message !== messages.at(-1)) messages.push(cause.message);
+  }
+  return messages.join(' Cause: ');
 }

@@ -9,6 +9,9 @@ const ALGORITHM = 'aes-256-gcm';
 export const SERVER_KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+// Persisted: another name would reject the right key.
+const CHECK_CONTEXT = 'seller-product-api server key check v1';
+const CHECK_BYTES = 16;
 
 export class ServerKey {
   readonly #bytes: Uint8Array;
@@ -20,6 +23,11 @@ export class ServerKey {
   /** A key for one purpose, by HKDF (RFC 5869) with SHA-256. */
   derive(context: string, lengthBytes: number): Uint8Array {
     return new Uint8Array(hkdfSync('sha256', this.#bytes, '', context, lengthBytes));
+  }
+
+  /** Identifies the key and reveals nothing of it: a database keeps it to reject another key. */
+  get check(): string {
+    return Buffer.from(this.derive(CHECK_CONTEXT, CHECK_BYTES)).toString('hex');
   }
 
   /** Returns nonce, ciphertext and tag. `context` names what the text belongs to. */

@@ -88,6 +88,11 @@ export class StockLevelCache {
     return true;
   }
 
+  /** Forgets a seller's levels. */
+  drop(sellerId: SellerId): void {
+    this.#remove(sellerId);
+  }
+
   /** Call it after every rollback: the same position may be reached by other changes. */
   clear(): void {
     this.#kept.clear();

@@ -28,7 +28,7 @@ test('sets a password from standard input, ends all sessions and records it', as
   await look(folder, async (store) => {
     const credentials = await store.findCredentials(account.email);
     assert.equal(await new Passwords().verify(NEW_PASSWORD, credentials?.passwordHash), true);
-    assert.equal(await store.findSignedInSession(session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     assert.equal((await listTypes(store, sellerId)).at(-1), 'password_reset');
     const [event] = await store.listAuditEvents(sellerId, {
       type: 'password_reset', before: undefined, limit: 1,
@@ -38,7 +38,7 @@ test('sets a password from standard input, ends all sessions and records it', as
 });
 
 test('rejects a password that is easy to guess, and one as an argument', async (t) => {
-  const { folder, id, joining: { account, session } } = await prepare(t);
+  const { folder, id, sellerId, joining: { account, session } } = await prepare(t);
   const args = ['seller', 'reset-password', id, '--data', folder];
   for (const password of ['short', '', 'aaaaaaaaaaaaaaaa', account.email]) {
     const { status, out, notes } = await run(args, {}, `${password}\n`);
@@ -46,7 +46,7 @@ test('rejects a password that is easy to guess, and one as an argument', async (
     assert.match(notes, /^New password: /);
   }
   assert.equal((await run([...args, NEW_PASSWORD], {}, '')).status, 2);
-  assert.ok(await look(folder, (store) => store.findSignedInSession(session.hash)));
+  assert.ok(await look(folder, (store) => store.findSignedInSession(sellerId, session.hash)));
 });
 
 test('turns off two-factor authentication, and says if it is already off', async (t) => {
@@ -59,7 +59,7 @@ test('turns off two-factor authentication, and says if it is already off', async
   assert.deepEqual(JSON.parse(out), { id, email: account.email, is_reset: true });
   await look(folder, async (store) => {
     assert.equal((await store.findCredentials(account.email))?.hasTotp, false);
-    assert.equal(await store.findSignedInSession(session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
   });
   const again = await run(args);
   assert.deepEqual([again.status, again.out],

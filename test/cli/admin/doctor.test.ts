@@ -15,8 +15,8 @@ before(async () => {
 after(() => cleanups.forEach((remove) => remove()));
 
 const CHECKS = ['files', 'disk', 'version', 'integrity', 'references', 'schema', 'positions',
-  'ledger', 'descriptions', 'stock-days', 'imports', 'webhooks', 'audit-chain', 'secrets', 'search',
-  'node'];
+  'ledger', 'descriptions', 'stock-days', 'imports', 'webhooks', 'accounts', 'audit-chain',
+  'secrets', 'search', 'node'];
 
 test('prints a line for each check of a healthy folder, with exit status 0', async () => {
   const { status, out, notes } = await run(['doctor', '--data', sample]);
@@ -35,7 +35,7 @@ test('names a fault and what to do, with exit status 1', async (t) => {
   assert.equal(status, 1);
   assert.equal(notes, 'Doctor found 1 fault.\n');
   assert.match(out,
-    /^fault {4}audit-chain .*\n {2}fault: The audit log is broken at event 2\.\n {4}\S.*backup/m);
+    /^fault {4}audit-chain .*\n {2}fault: .* of sel_\w+ is broken at event 2\.\n {4}\S.*backup/m);
 });
 
 test('prints all findings as one JSON document', async (t) => {

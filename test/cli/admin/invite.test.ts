@@ -73,7 +73,7 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   const { status, out } = await run([...args, '--replace-account']);
   assert.equal(status, 0);
   await look(folder, async (store) => {
-    assert.equal(await store.findSignedInSession(joining.session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
     assert.equal(await store.findCredentials(joining.account.email), undefined);
     assert.ok(await store.findGrant(joining.key.hash));
     const again = makeJoining({ codeHash: hashCode(out) }, joining.account.email);

@@ -124,8 +124,8 @@ test('removes its partial file when it is interrupted', async (t) => {
   child.kill('SIGINT');
   const [status] = await once(child, 'exit');
   const names = readdirSync(folder);
-  // It may just have come to its end.
-  assert.deepEqual([status, names], status === 0 ? [0, ['copy.db']] : [130, []]);
+  // It may just have come to its end, where the signal ends it with no status.
+  assert.deepEqual([status, names], status === 130 ? [130, []] : [status || null, ['copy.db']]);
 });
 
 interface Load {

@@ -42,18 +42,21 @@ async function serveApp(store: Store): Promise<Serving> {
   };
 }
 
-/** A store that counts the subscribers of its commits. */
-function countListeners(store: Store): { store: Store; count: () => number } {
-  let count = 0;
-  const subscribeToCommits: Store['subscribeToCommits'] = (listener) => {
-    const end = store.subscribeToCommits(listener);
-    count += 1;
+/** A store that counts the watches of catalogues. */
+function countWatches(store: Store): { store: Store; count: () => number } {
+  const watches = new Set<() => void>();
+  const watch: Store['watch'] = (sellerId, after, listener) => {
+    const stop = store.watch(sellerId, after, (position) => {
+      watches.delete(stop);
+      listener(position);
+    });
+    watches.add(stop);
     return () => {
-      count -= 1;
-      end();
+      watches.delete(stop);
+      stop();
     };
   };
-  return { store: { ...store, subscribeToCommits }, count: () => count };
+  return { store: { ...store, watch }, count: () => watches.size };
 }
 
 test('reads again after a change, even within one event-loop turn', LIMITED,
@@ -85,16 +88,16 @@ function move({ store }: TestServer, seller: TestSeller, change: StockChange) {
 test('wakes clients that wait for this seller, not for another', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
-  const { store, count } = countListeners(server.store);
+  const { store, count } = countWatches(server.store);
   const live = new ChangeNotifier(store);
   const leave = new AbortController();
   const waits = [1, 1, 2].map((position) =>
     live.wait(seller.sellerId, position, 10_000, leave.signal));
   const foreign = live.wait(other.sellerId, 0, 10_000, leave.signal);
-  assert.equal(count(), 1);
+  assert.equal(count(), 2, 'one for each seller');
   await sync(seller, [{ sku: 'A', set: 5 }]);
   assert.deepEqual(await Promise.all(waits.slice(0, 2)), [true, true]);
-  assert.equal(count(), 1);
+  assert.equal(count(), 2);
   leave.abort();
   assert.deepEqual(await Promise.all([waits[2], foreign]), [false, false]);
   assert.equal(count(), 0);
@@ -103,9 +106,9 @@ test('wakes clients that wait for this seller, not for another', LIMITED, async 
   assert.equal(count(), 0);
 });
 
-test('subscribes to commits only while a client waits for changes', LIMITED, async (t) => {
+test('watches a catalogue only while a client waits for changes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
-  const { store, count } = countListeners(server.store);
+  const { store, count } = countWatches(server.store);
   await using serving = await serveApp(store);
   const { port, responses } = serving;
   const streams = await Promise.all([1, 2, 3].map(() => openEvents(t, port, seller)));
@@ -125,7 +128,7 @@ test('subscribes to commits only while a client waits for changes', LIMITED, asy
 
 test('ends streams and answers waiting requests when the app is closed', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
-  const { store, count } = countListeners(server.store);
+  const { store, count } = countWatches(server.store);
   await using serving = await serveApp(store);
   const { app, port } = serving;
   const headers = { 'x-api-key': seller.key };

@@ -31,10 +31,10 @@ async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
   });
   assert.ok(product);
   const waits = Promise.withResolvers<void>();
-  const { subscribeToCommits } = store;
-  t.mock.method(store, 'subscribeToCommits', (listener: () => void) => {
+  const { watch } = store;
+  t.mock.method(store, 'watch', (...args: Parameters<typeof watch>) => {
     waits.resolve();
-    return subscribeToCommits(listener);
+    return watch(...args);
   });
   const answer = seller.send({ path: `${CHANGES}?after=1&wait=${seconds}` });
   await waits.promise;

@@ -4,18 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
-import { makeNewKey, makeSeller } from '../../store/contract/fixture.ts';
-import { openStore } from '../../store/sqlite/open.ts';
-import { type Serving, startServing } from '../../support/command.ts';
+import { test } from 'node:test';
+import type { Serving } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { send } from '../../support/http.ts';
-import { makeProduct } from '../../support/server.ts';
 import { assertGapless } from './gapless.ts';
 import { type Answering, OK, type Received, type Receiver, startReceiver } from './receiver.ts';
+import { create, createWebhook, prepareSeller, serve } from './serving.ts';
 
-const PRODUCTS = '/api/v1/products';
 const WRITERS = 4;
 
 /** How the receiver behaves in each round, which ends with a kill after so many messages. */
@@ -61,44 +56,6 @@ test('loses no change when a receiver fails, hangs and recovers, nor by kill -9'
     t.diagnostic(`${ROUNDS.length} kills, ${length} messages, ${position} changes`);
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
-
-/** One seller with a key, which is returned. */
-async function prepareSeller(t: TestContext, folder: string): Promise<string> {
-  const store = await openStore(t, { folder });
-  const { id } = await makeSeller(store);
-  const key = generateApiKey();
-  await store.createKey(id, hashApiKey(key), makeNewKey());
-  await store.close();
-  return key;
-}
-
-function serve(t: TestContext, folder: string): Promise<Serving> {
-  const flags = ['--rate-limit', '0', '--webhook-allow-private', '--webhook-allow-http'];
-  return startServing(t, ['--data', folder, ...flags]);
-}
-
-async function createWebhook(serving: Serving, key: string, url: string): Promise<void> {
-  const answer = await send(serving.port, {
-    method: 'POST', path: '/api/v1/webhooks', body: JSON.stringify({ url }),
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
-  assert.equal(answer.status, 201, answer.text);
-}
-
-/** Undefined where the server is gone. */
-async function create(serving: Serving, key: string) {
-  try {
-    const answer = await send(serving.port, {
-      method: 'POST', path: PRODUCTS, body: JSON.stringify(makeProduct()),
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    });
-    assert.equal(answer.status, 201, answer.text);
-    return answer;
-  } catch (error) {
-    if (error instanceof assert.AssertionError) throw error;
-    return undefined;
-  }
-}
 
 /** Creates products all the while, and kills the server once so many messages have come. */
 async function killUnderLoad(

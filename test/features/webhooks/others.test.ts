@@ -63,8 +63,14 @@ test('polls again after a pause when the store could not list due endpoints', as
   let isBroken = true;
   const failing: Store = {
     ...store,
-    listDueWebhooks: (query) => isBroken
-      ? Promise.reject(new Error('The disk is gone.')) : store.listDueWebhooks(query),
+    async joinDelivery(onDue) {
+      const member = await store.joinDelivery(onDue);
+      return {
+        ...member,
+        listDueWebhooks: (query) => isBroken
+          ? Promise.reject(new Error('The disk is gone.')) : member.listDueWebhooks(query),
+      };
+    },
   };
   sending.start(failing);
   await sending.change(1);
@@ -74,20 +80,24 @@ test('polls again after a pause when the store could not list due endpoints', as
   await receiver.until((received) => positionsOf(received).length === 2);
 });
 
-test('misses no change between the first poll and the subscription', async (t) => {
-  const { store, ...sending } = await prepareSending(t);
+test('joins the delivery later if the store could not be reached', async (t) => {
+  const { store, reports, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);
   await sending.change(1);
-  let looks = 0;
-  sending.start({
+  let tries = 0;
+  const webhooks = sending.start({
     ...store,
-    listDueWebhooks(query) {
-      looks += 1; // two of one look: what it reads is older than the change
-      return looks > 2 ? store.listDueWebhooks(query) : Promise.resolve([]);
+    joinDelivery(onDue) {
+      tries += 1;
+      if (tries > 1) return store.joinDelivery(onDue);
+      setImmediate(onDue); // rather than wait for the pause
+      return Promise.reject(new Error('The connection was closed.'));
     },
   });
   await receiver.until((received) => positionsOf(received).length === 1);
+  assert.deepEqual([tries, reports.length], [2, 1]);
+  await webhooks.close();
 });
 
 test('stops while the seller is disabled, and resumes when enabled', async (t) => {

@@ -122,21 +122,47 @@ test('retries by itself when the delay is over', async (t) => {
 test('finds the first endpoint that another process creates', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
-  const other = await openStore(t, { folder, clock });
-  let watching = 0;
-  sending.start({
-    ...other,
-    subscribeToCommits(listener) {
-      watching += 1;
-      return other.subscribeToCommits(listener);
-    },
-  });
+  sending.start(await openStore(t, { folder, clock }));
   await sending.change(1); // of which nobody is notified
-  assert.equal(watching, 0);
   await sending.create(receiver.url);
   await sending.change(1);
   await receiver.until((received) => positionsOf(received).length === 1);
-  assert.equal(watching, 1);
+});
+
+test('aborts what it is sending as soon as it loses the lease', async (t) => {
+  const { store, reports, ...sending } = await prepareSending(t);
+  const closed = Promise.withResolvers<void>();
+  const receiver = await startReceiver(t, (response) => response.on('close', closed.resolve));
+  const webhook = await sending.create(receiver.url);
+  let lost = new AbortController();
+  let wake = (): void => {};
+  sending.start({
+    ...store,
+    async joinDelivery(onDue) {
+      wake = onDue;
+      const member = await store.joinDelivery(onDue);
+      return {
+        ...member,
+        listDueWebhooks: async (query) => lost.signal.aborted ? []
+          : (await member.listDueWebhooks(query)).map((due) => ({ ...due, lease: lost.signal })),
+      };
+    },
+  });
+  await sending.change(2);
+  await receiver.until(({ length }) => length === 1);
+  lost.abort();
+  await closed.promise;
+  await sending.change(1); // which is sent by nobody
+  assert.equal((await sending.find(webhook)).failures, 0);
+  const attempts = { before: undefined, limit: 9 };
+  assert.deepEqual(await store.listWebhookAttempts(webhook, attempts), []);
+  receiver.answer = OK;
+  lost = new AbortController();
+  wake();
+  await sending.until(webhook, ({ position, message }) => position === 3 && !message);
+  const [first, second] = receiver.received;
+  assert.equal(first?.id, second?.id, 'the same message again');
+  assert.deepEqual(reports, []);
 });
 
 test('continues when the clock steps back', async (t) => {

@@ -1,8 +1,10 @@
 /** Errors as RFC 9457 problem details. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { AppError, type ErrorCode } from '../../../src/domain/error.ts';
-import { createProblem, type ErrorReport } from '../../../src/http/response/problem.ts';
+import {
+  createProblem, type ErrorReport, safeErrorReporter,
+} from '../../../src/http/response/problem.ts';
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   bad_request: 400, expectation_failed: 417,
@@ -125,4 +127,27 @@ test('states what is allowed, and when to retry', () => {
   assert.equal(answer(later).headers['retry-after'], '9');
   const unavailable = new AppError('unavailable', 'Later.', { retryAfterSeconds: 1 });
   assert.equal(answer(unavailable).headers['retry-after'], '1');
+});
+
+describe('the error log', () => {
+  function readLog(t: TestContext, error: unknown): Record<string, string> {
+    const log = t.mock.method(console, 'error', () => {});
+    safeErrorReporter(undefined)({ id: 'one', error });
+    return JSON.parse(String(log.mock.calls[0]?.arguments[0]));
+  }
+
+  test('has the stack of a bug', (t) => {
+    const { error = '' } = readLog(t, new TypeError('x is null'));
+    assert.match(error, /TypeError: x is null\n +at/);
+  });
+
+  test('has the causes of what a database or a disk refuses, each once and in one line', (t) => {
+    const refused = new Error('connect ECONNREFUSED');
+    const cause = new Error('connection failed', { cause: new Error('connection failed', {
+      cause: refused,
+    }) });
+    const { error, id } = readLog(t, new AppError('unavailable', 'Try again soon.', { cause }));
+    assert.equal(error, 'Try again soon. Cause: connection failed Cause: connect ECONNREFUSED');
+    assert.equal(id, 'one');
+  });
 });

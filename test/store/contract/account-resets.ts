@@ -17,13 +17,13 @@ export function testAccountResets(prepare: PrepareStore): void {
     await store.createSession(sellerId, makeNewSession(), SHOWN);
     await store.resetPassword(sellerId, '$argon2id$two');
     assert.deepEqual(await store.listSessions(sellerId, 10), []);
-    assert.equal(await store.findSignedInSession(session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     const credentials = await store.findCredentials(account.email);
     assert.equal(credentials?.passwordHash, '$argon2id$two');
     assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), false);
     assert.equal(await store.createSession(sellerId, makeNewSession(), credentials), true);
     assert.equal((await listTypes(store, sellerId)).at(-2), 'password_reset');
-    assert.ok(await store.findSignedInSession(other.joining.session.hash));
+    assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     assert.ok(!(await listTypes(store, other.sellerId)).includes('password_reset'));
   });
 
@@ -39,10 +39,10 @@ export function testAccountResets(prepare: PrepareStore): void {
     assert.equal(await store.resetTotp(sellerId), true);
     assert.equal(await store.findTotp(sellerId), undefined);
     assert.equal(await store.takeRecoveryCode(sellerId, recovery[0], ADDRESS), false);
-    assert.equal(await store.findSignedInSession(session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_reset');
     assert.equal((await store.findTotp(other.sellerId))?.recoveryCodes, 1);
-    assert.ok(await store.findSignedInSession(other.joining.session.hash));
+    assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
   });
 
   test('resets nothing where there is nothing to reset', async (t) => {
@@ -50,7 +50,7 @@ export function testAccountResets(prepare: PrepareStore): void {
     const { sellerId, joining: { session } } = await join(store);
     const { id: without } = await makeSeller(store);
     assert.equal(await store.resetTotp(sellerId), false);
-    assert.ok(await store.findSignedInSession(session.hash));
+    assert.ok(await store.findSignedInSession(sellerId, session.hash));
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
     for (const id of [without, 5 as SellerId]) {
       await assert.rejects(store.resetPassword(id, '$argon2id$two'), { code: 'not_found' });

@@ -65,11 +65,11 @@ function testRemoval(prepare: PrepareStore): void {
     await store.enableTotp(sellerId, totp, ADDRESS);
     for (let n = 0; n < 2; n += 1) await store.removeAccount(sellerId);
     assert.equal(await store.findAccount(sellerId), undefined);
-    assert.equal(await store.findSignedInSession(joining.session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
     assert.equal(await store.findTotp(sellerId), undefined);
     assert.equal(await store.findInvitation(old), undefined);
     assert.ok(await store.findGrant(joining.key.hash));
-    assert.ok(await store.findSignedInSession(other.joining.session.hash));
+    assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     await store.createInvitation(code, invitation);
     const again = await store.register(makeJoining({ codeHash: code }, joining.account.email));
     assert.ok(again.rejection === undefined && again.sellerId === sellerId);
@@ -86,14 +86,14 @@ function testPassword(prepare: PrepareStore): void {
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const [session, hash] = [makeNewSession(), makeSecretHash()];
     await store.createSession(sellerId, session, SHOWN);
-    const id = (await store.findSignedInSession(session.hash))?.session.id ?? 0;
+    const id = (await store.findSignedInSession(sellerId, session.hash))?.session.id ?? 0;
     await store.setPassword(sellerId, '$argon2id$two', { id, hash }, ADDRESS);
     const credentials = await store.findCredentials(joining.account.email);
     assert.equal(credentials?.passwordHash, '$argon2id$two');
-    assert.equal(await store.findSignedInSession(session.hash), undefined);
-    assert.equal(await store.findSignedInSession(joining.session.hash), undefined);
-    assert.equal((await store.findSignedInSession(hash))?.session.id, id);
-    assert.ok(await store.findSignedInSession(other.joining.session.hash));
+    assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
+    assert.equal((await store.findSignedInSession(sellerId, hash))?.session.id, id);
+    assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     const others = await store.findCredentials(other.joining.account.email);
     assert.equal(others?.passwordHash, '$argon2id$one');
     const [event] = (await listEvents(store, sellerId)).slice(-1);
@@ -106,13 +106,13 @@ function testLatePassword(prepare: PrepareStore): void {
   test('takes no new password from a session that has ended', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
-    const id = (await store.findSignedInSession(joining.session.hash))?.session.id ?? 0;
+    const id = (await store.findSignedInSession(sellerId, joining.session.hash))?.session.id ?? 0;
     await store.endSessions(sellerId, { id }, { type: 'session_ended', address: '' });
     const late = store.setPassword(sellerId, '$argon2id$two', { id, hash: makeSecretHash() }, '');
     await assert.rejects(late, { code: 'browser_refused' });
     const credentials = await store.findCredentials(joining.account.email);
     assert.equal(credentials?.passwordHash, SHOWN.passwordHash);
-    assert.ok(await store.findSignedInSession(other.joining.session.hash));
+    assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     assert.ok(!(await listTypes(store, sellerId)).includes('password_changed'));
   });
 }

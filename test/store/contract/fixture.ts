@@ -1,5 +1,6 @@
 /** What tests of a store are given, and the sellers, keys and products that they write to it. */
 import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import {
   generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
 } from '../../../src/domain/access/api-key.ts';
@@ -80,6 +81,24 @@ export function addUp(products: readonly Product[]): CatalogueTotals {
   const values = products.map(({ stock, priceMinor }) => BigInt(stock) * BigInt(priceMinor));
   const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((a, b) => a + b, 0n);
   return { products: products.length, units: sum(units), valueMinor: sum(values) };
+}
+
+/** Tries an assertion again until it holds, for what another store does. Fails after 20 s. */
+export async function eventually(assertion: () => Promise<void> | void): Promise<void> {
+  const giveUpAt = performance.now() + 20_000;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+      await setTimeout(5);
+    }
+  }
+}
+
+/** Without members that are undefined: a recorded outcome does not have them. */
+export function plain<Value extends object>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
 }
 
 /** 1, 2, ... count. */

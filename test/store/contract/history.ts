@@ -1,7 +1,6 @@
 /** The contract of a store: the feed, the ledger, the stock as it stood, and old history. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
 import type { ProductTarget } from '../../../src/domain/catalogue/product.ts';
 import type { Product, Sku } from '../../../src/domain/catalogue/product-fields.ts';
@@ -9,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
 
 const [A, B, C] = ['A', 'B', 'C'].map((text) => text as Sku) as [Sku, Sku, Sku]; // legal ones
@@ -21,7 +20,6 @@ export function testHistory(prepare: PrepareStore): void {
   testPast(prepare);
   testPastProducts(prepare);
   testPruning(prepare);
-  testWatching(prepare);
 }
 
 /**
@@ -345,37 +343,4 @@ async function searchStock(store: Store, { sellerId }: Actor, position: number) 
   const query = { filter: {}, sort, after: undefined, limit: 9 };
   const { products } = await store.searchProducts(sellerId, query, position);
   return products.map(({ sku, stock }) => [sku, stock]);
-}
-
-function testWatching(prepare: PrepareStore): void {
-  test('notifies of commits of this store and another one until unsubscribed', async (t) => {
-    const open = prepare(t);
-    const [store, other] = [await open(makeClock()), await open(makeClock())];
-    const actor = await makeActor(store);
-    let count = 0;
-    const end = store.subscribeToCommits(() => { count += 1; });
-    await store.createProduct(actor, makeNewProduct());
-    assert.ok(count > 0, 'before the change is answered');
-    for (const writes of countTo(3)) {
-      await tellOf(store, () => other.createProduct(actor, makeNewProduct()));
-      const { position } = await store.listChanges(actor.sellerId, { after: 0, limit: 1 });
-      assert.equal(position, 1 + writes);
-    }
-    assert.ok(count > 3);
-    end();
-    const last = count;
-    await tellOf(store, () => store.createProduct(actor, makeNewProduct()));
-    await tellOf(store, () => other.createProduct(actor, makeNewProduct()));
-    assert.equal(count, last);
-  });
-}
-
-/** Waits until the store notifies its own subscriber of a write. */
-async function tellOf(store: Store, write: () => Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = store.subscribeToCommits(resolve);
-  await write();
-  const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not told'));
-  await Promise.race([promise, late]);
-  end();
 }

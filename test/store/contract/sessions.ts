@@ -26,7 +26,7 @@ function testBeginning(prepare: PrepareStore): void {
     const { sellerId, joining } = await join(store);
     const begin = (passwordHash: string, hasTotp: boolean) =>
       store.createSession(sellerId, makeNewSession(), { passwordHash, hasTotp });
-    const kept = (await store.findSignedInSession(joining.session.hash))?.session.id ?? 0;
+    const kept = (await store.findSignedInSession(sellerId, joining.session.hash))?.session.id ?? 0;
     const [old, fresh] = [SHOWN.passwordHash, '$argon2id$two'];
     await store.setPassword(sellerId, fresh, { id: kept, hash: makeSecretHash() }, '');
     assert.deepEqual([await begin(old, false), await begin(old, true)], [false, false]);
@@ -54,17 +54,18 @@ function testLookUp(prepare: PrepareStore): void {
     const session = makeNewSession({ address: '2001:db8::7', userAgent: 'Safari/26' });
     await store.createSession(sellerId, session, SHOWN);
     await store.createProduct({ sellerId, keyId: PORTAL_KEY_ID }, makeNewProduct());
-    const visitor = await store.findSignedInSession(session.hash);
+    const visitor = await store.findSignedInSession(sellerId, session.hash);
     const { id, ...rest } = visitor?.session ?? { id: 0 };
     assert.ok(id > 0);
     assert.deepEqual(rest, {
       createdAt: clock.now, seenAt: clock.now, address: '2001:db8::7', userAgent: 'Safari/26',
     });
     assert.deepEqual([visitor?.account.sellerId, visitor?.position], [sellerId, 1]);
-    const first = await store.findSignedInSession(joining.session.hash);
-    const second = await store.findSignedInSession(other.joining.session.hash);
+    const first = await store.findSignedInSession(sellerId, joining.session.hash);
+    const second = await store.findSignedInSession(other.sellerId, other.joining.session.hash);
     assert.deepEqual([first?.account.sellerId, first?.position], [sellerId, 1]);
     assert.deepEqual([second?.account.sellerId, second?.position], [other.sellerId, 0]);
+    assert.equal(await store.findSignedInSession(other.sellerId, session.hash), undefined);
     const [event] = (await listEvents(store, sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address, event?.subject, event?.at],
       ['signed_in', '2001:db8::7', 'Safari/26', clock.now]);
@@ -90,9 +91,9 @@ function testLookUp(prepare: PrepareStore): void {
     const other = await join(store);
     const begun = clock.now;
     clock.now += 90_000;
-    const id = (await store.findSignedInSession(hash))?.session.id ?? 0;
+    const id = (await store.findSignedInSession(sellerId, hash))?.session.id ?? 0;
     await store.noteSessionSeen(sellerId, id);
-    const seen = (await store.findSignedInSession(hash))?.session;
+    const seen = (await store.findSignedInSession(sellerId, hash))?.session;
     assert.deepEqual([seen?.createdAt, seen?.seenAt], [begun, clock.now]);
     const [others] = await store.listSessions(other.sellerId, 10);
     assert.equal(others?.seenAt, begun);
@@ -107,14 +108,14 @@ function testEnding(prepare: PrepareStore): void {
   test('ends one session immediately, and none of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
-    const { hash } = one.joining.session;
-    const id = (await store.findSignedInSession(hash))?.session.id ?? 0;
+    const { sellerId, joining: { session: { hash } } } = one;
+    const id = (await store.findSignedInSession(sellerId, hash))?.session.id ?? 0;
     await store.endSessions(other.sellerId, { id: id + 1 }, ENDED);
     await store.endSessions(one.sellerId, { id: id + 1 }, ENDED);
-    assert.ok(await store.findSignedInSession(hash));
+    assert.ok(await store.findSignedInSession(sellerId, hash));
     await store.endSessions(one.sellerId, { id }, ENDED);
     await store.endSessions(one.sellerId, { id }, ENDED);
-    assert.equal(await store.findSignedInSession(hash), undefined);
+    assert.equal(await store.findSignedInSession(sellerId, hash), undefined);
     assert.equal((await store.listSessions(other.sellerId, 10)).length, 1);
     const ended = (await listEvents(store, one.sellerId)).filter(({ type }) =>
       type === 'session_ended');
@@ -129,8 +130,9 @@ function testEnding(prepare: PrepareStore): void {
     // Of the same id as one of the other's, so it is that one that is ended.
     await store.endSessions(other.sellerId, { id: session?.id ?? 0 }, ENDED);
     await store.endSessions(other.sellerId, { allBut: 0 }, ENDED);
-    assert.ok(await store.findSignedInSession(one.joining.session.hash));
-    assert.equal(await store.findSignedInSession(other.joining.session.hash), undefined);
+    assert.ok(await store.findSignedInSession(one.sellerId, one.joining.session.hash));
+    const { hash } = other.joining.session;
+    assert.equal(await store.findSignedInSession(other.sellerId, hash), undefined);
   });
 
   test('ends all sessions but one', async (t) => {
@@ -139,7 +141,7 @@ function testEnding(prepare: PrepareStore): void {
     for (const userAgent of ['one', 'two']) {
       await store.createSession(sellerId, makeNewSession({ userAgent }), SHOWN);
     }
-    const kept = (await store.findSignedInSession(joining.session.hash))?.session.id ?? 0;
+    const kept = (await store.findSignedInSession(sellerId, joining.session.hash))?.session.id ?? 0;
     for (let n = 0; n < 2; n += 1) await store.endSessions(sellerId, { allBut: kept }, ENDED);
     assert.deepEqual(await listBrowsers(store, sellerId), ['Firefox/140']);
     const ended = (await listEvents(store, sellerId)).filter(({ type }) =>

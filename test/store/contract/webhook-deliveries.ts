@@ -1,16 +1,17 @@
-/** The contract of a store: what the webhook worker needs of it. */
+/** The contract of a store: messages of webhooks, and the results of attempts to send them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/store/limits.ts';
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../../src/store/limits.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
 import type {
   Webhook, WebhookMessage, WebhookResult,
 } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
-import { makeNewWebhook, prepareWebhook } from './webhooks.ts';
+import { countTo, type PrepareStore } from './fixture.ts';
+import { prepareWebhook } from './webhooks.ts';
 
-const FAILED: WebhookResult = { at: 1, durationMs: 5, status: 500, outcome: 'responded with 500' };
+export const FAILED: WebhookResult =
+  { at: 1, durationMs: 5, status: 500, outcome: 'responded with 500' };
 const DELIVERED: WebhookResult = { at: 2, durationMs: 5, status: 204, outcome: 'delivered' };
 
 // No store has given this id.
@@ -29,7 +30,7 @@ async function find(store: Store, webhook: Webhook): Promise<Webhook> {
 }
 
 /** An endpoint that has yet to get positions 1 and 2, and the message that is to bring them. */
-async function prepareMessage(open: ReturnType<PrepareStore>) {
+export async function prepareMessage(open: ReturnType<PrepareStore>) {
   const prepared = await prepareWebhook(open);
   const { store, actor } = prepared;
   const { webhook } = await store.replayWebhook(actor, prepared.webhook.id, 0);
@@ -39,82 +40,9 @@ async function prepareMessage(open: ReturnType<PrepareStore>) {
 }
 
 export function testWebhookDeliveries(prepare: PrepareStore): void {
-  testClaims(prepare);
-  testDue(prepare);
-  testDueAhead(prepare);
   testMessages(prepare);
   testChangesMeanwhile(prepare);
   testLog(prepare);
-}
-
-function testClaims(prepare: PrepareStore): void {
-  test('lets one process deliver at a time', async (t) => {
-    const open = prepare(t);
-    const { store, clock } = await prepareWebhook(open);
-    const other = await open(clock);
-    const release = await store.acquireDeliveryLock();
-    assert.ok(release);
-    assert.equal(await other.acquireDeliveryLock(), undefined);
-    release();
-    const next = await other.acquireDeliveryLock();
-    assert.ok(next);
-    assert.equal(await store.acquireDeliveryLock(), undefined);
-    next();
-  });
-}
-
-function testDue(prepare: PrepareStore): void {
-  test('knows whether there is any endpoint', async (t) => {
-    const { store, actor, webhook } = await prepareWebhook(prepare(t));
-    assert.equal(await store.hasWebhooks(), true);
-    await store.deleteWebhook(actor, webhook.id);
-    assert.equal(await store.hasWebhooks(), false);
-  });
-
-  test('finds the endpoints with undelivered changes', async (t) => {
-    const { store, actor, webhook, clock } = await prepareWebhook(prepare(t));
-    const list = async (isFailing = false) =>
-      (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).map(({ id }) => id);
-    assert.deepEqual(await list(), []);
-    await store.createProduct(actor, makeNewProduct());
-    const { webhook: late } = await store.createWebhook(actor, makeNewWebhook());
-    assert.deepEqual(await list(), [webhook.id]);
-    await store.createProduct(actor, makeNewProduct());
-    assert.deepEqual(await list(), [webhook.id, late.id]);
-    await store.patchWebhook(actor, webhook.id, { status: 'disabled' });
-    assert.deepEqual(await list(), [late.id]);
-    assert.deepEqual(await list(true), []);
-    const due = await store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
-    assert.deepEqual(due, [await find(store, late)]);
-  });
-
-  test('finds failing endpoints separately, when they are due', async (t) => {
-    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
-    const list = async (isFailing: boolean) =>
-      (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).length;
-    const retryAt = clock.now + 5_000;
-    const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
-    assert.equal(await store.findNextRetry(clock.now), undefined);
-    await store.endWebhookAttempt(webhook, message, FAILED, step);
-    assert.deepEqual([await list(false), await list(true)], [0, 0]);
-    assert.equal(await store.findNextRetry(clock.now), retryAt);
-    clock.now = retryAt;
-    assert.deepEqual([await list(false), await list(true)], [0, 1]);
-    assert.equal(await store.findNextRetry(clock.now), undefined);
-  });
-}
-
-function testDueAhead(prepare: PrepareStore): void {
-  test('retries at once if the delay was started by a clock that was ahead', async (t) => {
-    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
-    const list = async (at: number) =>
-      (await store.listDueWebhooks({ at, isFailing: true, limit: 10 })).length;
-    const retryAt = clock.now + WEBHOOK_RETRY_LIMIT_MS;
-    const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
-    await store.endWebhookAttempt(webhook, message, FAILED, step);
-    assert.deepEqual([await list(clock.now), await list(clock.now - 1)], [0, 1]);
-    assert.equal(await list(retryAt), 1);
-  });
 }
 
 function testMessages(prepare: PrepareStore): void {

@@ -1,6 +1,6 @@
 /** Opens a store that is closed after the test in any case: an open one would keep the process. */
 import type { TestContext } from 'node:test';
-import { deriveAuditKey } from '../../../src/store/sqlite/accounts/audit-segments.ts';
+import { deriveAuditKey } from '../../../src/store/rules/audit.ts';
 import { ServerKey } from '../../../src/store/rules/server-key.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';

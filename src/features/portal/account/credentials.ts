@@ -13,7 +13,7 @@ import { rememberDevice } from '../sign-in/device.ts';
 import {
   CURRENT_PASSWORD, newPasswordField, parsePasswordField,
 } from '../sign-in/password-fields.ts';
-import { makeSessionToken } from '../sign-in/session.ts';
+import { formatSessionToken, makeSessionSecret } from '../sign-in/session.ts';
 
 const EMAIL_FIELDS: readonly Field[] = [
   {
@@ -59,8 +59,9 @@ export const passwordForm = defineForm({
   async save(password, request, portal) {
     const { account: { sellerId }, user, address } = request;
     const passwordHash = await portal.passwords.hash(password);
-    const { hash, cookie } = makeSessionToken();
+    const { hash, secret } = makeSessionSecret();
     await portal.store.setPassword(sellerId, passwordHash, { id: user.session.id, hash }, address);
+    const { cookie } = formatSessionToken(sellerId, secret);
     const device = await rememberDevice(request, portal, { sellerId, passwordHash });
     return redirect(request.link('/account?done=password'), [cookie, ...device]);
   },

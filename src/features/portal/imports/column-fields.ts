@@ -5,13 +5,16 @@ import { findWholeNumber } from '../forms/typed-values.ts';
 import { table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+import type { FileDescription } from './uploaded-file.ts';
+
+/** Values of members, such as the name of each one's column, as plain data. */
+export type MemberValues<Member extends string> = readonly (readonly [Member, string])[];
 
 /** The columns of a file that each member is read from, and those that the seller chose. */
 interface ColumnUse<Member extends string> {
   readonly members: readonly Member[];
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
-  readonly map: ReadonlyMap<Member, string>;
+  readonly map: MemberValues<Member>;
   label(member: Member): string;
   /** How several columns of a member are used. */
   readonly several: string;
@@ -26,21 +29,19 @@ export function columnFieldNames(members: readonly string[]): string[] {
 
 /** Reads the chosen columns; ignores values that the form does not offer. */
 export function readColumns<Member extends string>(
-  form: Form, members: readonly Member[], { head: { header } }: UploadedFile,
-): ReadonlyMap<Member, string> {
-  const map = new Map<Member, string>();
-  for (const member of members) {
+  form: Form, members: readonly Member[], { head: { header } }: FileDescription,
+): MemberValues<Member> {
+  return members.flatMap((member): MemberValues<Member> => {
     const name = header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
-    if (name) map.set(member, name);
-  }
-  return map;
+    return name ? [[member, name]] : [];
+  });
 }
 
 /** A choice of columns for each member. */
 export function renderColumnFields<Member extends string>(
-  use: ColumnUse<Member>, { head: { header } }: UploadedFile, state: FormState,
+  use: ColumnUse<Member>, { head: { header } }: FileDescription, state: FormState,
 ): Html {
-  const chosen = new Map([...use.map].map(([member, name]) => [member, header.indexOf(name)]));
+  const chosen = new Map(use.map.map(([member, name]) => [member, header.indexOf(name)]));
   const known = header.flatMap((name, index) => {
     const isShown = index < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(index);
     if (name.trim() === '' || !isShown) return [];
@@ -59,7 +60,7 @@ export function renderColumnFields<Member extends string>(
 function describeFound<Member extends string>(
   { indexes, map, several }: ColumnUse<Member>, header: readonly string[], member: Member,
 ): string {
-  if (map.has(member)) return 'Detect by name';
+  if (map.some(([chosen]) => chosen === member)) return 'Detect by name';
   const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));
   if (names.length === 0) return 'Not found';
   return `Detected: ${names.join(several)}`;
@@ -67,7 +68,7 @@ function describeFound<Member extends string>(
 
 /** The file's columns: how each is read, and its first values. */
 export function renderColumns(
-  { head: { header, examples } }: UploadedFile, describeUse: (index: number) => string,
+  { head: { header, examples } }: FileDescription, describeUse: (index: number) => string,
 ): Html {
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, index) => [
     name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES),

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../../store/account-store.ts';
 import { normalizeName } from '../../../transfer/header.ts';
+import type { MemberValues } from './column-fields.ts';
 import type { FileHead } from './uploaded-file.ts';
 
 type Memory = Pick<AccountStore, 'findColumnMapping' | 'keepColumnMapping'>;
@@ -19,14 +20,14 @@ interface RememberedFile {
 /** The columns chosen for the last imported file with these column names; empty if none were. */
 export async function recallColumns<Member extends string>(
   store: Memory, sellerId: SellerId, file: RememberedFile, members: readonly Member[],
-): Promise<ReadonlyMap<Member, string>> {
+): Promise<MemberValues<Member>> {
   const { header } = file.head;
   const columns = await store.findColumnMapping(sellerId, hashHeader(file)) ?? {};
-  return new Map(members.flatMap((member): [Member, string][] => {
+  return members.flatMap((member): MemberValues<Member> => {
     const chosen = columns[member];
     const name = header.find((other) => normalizeName(other) === chosen);
     return name === undefined ? [] : [[member, name]];
-  }));
+  });
 }
 
 /**
@@ -34,10 +35,10 @@ export async function recallColumns<Member extends string>(
  * earlier one. NDJSON has no columns.
  */
 export async function rememberColumns(
-  store: Memory, sellerId: SellerId, file: RememberedFile, map: ReadonlyMap<string, string>,
+  store: Memory, sellerId: SellerId, file: RememberedFile, map: MemberValues<string>,
 ): Promise<void> {
   if (file.head.format !== 'csv') return;
-  const columns = [...map].map(([member, name]) => [member, normalizeName(name)] as const);
+  const columns = map.map(([member, name]) => [member, normalizeName(name)] as const);
   await store.keepColumnMapping(sellerId, hashHeader(file), Object.fromEntries(columns));
 }
 

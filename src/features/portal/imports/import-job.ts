@@ -1,135 +1,203 @@
 /**
  * One background job: a dry run, repeated whenever the seller changes the settings, then the same
- * for real. Both run in the background, one after the other. What was written is kept, however the
- * job ends.
+ * for real. Both run in the background on the node that started them, one after the other, and each
+ * start and end replaces the job in the store. What was written is kept, however the job ends.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeProblem } from '../../../http/response/problem.ts';
-import type { Actor } from '../../../store/write.ts';
+import type { ImportJobKey, ImportJobStore } from '../../../store/nodes/import-job-store.ts';
+import { IMPORT_END_ATTEMPTS, IMPORT_PROGRESS_INTERVAL_MS } from '../limits.ts';
 import type { Portal } from '../route.ts';
-import type { ProductImport } from './products/product-import.ts';
-import type { RevertTask } from './revert/revert-task.ts';
-import type { StockImport } from './stock/stock-import.ts';
+import { isRunning, type JobDescription } from './job-description.ts';
+import type { ImportState, ImportTask, JobState } from './job-state.ts';
 
 /** Services that all jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
   Pick<Portal, 'store' | 'imports' | 'uploadFolder' | 'report' | 'clock'>;
 
-/** What a job does, with certain settings. Other settings are another task. */
-export type ImportTask = ProductImport | StockImport | RevertTask;
-
-interface ImportState {
-  /** `checking` and `importing` are running, `ready` waits for the seller, the rest are final. */
-  readonly phase: 'checking' | 'ready' | 'importing' | 'done' | 'cancelled' | 'failed';
-  readonly task: ImportTask;
-  /** Incremented when the settings change, so the seller imports only what the preview showed. */
-  readonly revision: number;
-  /** Why the latest run failed. */
-  readonly problem?: string | undefined;
-  /** When the phase changed, in milliseconds since 1970. */
-  readonly updatedAt: number;
+/** What the jobs of one node share. */
+export interface JobContext extends ImportContext {
+  readonly jobs: ImportJobStore;
+  /** Jobs with a run on this node, by id. */
+  readonly runs: Map<string, ImportJob>;
 }
 
+/** How a run ends. */
+type End = Pick<ImportState, 'phase' | 'problem'>;
+
+/** Aborts a run that is void: its server stops, or the job was replaced or deleted. */
+const VOID = Symbol('void');
+const STOPPED: End = { phase: 'failed', problem: 'The server stopped.' };
+
 export class ImportJob {
-  readonly id = randomUUID();
-  readonly actor: Actor;
-  readonly #context: ImportContext;
-  #state: ImportState;
+  readonly #context: JobContext;
+  readonly #job: JobState;
   #abort = new AbortController();
   #running = Promise.resolve();
 
-  constructor(actor: Actor, task: ImportTask, context: ImportContext) {
-    this.actor = actor;
+  constructor(job: JobState, context: JobContext) {
+    this.#job = job;
     this.#context = context;
-    this.#state = { phase: 'ready', task, revision: 0, updatedAt: context.clock() };
+  }
+
+  get key(): ImportJobKey {
+    return this.#job.key;
+  }
+
+  get id(): string {
+    return this.key.id;
+  }
+
+  get version(): number {
+    return this.#job.version;
   }
 
   get state(): ImportState {
-    return this.#state;
+    return this.#job.current;
+  }
+
+  get description(): JobDescription {
+    return this.#job.description;
   }
 
   get isRunning(): boolean {
-    return this.#state.phase === 'checking' || this.#state.phase === 'importing';
+    return isRunning(this.state);
   }
 
-  /** Disk space that the job needs; 0 once it has ended. */
-  get diskBytes(): number {
-    const { phase, task } = this.#state;
-    return this.isRunning || phase === 'ready' ? task.diskBytes : 0;
+  /** @param description What the store has of this version. */
+  noteStored(description: JobDescription): void {
+    this.#job.noteStored(description);
   }
 
-  /** Starts the dry run of a task, which replaces the last one. Does nothing after `commit`. */
-  dryRun(task: ImportTask): void {
-    const { phase, revision } = this.#state;
-    if (phase !== 'checking' && phase !== 'ready') return;
-    const signal = this.#start({
-      phase: 'checking', task, revision: revision + 1, problem: undefined,
-    });
-    this.#running = this.#running.then(async () => {
-      const result = !signal.aborted && task.isUsable ? await this.#evaluate(task, signal) : {};
-      if (!signal.aborted) this.#update({ phase: 'ready', ...result });
+  /**
+   * Starts the dry run of a task, which replaces the last one. Returns false and does nothing after
+   * `commit`, or if another request was first.
+   */
+  async dryRun(task: ImportTask): Promise<boolean> {
+    const { phase, revision } = this.state;
+    if (phase !== 'checking' && phase !== 'ready') return false;
+    const start = { phase: 'checking', task, revision: revision + 1, problem: undefined } as const;
+    return this.#start(start, async (signal) => {
+      const isEvaluated = !signal.aborted && task.isUsable;
+      const problem = isEvaluated ? await this.#evaluate(task, signal) : undefined;
+      return signal.aborted ? undefined : { phase: 'ready', problem };
     });
   }
 
   /**
-   * Starts the import. Returns false and does nothing if the dry run has no result or the settings
-   * have changed since `revision`.
+   * Starts the import. Returns false and does nothing if the dry run has no result, the settings
+   * have changed since `revision`, or another request was first.
    * @throws AppError `unavailable` if too many imports are running
    */
-  commit(revision: number | undefined): boolean {
-    const { phase, task, revision: current } = this.#state;
-    if (phase !== 'ready' || !task.canStart || revision !== current) return false;
-    const release = this.#context.imports.acquire(this.actor.sellerId);
-    const signal = this.#start({ phase: 'importing' });
-    this.#running = this.#write(task, signal).finally(release).then((end) => this.#update(end));
-    return true;
+  async commit(revision: number | undefined): Promise<boolean> {
+    const { phase, task: { canStart }, revision: current } = this.state;
+    if (phase !== 'ready' || !canStart || revision !== current) return false;
+    const task = this.state.task.begin();
+    const release = this.#context.imports.acquire(this.key.sellerId);
+    let hasStarted = false;
+    try {
+      hasStarted = await this.#start({ phase: 'importing', task }, (signal) =>
+        this.#write(task, signal).finally(release));
+      return hasStarted;
+    } finally {
+      if (!hasStarted) release();
+    }
   }
 
-  /** Stops the current run after the current batch. */
-  cancel(): void {
+  /** Stops the import after the current batch, whichever node runs it. */
+  async cancel(): Promise<void> {
     this.#abort.abort();
+    await this.#context.jobs.cancelJob(this.key);
   }
 
-  /** Resolves when nothing is running or the timeout has passed. */
+  /** Takes over from a node that stopped: repeats a dry run, or ends an import. */
+  async recover(): Promise<void> {
+    const { phase, task } = this.state;
+    if (phase === 'checking') {
+      await this.dryRun(task.begin());
+      return;
+    }
+    const { importId } = task.progress;
+    const record = importId === undefined ? undefined
+      : await this.#context.store.findImport(this.key.sellerId, importId);
+    task.recover(record?.counts);
+    const isDone = record?.finishedAt !== undefined;
+    const isOurs = await this.#job.replace(this.version, isDone ? { phase: 'done' } : STOPPED);
+    if (isOurs && task.kind !== 'revert') await task.upload.end();
+  }
+
+  /** Resolves when nothing is running on this node or the timeout has passed. */
   async waitUntilIdle(timeoutMs: number): Promise<void> {
     await Promise.race([this.#running, wait(timeoutMs, undefined, { ref: false })]);
   }
 
-  /** Stops the current run and deletes its files. */
-  async close(): Promise<void> {
-    this.cancel();
-    await this.#running;
-    await this.#state.task.close();
+  /** Ends the run on this node. */
+  stop(): Promise<void> {
+    this.#abort.abort(VOID);
+    return this.#running;
   }
 
-  #start(change: Partial<ImportState>): AbortSignal {
-    this.#abort.abort();
-    this.#abort = new AbortController();
-    this.#update(change);
-    return this.#abort.signal;
+  async #start(
+    change: Partial<ImportState>, work: (signal: AbortSignal) => Promise<End | undefined>,
+  ): Promise<boolean> {
+    const { version } = this;
+    if (!await this.#job.replace(version, change)) return false;
+    this.#abort.abort(VOID);
+    const abort = this.#abort = new AbortController();
+    const { runs } = this.#context;
+    runs.set(this.id, this);
+    const running = this.#running.then(async () => {
+      const timer = setInterval(() => {
+        void this.#noteProgress(version + 1, abort);
+      }, IMPORT_PROGRESS_INTERVAL_MS).unref();
+      const end = await work(abort.signal).finally(() => clearInterval(timer));
+      if (end) await this.#end(version + 1, end, abort.signal);
+      if (this.#running === running && runs.get(this.id) === this) runs.delete(this.id);
+    });
+    this.#running = running;
+    return true;
   }
 
-  #update(change: Partial<ImportState>): void {
-    this.#state = { ...this.#state, ...change, updatedAt: this.#context.clock() };
-  }
-
-  async #evaluate(task: ImportTask, signal: AbortSignal): Promise<Partial<ImportState>> {
-    let release: (() => void) | undefined;
+  /** Keeps the run going while the store cannot be reached. */
+  async #noteProgress(version: number, abort: AbortController): Promise<void> {
     try {
-      release = this.#context.imports.acquire(this.actor.sellerId);
-      await task.dryRun(signal);
-      return {};
-    } catch (error) {
-      return { problem: this.#explain(error) };
-    } finally {
-      release?.();
+      const noted = await this.#job.noteProgress(version);
+      if (!noted) abort.abort(VOID);
+      else if (noted.isCancelled) abort.abort();
+    } catch { /* the next one tries again */ }
+  }
+
+  /** The store may be unreachable for some seconds: what the run did must not be lost. */
+  async #end(version: number, end: End, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#job.replace(version, end);
+        return;
+      } catch (error) {
+        if (attempt >= IMPORT_END_ATTEMPTS || signal.reason === VOID) {
+          this.#context.report({ id: 'import', error });
+          return;
+        }
+      }
+      await wait(IMPORT_PROGRESS_INTERVAL_MS, undefined, { ref: false });
     }
   }
 
-  async #write(task: ImportTask, signal: AbortSignal): Promise<Partial<ImportState>> {
+  /** Returns why the dry run has no result. */
+  async #evaluate(task: ImportTask, signal: AbortSignal): Promise<string | undefined> {
     try {
-      return { phase: await task.write(signal) ? 'done' : 'cancelled' };
+      const release = this.#context.imports.acquire(this.key.sellerId);
+      await task.dryRun(signal).finally(release);
+      return undefined;
+    } catch (error) {
+      return this.#explain(error);
+    }
+  }
+
+  async #write(task: ImportTask, signal: AbortSignal): Promise<End> {
+    try {
+      if (await task.write(signal)) return { phase: 'done' };
+      return signal.reason === VOID ? STOPPED : { phase: 'cancelled' };
     } catch (error) {
       return { phase: 'failed', problem: this.#explain(error) };
     }

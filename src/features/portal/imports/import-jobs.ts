@@ -1,38 +1,51 @@
 /**
- * The server's import jobs, kept in memory only: a restart loses the jobs, but not the products
- * they wrote. A seller never sees another seller's jobs.
+ * The import jobs that a node receives, shows and runs. They are kept in the store if several nodes
+ * share it, and in the memory of the process otherwise. A seller never sees another seller's jobs.
  */
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
-import type { Actor } from '../../../store/write.ts';
+import type {
+  ImportFile, ImportJobKey, ImportJobStore, StoredImportJob,
+} from '../../../store/nodes/import-job-store.ts';
 import {
   CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT, IMPORT_LIFE_MS,
-  IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
-  UPLOADS_KEPT_LIMIT_BYTES,
+  IMPORT_SILENCE_LIMIT_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
+  UPLOAD_CHUNK_BYTES, UPLOAD_LIMIT_BYTES, UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { type ImportContext, ImportJob, type ImportTask } from './import-job.ts';
-import { openFileImport } from './import-tasks.ts';
+import { type ImportContext, ImportJob, type JobContext } from './import-job.ts';
+import { openFileImport, openTask } from './import-tasks.ts';
+import { isRunning, type JobContent } from './job-description.ts';
+import { type ImportTask, JobState } from './job-state.ts';
+import { MemoryJobs } from './memory-jobs.ts';
 import type { Importer } from './products/product-import.ts';
-import { TemporaryFile } from './temporary-file.ts';
 import { readFileHead, UploadedFile } from './uploaded-file.ts';
 
+const ID = /^[\da-f-]{36}$/;
+
 export class ImportJobs {
-  readonly #context: ImportContext;
+  readonly #context: JobContext;
+  readonly #store: ImportJobStore;
+  readonly #memory?: MemoryJobs;
   readonly #keptLimitBytes: number;
-  /** In upload order. */
-  readonly #jobs = new Map<string, ImportJob>();
   readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
     total: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweepTimer: NodeJS.Timeout;
   #isClosed = false;
 
+  readonly #reportError = (error: unknown): void => {
+    this.#context.report({ id: 'import', error });
+  };
+
   /** @param keptLimitBytes Limit on the total size of the uploaded files. */
   constructor(context: ImportContext, keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES) {
-    this.#context = context;
+    const { store: { importJobs }, uploadFolder, clock } = context;
+    this.#store = importJobs ?? (this.#memory = new MemoryJobs(uploadFolder, clock));
+    this.#context = { ...context, jobs: this.#store, runs: new Map() };
     this.#keptLimitBytes = keptLimitBytes;
-    this.#sweepTimer = setInterval(() => this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
+    this.#sweepTimer = setInterval(() => void this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
   }
 
   /**
@@ -45,102 +58,144 @@ export class ImportJobs {
   ): Promise<ImportJob> {
     const release = this.#uploads.acquire(importer.sellerId);
     try {
-      const file = await TemporaryFile.create(this.#context.uploadFolder);
-      try {
+      return await this.#create(importer, async (key) => {
+        const file = await this.#store.createFile(key, 'upload');
         await fill(file, content);
         const head = await readFileHead(() => file.read());
-        const { uploadFolder, store } = this.#context;
-        const upload = new UploadedFile(name, file, head, uploadFolder);
-        return this.start(importer, await openFileImport(head.kind, { importer, upload, store }));
-      } catch (error) {
-        await file.close();
-        throw error;
-      }
+        const upload = new UploadedFile({ name, head, sizeBytes: file.sizeBytes }, {
+          key, store: this.#store,
+        });
+        return openFileImport(head.kind, { importer, upload, store: this.#context.store });
+      });
     } finally {
       release();
     }
   }
 
   /** Starts the dry run of a task. @throws AppError `unavailable` if the server shuts down */
-  start(actor: Actor, task: ImportTask): ImportJob {
-    if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
-    const job = new ImportJob(actor, task, this.#context);
-    while (this.#deleteExcess(job));
-    this.#jobs.set(job.id, job);
-    job.dryRun(task);
-    return job;
+  start(importer: Importer, task: ImportTask): Promise<ImportJob> {
+    return this.#create(importer, async () => task);
   }
 
   /** @throws AppError `not_found` */
-  get(sellerId: SellerId, id: string): ImportJob {
-    this.#sweep();
-    const job = this.#jobs.get(id);
-    if (job?.actor.sellerId === sellerId) return job;
+  async get(sellerId: SellerId, id: string): Promise<ImportJob> {
+    const stored = ID.test(id) ? await this.#store.findJob({ sellerId, id }) : undefined;
+    const job = stored && await this.#open(stored);
+    if (job) return job;
     const what = 'This import no longer exists. Its imported products are kept.';
     throw new AppError('not_found', `${what} To continue, upload the file again.`);
   }
 
   /** Newest first. */
-  list(sellerId: SellerId): readonly ImportJob[] {
-    this.#sweep();
-    return [...this.#jobs.values()].reverse()
-      .filter(({ actor }) => actor.sellerId === sellerId);
+  async list(sellerId: SellerId): Promise<readonly ImportJob[]> {
+    const jobs = (await this.#store.listJobs(sellerId)).map((stored) => this.#open(stored));
+    return (await Promise.all(jobs)).filter((job) => job !== undefined);
   }
 
   /** Stops a job and deletes it. @throws AppError `not_found` */
   async discard(sellerId: SellerId, id: string): Promise<void> {
-    await this.#delete(this.get(sellerId, id));
+    await this.#delete((await this.get(sellerId, id)).key);
   }
 
-  /** Stops all jobs and deletes their files. */
+  /** Stops all jobs of this process. The store keeps what it has, for other nodes. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweepTimer);
-    await Promise.all([...this.#jobs.values()].map((job) => this.#delete(job)));
+    await Promise.all([...this.#context.runs.values()].map((job) => job.stop()));
+    await this.#memory?.close();
   }
 
-
-  /** Deletes the least recently used job if adding this one would exceed a limit. */
-  #deleteExcess({ actor, diskBytes }: ImportJob): boolean {
-    const all = [...this.#jobs.values()];
-    const own = this.list(actor.sellerId);
-    const totalBytes = all.reduce((sum, job) => sum + job.diskBytes, diskBytes);
-    // More jobs are kept than may run, so an idle one exists unless only file sizes exceed a limit.
-    const [excess = []] = [
-      own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT && own,
-      all.length >= IMPORTS_KEPT_LIMIT && all,
-      totalBytes > this.#keptLimitBytes && all.filter((job) => job.diskBytes > 0),
-    ].filter((jobs) => jobs !== false);
-    const [oldest] = excess.filter(({ isRunning }) => !isRunning)
-      .sort((one, other) => one.state.updatedAt - other.state.updatedAt);
-    if (oldest) void this.#delete(oldest);
-    return oldest !== undefined;
-  }
-
-  #sweep(): void {
-    const before = this.#context.clock() - IMPORT_LIFE_MS;
-    for (const job of this.#jobs.values()) {
-      if (!job.isRunning && job.state.updatedAt < before) void this.#delete(job);
-    }
-  }
-
-  async #delete(job: ImportJob): Promise<void> {
-    this.#jobs.delete(job.id);
+  /** @param open Receives the files of the job and returns its task. */
+  async #create(
+    importer: Importer, open: (key: ImportJobKey) => Promise<ImportTask>,
+  ): Promise<ImportJob> {
+    const { sellerId } = importer;
+    const key = { sellerId, id: randomUUID() };
+    await this.#store.createJob(key);
     try {
-      await job.close();
+      const task = await open(key);
+      if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
+      await this.#deleteExcess(sellerId);
+      const state = { phase: 'ready', task, revision: 0, updatedAt: 0 } as const;
+      const job = this.#make({ ...key, importer, version: 0, state });
+      await job.dryRun(task);
+      void this.#sweep();
+      return job;
     } catch (error) {
-      this.#context.report({ id: 'import', error });
+      await this.#store.deleteJob(key).catch(this.#reportError);
+      throw error;
     }
+  }
+
+  /** The job that was stored; undefined for one that is no longer kept. */
+  async #open(stored: StoredImportJob): Promise<ImportJob | undefined> {
+    const { sellerId, id, version, content, idleMs } = stored;
+    const { importer, description } = readContent(content);
+    const own = this.#context.runs.get(id);
+    if (own?.version === version) {
+      own.noteStored(description);
+      return own;
+    }
+    if (idleMs > IMPORT_LIFE_MS) return undefined;
+    const { task: described, ...state } = description;
+    const files = { key: { sellerId, id }, store: this.#store };
+    const task = openTask(described, { importer, store: this.#context.store, files });
+    const job = this.#make({ id, importer, version, state: { ...state, task } });
+    if (job.isRunning && idleMs > IMPORT_SILENCE_LIMIT_MS) await job.recover();
+    return job;
+  }
+
+  #make(job: ConstructorParameters<typeof JobState>[0]): ImportJob {
+    return new ImportJob(new JobState(job, this.#context), this.#context);
+  }
+
+  /** Makes room for one more: deletes the longest idle jobs of a seller who has too many. */
+  async #deleteExcess(sellerId: SellerId): Promise<void> {
+    const own = await this.#store.listJobs(sellerId);
+    const excess = own.length + 1 - IMPORTS_KEPT_PER_SELLER_LIMIT;
+    // More jobs are kept than may run on one node.
+    const idle = own.filter(({ content }) => !isRunning(readContent(content).description))
+      .toReversed().sort((one, other) => other.idleMs - one.idleMs);
+    for (const key of idle.slice(0, Math.max(0, excess))) await this.#delete(key);
+  }
+
+  async #sweep(): Promise<void> {
+    const limits = { lifeMs: IMPORT_LIFE_MS, limitBytes: this.#keptLimitBytes };
+    try {
+      for (const key of await this.#store.listDisposableJobs(limits)) await this.#delete(key);
+    } catch (error) {
+      this.#reportError(error);
+    }
+  }
+
+  async #delete(key: ImportJobKey): Promise<void> {
+    await this.#context.runs.get(key.id)?.stop();
+    await this.#store.deleteJob(key);
   }
 }
 
-async function fill(file: TemporaryFile, content: AsyncIterable<Buffer>): Promise<void> {
+/** Plain data of a job; only jobs of this class are stored. */
+function readContent(content: unknown): JobContent {
+  return content as JobContent;
+}
+
+async function fill(file: ImportFile, content: AsyncIterable<Buffer>): Promise<void> {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const flush = async (): Promise<void> => {
+    const [first, ...others] = pending;
+    [pending, pendingBytes] = [[], 0];
+    if (first) await file.append(others.length === 0 ? first : Buffer.concat([first, ...others]));
+  };
   for await (const chunk of content) {
-    if (file.sizeBytes + chunk.length > UPLOAD_LIMIT_BYTES) {
+    pendingBytes += chunk.length;
+    if (file.sizeBytes + pendingBytes > UPLOAD_LIMIT_BYTES) {
       const limit = `${UPLOAD_LIMIT_BYTES / 1024 / 1024} MiB`;
       throw new AppError('body_too_large', `The file is larger than ${limit}. `
         + 'Split it, or use the command line, which accepts files of any size.');
     }
-    await file.append(chunk);
+    pending.push(chunk);
+    if (pendingBytes >= UPLOAD_CHUNK_BYTES) await flush();
   }
+  await flush();
 }

@@ -12,6 +12,7 @@ import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
 import { listFields, otherKind, readTask, TASK_FIELDS, viewTask } from './import-tasks.ts';
+import { isRunning, type JobDescription } from './job-description.ts';
 import { renderProgress } from './job-view.ts';
 
 /** The portal's import jobs. */
@@ -25,26 +26,26 @@ function createImportJobs(portal: Portal): ImportJobs {
 
 /** GET /portal/import/{id}: 200, 404 */
 export async function showImport(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderImport(request, portal, getJob(request, portal));
+  return renderImport(request, portal, (await getJob(request, portal)).description);
 }
 
 /** POST /portal/import/{id}: 303, 404 */
 export async function changeImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const job = getJob(request, portal);
+  const job = await getJob(request, portal);
   const errors = new Map<string, string>();
   const task = await readTask(form, job.state.task, errors);
-  if (errors.size > 0) return renderImport(request, portal, job, { form, errors });
-  job.dryRun(task);
+  if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
+  await job.dryRun(task);
   return redirectToJob(request, job);
 }
 
 export const importDraft: DraftRoute = {
   fields: TASK_FIELDS,
   async show(request, portal, form) {
-    const job = getJob(request, portal);
-    const isShown = form.get('kind') === job.state.task.kind;
+    const job = (await getJob(request, portal)).description;
+    const isShown = form.get('kind') === job.task.kind;
     return renderImport(request, portal, job, isShown ? { form, errors: NO_ERRORS } : undefined);
   },
 };
@@ -53,25 +54,29 @@ export const importDraft: DraftRoute = {
 export async function commitImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const job = getJob(request, portal);
+  const job = await getJob(request, portal);
   try {
-    const hasStarted = job.commit(findWholeNumber(form.get('revision')));
-    if (hasStarted || job.state.phase !== 'ready') return await redirectToJob(request, job);
+    const hasStarted = await job.commit(findWholeNumber(form.get('revision')));
+    if (hasStarted) return await redirectToJob(request, job);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
-    return renderImport(request, portal, job, {
+    return renderImport(request, portal, job.description, {
       ...initialState(), detail: error.publicDetail, status: 503,
     });
   }
+  // Another request may have started it meanwhile.
+  const { description } = await getJob(request, portal);
+  if (description.phase !== 'ready') return redirectToJob(request, job);
   const detail = 'The import settings have changed since you opened this page. Nothing was '
     + 'imported. Check the new preview.';
-  return renderImport(request, portal, job, { ...initialState(), detail, status: 409 });
+  const state = { ...initialState(), detail, status: 409 };
+  return renderImport(request, portal, description, state);
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
 export async function cancelImport(request: PageRequest, portal: Portal): Promise<Reply> {
-  const job = getJob(request, portal);
-  if (job.state.phase === 'importing') job.cancel();
+  const job = await getJob(request, portal);
+  if (job.state.phase === 'importing') await job.cancel();
   return redirectToJob(request, job);
 }
 
@@ -85,10 +90,12 @@ export async function discardImport(
 
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { isRunning, state: { task } } = getJob(request, portal);
+  const { isRunning, state: { task } } = await getJob(request, portal);
   const upload = task.kind === 'revert' ? undefined : task.upload;
-  const file = upload?.rejected?.file;
-  if (isRunning || !file) throw new AppError('not_found', 'This import has no rejected rows.');
+  const file = upload?.openRejected();
+  if (isRunning || !upload || !file) {
+    throw new AppError('not_found', 'This import has no rejected rows.');
+  }
   const { head, name } = upload;
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
@@ -108,15 +115,15 @@ export async function redirectToJob({ link }: PageRequest, job: ImportJob): Prom
   return redirect(link(`/import/${job.id}`));
 }
 
-function getJob({ account, parameters }: PageRequest, portal: Portal): ImportJob {
+function getJob({ account, parameters }: PageRequest, portal: Portal): Promise<ImportJob> {
   return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
 /** @param state Of the form with the settings. */
 function renderImport(
-  request: PageRequest, portal: Portal, job: ImportJob, state: FormState = initialState(),
+  request: PageRequest, portal: Portal, job: JobDescription, state: FormState = initialState(),
 ): Reply {
-  const { phase, task } = job.state;
+  const { phase, task } = job;
   const { words, name } = viewTask(request, job);
   return renderPage(request, portal, {
     title: `${words.phases[phase][0]} ${name}`,
@@ -127,15 +134,15 @@ function renderImport(
   });
 }
 
-function renderPhase(request: PageRequest, job: ImportJob, state: FormState): Content {
-  const { phase } = job.state;
+function renderPhase(request: PageRequest, job: JobDescription, state: FormState): Content {
+  const { phase } = job;
   const view = viewTask(request, job);
   const { words } = view;
   const button = (action: string, label: string): Content => postForm(
     request, request.link(`/import/${job.id}/${action}`),
     html`<button class="plain">${label}</button>`, '',
   );
-  if (job.isRunning) {
+  if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
       <p class="quiet">${words.leave}</p>
       <div class="actions">${phase === 'checking' ? button('discard', words.discard)
@@ -153,7 +160,7 @@ function renderPhase(request: PageRequest, job: ImportJob, state: FormState): Co
 }
 
 /** For a file whose kind was not recognized. */
-function renderSwitch(request: PageRequest, { id, state: { task } }: ImportJob): Content {
+function renderSwitch(request: PageRequest, { id, task }: JobDescription): Content {
   const kind = otherKind(task);
   return kind && postForm(request, request.link(`/import/${id}`), html`${hiddenField('kind', kind)}
     <button class="plain">Read as a ${kind === 'stock' ? 'stock' : 'product'} file</button>`, '');

@@ -1,23 +1,27 @@
-/** The kinds of tasks: how a file becomes one, and its settings and its view. */
+/** The kinds of tasks: how a file or a description becomes one, and its settings and its view. */
+import type { Store } from '../../../store/store.ts';
 import { MEMBERS } from '../../../transfer/columns.ts';
 import { STOCK_MEMBERS } from '../../../transfer/stock-columns.ts';
 import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import type { PageRequest } from '../route.ts';
 import { recallColumns } from './column-memory.ts';
-import type { ImportJob, ImportTask } from './import-job.ts';
+import type { JobDescription, TaskDescription } from './job-description.ts';
+import type { ImportTask } from './job-state.ts';
 import type { TaskView } from './job-view.ts';
-import { DEFAULT_SETTINGS, type FileImport, ProductImport } from './products/product-import.ts';
+import {
+  DEFAULT_SETTINGS, type FileImport, type Importer, ProductImport,
+} from './products/product-import.ts';
 import { readSettings, SETTINGS_FIELDS } from './products/product-settings.ts';
 import { viewProducts } from './products/product-view.ts';
-import { FORCE_FIELD } from './revert/revert-task.ts';
+import { FORCE_FIELD, RevertTask } from './revert/revert-task.ts';
 import { viewRevert } from './revert/revert-view.ts';
 import { DEFAULT_STOCK_SETTINGS, StockImport } from './stock/stock-import.ts';
 import {
   listStockFields, readStockSettings, STOCK_SETTINGS_FIELDS,
 } from './stock/stock-settings.ts';
 import { viewStock } from './stock/stock-view.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+import { type JobFiles, UploadedFile } from './uploaded-file.ts';
 
 type FileKind = UploadedFile['head']['kind'];
 
@@ -28,17 +32,35 @@ export async function openFileImport(
   const { store, importer: { sellerId }, upload: { head } } = file;
   if (kind === 'stock') {
     const map = await recallColumns(store, sellerId, { kind, head }, STOCK_MEMBERS);
-    const hasRememberedColumns = map.size > 0;
+    const hasRememberedColumns = map.length > 0;
     return new StockImport(file, { ...DEFAULT_STOCK_SETTINGS, map, hasRememberedColumns });
   }
   const map = await recallColumns(store, sellerId, { kind, head }, MEMBERS);
   return new ProductImport(file, {
-    ...DEFAULT_SETTINGS, map, hasRememberedColumns: map.size > 0,
+    ...DEFAULT_SETTINGS, map, hasRememberedColumns: map.length > 0,
   });
 }
 
+interface TaskEnvironment {
+  readonly importer: Importer;
+  readonly store: Store;
+  readonly files: JobFiles;
+}
+
+/** The task that was described, on this node or another one. */
+export function openTask(
+  task: TaskDescription, { importer, store, files }: TaskEnvironment,
+): ImportTask {
+  if (task.kind === 'revert') {
+    return new RevertTask({ actor: importer, record: task.record, store }, task.isForced, task);
+  }
+  const file = { importer, store, upload: new UploadedFile(task.file, files) };
+  return task.kind === 'stock' ? new StockImport(file, task.settings, task)
+    : new ProductImport(file, task.settings, task);
+}
+
 /** What else the file of a task may be; undefined if it has none. */
-export function otherKind({ kind }: ImportTask): FileKind | undefined {
+export function otherKind({ kind }: Pick<TaskDescription, 'kind'>): FileKind | undefined {
   if (kind === 'revert') return undefined;
   return kind === 'stock' ? 'products' : 'stock';
 }
@@ -54,17 +76,18 @@ export async function readTask(
   if (task.kind === 'revert') return task.withForce(form.get(FORCE_FIELD) === 'true');
   const other = otherKind(task);
   if (other && form.get('kind') === other) return openFileImport(other, task.file);
-  return task.kind === 'stock' ? task.withSettings(readStockSettings(form, task, errors))
-    : task.withSettings(readSettings(form, task));
+  return task.kind === 'stock'
+    ? task.withSettings(readStockSettings(form, task.description, errors))
+    : task.withSettings(readSettings(form, task.description));
 }
 
 /** Fields whose errors the page shows. */
-export function listFields(task: ImportTask): readonly Field[] {
+export function listFields(task: TaskDescription): readonly Field[] {
   return task.kind === 'stock' ? listStockFields(task) : [];
 }
 
-export function viewTask(request: PageRequest, job: ImportJob): TaskView {
-  const { task } = job.state;
+export function viewTask(request: PageRequest, job: JobDescription): TaskView {
+  const { task } = job;
   switch (task.kind) {
     case 'products': return viewProducts(request, job, task);
     case 'stock': return viewStock(request, job, task);

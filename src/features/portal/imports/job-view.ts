@@ -12,9 +12,9 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import { pathOf } from '../records/import-record.ts';
 import type { PageRequest } from '../route.ts';
-import type { ImportJob } from './import-job.ts';
+import type { JobDescription } from './job-description.ts';
 import type { RejectedLine } from './products/product-rows.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+import type { FileDescription } from './uploaded-file.ts';
 
 /** How the page of a job shows one kind of task. */
 export interface TaskView {
@@ -40,7 +40,7 @@ export interface TaskView {
 export interface JobWords {
   /** The text before the name in the title, and the status in the list. */
   readonly phases: Readonly<
-    Record<ImportJob['state']['phase'], readonly [title: string, status: Html]>
+    Record<JobDescription['phase'], readonly [title: string, status: Html]>
   >;
   /** Labels of the progress bar. */
   readonly checking: string;
@@ -63,8 +63,8 @@ const FILE_WORDS: JobWords = {
   },
   checking: 'Checking the file',
   importing: 'Importing',
-  leave: 'You can leave this page; the import continues. If the server restarts, imported products '
-    + 'are kept, but this page is lost.',
+  leave: 'You can leave this page; the import continues. If the server stops, the import ends, and '
+    + 'imported products are kept.',
   discard: 'Discard file',
   cancel: 'Cancel import',
 };
@@ -79,7 +79,7 @@ export function formatSize(format: Format, bytes: number): string {
 
 /** Progress of the current run; `import.js` refreshes it. */
 export function renderProgress(
-  { link }: PageRequest, { id, state: { phase } }: ImportJob,
+  { link }: PageRequest, { id, phase }: JobDescription,
   { words, percent, extent, counts }: TaskView,
 ): Html {
   const isDryRun = phase === 'checking';
@@ -95,7 +95,7 @@ export function renderProgress(
 
 /** The button that starts what the preview shows. */
 export function renderCommit(
-  request: PageRequest, { id, state: { revision } }: ImportJob, label: string,
+  request: PageRequest, { id, revision }: JobDescription, label: string,
 ): Html {
   return postForm(request, request.link(`/import/${id}/commit`), html`
     ${hiddenField('revision', revision)}
@@ -115,17 +115,18 @@ export function renderRejectedLines(format: Format, rejected: readonly RejectedL
 
 /** The file of rejected rows. */
 export function renderRejectedFile(
-  { format, link }: PageRequest, { id }: ImportJob, { head, rejected }: UploadedFile,
+  { format, link }: PageRequest, { id }: JobDescription, { head, rejected }: FileDescription,
 ): Html {
-  if (!rejected?.file) {
-    return html`<p>The rejected rows could not be saved because the server's disk is full.</p>`;
+  if (rejected?.sizeBytes === undefined) {
+    return html`<p>The rejected rows could not be saved because the server stopped or its disk is
+      full.</p>`;
   }
   return html`<section class="card"><h2>Rejected rows</h2>
     <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows in your file's format${
   head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
       upload the corrected file. The download is available for one day.</p>
     <p><a class="button main" href="${link(`/import/${id}/refused`)}" download>Download rejected
-      rows (${formatSize(format, rejected.file.sizeBytes)})</a></p>
+      rows (${formatSize(format, rejected.sizeBytes)})</a></p>
   </section>`;
 }
 
@@ -134,10 +135,10 @@ interface FileRun {
   readonly progress: {
     readonly readBytes: number; readonly rows: number; readonly counts: { readonly failed: number };
   };
-  readonly upload: UploadedFile;
+  readonly file: FileDescription;
 }
 
-function percentRead({ progress, upload: { file } }: FileRun): number {
+function percentRead({ progress, file }: FileRun): number {
   return Math.floor(100 * progress.readBytes / file.sizeBytes);
 }
 
@@ -145,8 +146,8 @@ function percentRead({ progress, upload: { file } }: FileRun): number {
 export function viewFile(
   { format, link }: PageRequest, run: FileRun,
 ): Omit<TaskView, 'counts' | 'preview' | 'result'> {
-  const { progress: { readBytes, rows, counts }, upload: { name, file } } = run;
-  const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
+  const { progress: { readBytes, rows, counts }, file: { name, sizeBytes } } = run;
+  const [read, size] = [readBytes, sizeBytes].map((n) => formatSize(format, n));
   return {
     words: FILE_WORDS, name, rows, rejected: counts.failed, percent: percentRead(run),
     extent: `${read} of ${size}, ${countRows(format, rows)} so far.`,
@@ -165,7 +166,7 @@ export function renderRecordLink(
 /** What a dry run read. */
 export function describeChecked(format: Format, run: FileRun, isComplete: boolean): string {
   const rows = countRows(format, run.progress.rows);
-  const size = formatSize(format, run.upload.file.sizeBytes);
+  const size = formatSize(format, run.file.sizeBytes);
   if (isComplete) return `Checked the whole file: ${rows}, ${size}.`;
   return `Checked the first ${rows}, ${percentRead(run)} % of ${size}. The rest is checked during `
     + 'the import and may contain rows that will be rejected.';

@@ -7,6 +7,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
+import type { ImportFile } from '../../../store/nodes/import-job-store.ts';
 import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -16,7 +17,7 @@ const FAILURES = [
   { codes: ['EIO', 'EROFS'], code: 'unavailable', what: 'The server cannot write to its disk.' },
 ] as const;
 
-export class TemporaryFile {
+export class TemporaryFile implements ImportFile {
   readonly #file: FileHandle;
   #sizeBytes = 0;
 

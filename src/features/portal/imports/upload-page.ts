@@ -84,7 +84,7 @@ async function renderImports(
     status: errors.size === 0 ? 200 : 422,
     content: html`${flashNotice(request, FLASH)}${errorSummary({ errors })}
       ${renderUpload(request, errors)}
-      ${renderRecent(request, portal)}
+      ${await renderRecent(request, portal)}
       ${records.length > 0 && html`<h2>Latest imports and stock syncs</h2>
       ${await renderRecords(request, portal, records)}
       <p><a href="${link('/imports')}">All imports and stock syncs</a></p>`}
@@ -115,15 +115,15 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
     </form>`);
 }
 
-function renderRecent(request: PageRequest, portal: Portal): Html {
+async function renderRecent(request: PageRequest, portal: Portal): Promise<Html> {
   const { account, format, link } = request;
-  const jobs = getImportJobs(portal).list(account.sellerId);
+  const jobs = await getImportJobs(portal).list(account.sellerId);
   return html`<h2>Recent uploads</h2>${table({
     caption: 'Recent uploads',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
-    rows: jobs.map((job) => {
-      const { id, state: { phase, updatedAt } } = job;
-      const { name, words, rows, rejected } = viewTask(request, job);
+    rows: jobs.map(({ description }) => {
+      const { id, phase, updatedAt } = description;
+      const { name, words, rows, rejected } = viewTask(request, description);
       return [
         html`<a href="${link(`/import/${id}`)}">${name}</a>`,
         words.phases[phase][1],

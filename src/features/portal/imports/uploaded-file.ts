@@ -7,6 +7,9 @@ import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
 import { Reauthorization } from '../../../http/response/guarded-stream.ts';
+import type {
+  ImportFile, ImportJobKey, ImportJobStore,
+} from '../../../store/nodes/import-job-store.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
 import { isStockHeader } from '../../../transfer/stock-columns.ts';
@@ -14,49 +17,87 @@ import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
   UPLOAD_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
-import { TemporaryFile } from './temporary-file.ts';
+
+/** What the pages show of a file: plain data. */
+export interface FileDescription {
+  /** File name to display. */
+  readonly name: string;
+  readonly head: FileHead;
+  readonly sizeBytes: number;
+  /** Undefined until the import starts. */
+  readonly rejected?: RejectedDescription | undefined;
+}
+
+interface RejectedDescription {
+  /** Undefined if nothing was written: no row was rejected, or the disk is full. */
+  readonly sizeBytes: number | undefined;
+  /** Whether it has all rejected rows. */
+  readonly isComplete: boolean;
+}
+
+/** Where the files of a job are. */
+export interface JobFiles {
+  readonly key: ImportJobKey;
+  readonly store: Pick<ImportJobStore, 'createFile' | 'openFile'>;
+}
 
 /** A file, and its rejected rows once it is imported. */
 export class UploadedFile {
   /** File name to display. */
   readonly name: string;
-  readonly file: TemporaryFile;
+  readonly file: ImportFile;
   readonly head: FileHead;
-  readonly #folder: string;
-  #rejected: RejectedRows<TemporaryFile> | undefined;
+  readonly #files: JobFiles;
+  #rejected: RejectedDescription | undefined;
+  #collected: RejectedRows<ImportFile> | undefined;
 
-  /** @param folder Where the file of rejected rows is created. */
-  constructor(name: string, file: TemporaryFile, head: FileHead, folder: string) {
+  /** Opens a file that was received, by this node or another one. */
+  constructor({ name, head, sizeBytes, rejected }: FileDescription, files: JobFiles) {
     this.name = name;
-    this.file = file;
+    this.file = files.store.openFile(files.key, 'upload', sizeBytes);
     this.head = head;
-    this.#folder = folder;
+    this.#files = files;
+    this.#rejected = rejected;
+  }
+
+  get description(): FileDescription {
+    const { name, head, file: { sizeBytes } } = this;
+    return { name, head, sizeBytes, rejected: this.rejected };
   }
 
   /** Undefined until the import starts. */
-  get rejected(): RejectedRows<TemporaryFile> | undefined {
-    return this.#rejected;
+  get rejected(): RejectedDescription | undefined {
+    if (!this.#collected) return this.#rejected;
+    const { isComplete, file } = this.#collected;
+    return { isComplete, sizeBytes: file?.sizeBytes };
+  }
+
+  /** Reads the rejected rows; undefined if there is no file of them. */
+  openRejected(): ImportFile | undefined {
+    const { key, store } = this.#files;
+    const sizeBytes = this.rejected?.sizeBytes;
+    return sizeBytes === undefined ? undefined : store.openFile(key, 'rejected', sizeBytes);
   }
 
   /** Starts to collect the rejected rows. */
-  collectRejected(content: 'products' | 'stock'): RejectedRows<TemporaryFile> {
-    return this.#rejected = new RejectedRows({
+  collectRejected(content: 'products' | 'stock'): RejectedRows<ImportFile> {
+    const { key, store } = this.#files;
+    return this.#collected = new RejectedRows({
       source: { format: this.head.format, content, open: () => this.file.read() },
-      create: () => TemporaryFile.create(this.#folder),
+      create: () => store.createFile(key, 'rejected'),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
   }
 
-  /** Completes the rejected rows, and releases the disk space of the file itself. */
-  async end(): Promise<void> {
-    await this.#rejected?.end();
-    await this.file.close();
+  /** Notes that the node that collected the rejected rows did not complete them. */
+  noteIncomplete(): void {
+    this.#rejected = { sizeBytes: this.rejected?.sizeBytes, isComplete: false };
   }
 
-  /** Deletes everything. */
-  async close(): Promise<void> {
+  /** Completes the rejected rows, and deletes the file itself. */
+  async end(): Promise<void> {
+    await this.#collected?.end();
     await this.file.close();
-    await this.#rejected?.close();
   }
 }
 

@@ -21,7 +21,7 @@ import { renderNewKey } from '../keys/new-key.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';
-import { startSession } from './session.ts';
+import { formatSessionToken, startSession } from './session.ts';
 
 const KEY_NAME = 'My first key';
 const BAD_CODE = 'This code is invalid, expired or already used.';
@@ -48,10 +48,11 @@ export async function join(
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
 
-  if (!needsCode) limits.takeRegistration(request.address);
+  if (!needsCode) await limits.takeRegistration(request.address);
   const secret = generateApiKey();
   const passwordHash = await passwords.hash(password);
-  const { session, cookie } = startSession(request.address, request.headers['user-agent']);
+  const { session, secret: sessionSecret } =
+    startSession(request.address, request.headers['user-agent']);
   const joined = await store.register({
     codeHash: needsCode ? codeHash : undefined,
     seller,
@@ -71,6 +72,7 @@ export async function join(
     const detail = joined.rejection === 'code' ? BAD_CODE : TAKEN_EMAIL;
     return renderJoin(request, portal, { form, errors: new Map([[joined.rejection, detail]]) });
   }
+  const { cookie } = formatSessionToken(joined.sellerId, sessionSecret);
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
   return renderPublicPage(request, portal, {
     title: 'Your shop is ready',

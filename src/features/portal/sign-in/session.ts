@@ -1,9 +1,11 @@
 /**
- * Sessions: a random token in a cookie; the store keeps only its SHA-256. Every sign-in creates a
- * new token and never adopts one that the browser sent (session fixation).
+ * Sessions: a token in a cookie, which names the seller and has a random secret. The store keeps
+ * only the secret's SHA-256. Every sign-in creates a new secret and never adopts one that the
+ * browser sent (session fixation).
  */
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
+import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
 import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
@@ -11,21 +13,27 @@ import type { Portal } from '../route.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'session';
-const TOKEN_BYTES = 32;
-const TOKEN = /^[\w-]{43}$/;
+const SECRET_BYTES = 32;
+const TOKEN = /^(sel_[0-9a-v]{11})\.([\w-]{43})$/;
 
-/** A session for the store, its token, and the cookie for the browser. */
+/** A session for the store, and its secret. */
 export function startSession(address: string, userAgent = '') {
-  const { hash: tokenHash, cookie, token } = makeSessionToken();
+  const { hash: secretHash, secret } = makeSessionSecret();
   const kept = userAgent.slice(0, USER_AGENT_LIMIT_CHARACTERS);
-  const session: NewSession = { hash: tokenHash, address, userAgent: kept };
-  return { session, cookie, token };
+  const session: NewSession = { hash: secretHash, address, userAgent: kept };
+  return { session, secret };
 }
 
-/** A token, its hash for the store, and the cookie for the browser. */
-export function makeSessionToken() {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  return { token, hash: hashToken(token), cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS) };
+/** A secret, and its hash for the store. */
+export function makeSessionSecret() {
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  return { secret, hash: hashSecret(secret) };
+}
+
+/** The token of a session, and the cookie that gives it to the browser. */
+export function formatSessionToken(sellerId: SellerId, secret: string) {
+  const token = `${formatSellerId(sellerId)}.${secret}`;
+  return { token, cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS) };
 }
 
 /** Signs the browser out. */
@@ -41,8 +49,10 @@ export function readSessionToken(header: string | undefined): string | undefined
 export async function findSession(
   { store, clock }: Pick<Portal, 'store' | 'clock'>, token: string | undefined,
 ): Promise<SignedInSession | undefined> {
-  const found = token === undefined ? undefined
-    : await store.findSignedInSession(hashToken(token));
+  const [, id = '', secret = ''] = TOKEN.exec(token ?? '') ?? [];
+  const sellerId = parseSellerId(id);
+  const found = sellerId === undefined ? undefined
+    : await store.findSignedInSession(sellerId, hashSecret(secret));
   return found && isAlive(found.session, clock()) ? found : undefined;
 }
 
@@ -67,6 +77,6 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
     && createdAt - now <= CLOCK_STEP_LIMIT_MS;
 }
 
-function hashToken(token: string): string {
-  return hash('sha256', token, 'hex');
+function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
 }

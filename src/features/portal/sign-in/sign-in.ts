@@ -10,7 +10,7 @@ import { redirect } from '../html/page.ts';
 import { showDraft } from '../page-request.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { findDeviceId, rememberDevice } from './device.ts';
-import { CLEAR_SESSION_COOKIE, startSession } from './session.ts';
+import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
 import { renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
 import {
   beginTwoFactor, CLEAR_TWO_FACTOR_COOKIE, findPendingTwoFactor, takeTwoFactorCode,
@@ -102,9 +102,10 @@ async function completeSignIn(
     const { account, session } = user;
     await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
   }
-  const { session, cookie, token } = startSession(address, headers['user-agent']);
+  const { session, secret } = startSession(address, headers['user-agent']);
   const isSignedIn = await store.createSession(verified.sellerId, session, verified);
   if (!isSignedIn) return redirect(link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
+  const { token, cookie } = formatSessionToken(verified.sellerId, secret);
   const device = await rememberDevice(request, portal, verified);
   const cookies = [cookie, CLEAR_TWO_FACTOR_COOKIE, ...device];
   const draft = await decryptDraft(request, portal, encryptedDraft);

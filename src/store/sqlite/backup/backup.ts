@@ -19,7 +19,7 @@ import {
 } from './database-copy.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
 import { isThere, type AtomicFile } from '../files/atomic-file.ts';
-import { readInteger } from '../engine/row.ts';
+import { readInteger } from '../../sql/row.ts';
 
 export interface Backup extends CatalogueFacts {
   readonly bytes: number;

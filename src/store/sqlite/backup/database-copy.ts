@@ -8,13 +8,14 @@ import { statfsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
-import type { Finding } from '../check/finding.ts';
-import { checkPositions } from '../check/history.ts';
+import type { Finding } from '../../sql/check/finding.ts';
+import { POSITION_SCANS } from '../../sql/check/history.ts';
+import { runScan } from '../check/finding.ts';
 import { checkIntegrity, checkReferences } from '../check/schema.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
 import { describeVersion } from '../engine/migrate.ts';
-import { readInteger } from '../engine/row.ts';
+import { readInteger } from '../../sql/row.ts';
 
 /** Progress of a copy. */
 export interface CopyState {
@@ -68,7 +69,8 @@ export function checkCopy(file: string, name: string): CatalogueFacts {
 }
 
 function checkHistory(db: DatabaseSync): Iterable<Finding> {
-  return describeVersion(db).version < HISTORY_VERSION ? [] : checkPositions(db);
+  return describeVersion(db).version < HISTORY_VERSION ? []
+    : POSITION_SCANS.values().flatMap((scan) => runScan(db, scan));
 }
 
 /** @throws AppError `storage_full` before the copy fills a disk that others need */

@@ -24,7 +24,8 @@ import {
 } from './database-copy.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import type { AtomicFile } from '../files/atomic-file.ts';
-import { countFileSecrets, PORTAL_VERSION, type SecretCount } from '../check/secrets.ts';
+import { PORTAL_VERSION } from '../../sql/check/secrets.ts';
+import { countFileSecrets, type SecretCount } from '../check/secrets.ts';
 
 interface RestoreTask {
   /** The backup; never written to. */
@@ -97,6 +98,14 @@ function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): Databa
       + ' it under another name.';
     throw new AppError('unavailable', `${folder} already contains a catalogue. ${hint}`);
   }
+  return lockCatalogue(folder, path);
+}
+
+/**
+ * Locks a catalogue until the connection is closed.
+ * @throws AppError `unavailable` if another process has it open
+ */
+export function lockCatalogue(folder: string, path: string): DatabaseSync {
   try {
     return openExclusive(path);
   } catch (error) {

@@ -1,11 +1,17 @@
-/** Writes change events, to which `position-allocator.ts`, the only caller, gives positions. */
+/** Writes change events, and the days on which stock moved, for `transaction.ts`. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { NewChange } from '../../rules/history.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { DAY_MS } from '../../../domain/time.ts';
+import type { MovedSeller } from '../../rules/mutations/position-allocator.ts';
 import type { StockBatch } from '../../rules/stock-batch.ts';
 import { InsertQueue } from '../engine/insert-queue.ts';
 
 /** Movements per statement: halves the time per row; larger groups gain nothing. */
 const GROUP_ROWS = 32;
+/** Sums saturate at the largest safe integer. */
+const SUM_LIMIT = Number.MAX_SAFE_INTEGER;
+
+type MovedUnits = Pick<MovedSeller, 'unitsIn' | 'unitsOut'>;
 
 /** A queue of rows that `encodeChange` made. */
 export function prepareChangeQueue(db: DatabaseSync): InsertQueue {
@@ -14,16 +20,6 @@ export function prepareChangeQueue(db: DatabaseSync): InsertQueue {
       stock_after, product, sku, prior, reason, source, sequence, actor, import_id)`,
     width: 16,
   });
-}
-
-export function encodeChange(change: NewChange): SQLInputValue[] {
-  const { before, after, reason, source, sequence } = change.movement;
-  return [
-    change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
-    before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
-    reason ?? null, source ?? null, sequence ?? null, change.actor ?? null,
-    change.importId ?? null,
-  ];
 }
 
 /** Returns a function that writes the movements of a batch from the position `first`. */
@@ -60,4 +56,18 @@ function prepareInsert(db: DatabaseSync, rows: number) {
       AS (VALUES ${values})
     SELECT ?, ? + n, 'stock', product_id, ?, ?, stock_before, stock_after, sku, prior, reason, ?,
       sequence, ?, ? FROM moved`);
+}
+
+/** Adds the units that a transaction moved to their day: one row per seller. */
+export function prepareNoteStockDay(db: DatabaseSync) {
+  const note = db.prepare(`
+    INSERT INTO stock_day (seller_id, day, units_in, units_out) VALUES (?, ?, ?, ?)
+    ON CONFLICT (seller_id, day) DO UPDATE
+    SET units_in = min(units_in + excluded.units_in, ${SUM_LIMIT}),
+      units_out = min(units_out + excluded.units_out, ${SUM_LIMIT})`);
+  return (sellerId: SellerId, at: number, { unitsIn, unitsOut }: MovedUnits): void => {
+    if (unitsIn === 0 && unitsOut === 0) return;
+    const day = Math.floor(at / DAY_MS);
+    note.run(sellerId, day, Math.min(unitsIn, SUM_LIMIT), Math.min(unitsOut, SUM_LIMIT));
+  };
 }

@@ -1,53 +1,19 @@
-/** Products in SQLite: columns from the table of fields, row mapper, and find and list queries. */
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+/** Products in SQLite: find and list queries. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
-import {
-  type Product, STORED_FIELDS, type StoredProduct,
-} from '../../../domain/catalogue/product-fields.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
 import type { PageQuery } from '../../write.ts';
-import { readCurrency, readInteger } from '../engine/row.ts';
-
-/** The columns of a product, here and in the search projection. */
-export const PRODUCT_COLUMNS: readonly string[] = STORED_FIELDS.map(({ column }) => column);
-
-/**
- * The values of `PRODUCT_COLUMNS`, in that order. Rows are arrays, not objects: SQLite reads them
- * in two thirds of the time, and they cross to another thread in a third of it.
- */
-export type ProductRow = readonly SQLOutputValue[];
+import { decodeProduct, PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
+import { readCurrency, readInteger } from '../../sql/row.ts';
 
 /** Prepares a query whose first columns are those of a product; its rows are arrays. */
 export function prepareSelect(db: DatabaseSync, from: string): StatementSync {
   const statement = db.prepare(`SELECT ${PRODUCT_COLUMNS.join(', ')} ${from}`);
   statement.setReturnArrays(true);
   return statement;
-}
-
-/** Adds the members of a product to `owner`: the only way from a row to a product. */
-export function decodeProduct<Owner extends object>(
-  owner: Owner, row: ProductRow,
-): Owner & StoredProduct {
-  // Any object can be written by name.
-  const product = { ...owner } as Record<string, unknown>;
-  let index = 0;
-  for (const { member, column, isText } of STORED_FIELDS) {
-    const value = row[index];
-    index += 1;
-    if (typeof value !== (isText ? 'string' : 'number') && value !== null) {
-      throw new TypeError(`Column ${column} has another type.`);
-    }
-    product[member] = value;
-  }
-  // The columns match the types of the members.
-  return product as unknown as Owner & StoredProduct;
-}
-
-/** The values to write to `PRODUCT_COLUMNS`. */
-export function encodeProduct(product: StoredProduct): SQLInputValue[] {
-  return STORED_FIELDS.map(({ member }) => product[member] ?? null);
 }
 
 /** Finds a product of a seller whose currency is known. */

@@ -3,14 +3,14 @@
  * statements for all of them, which takes half as long as one each.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
+import { STOCKTAKE_STEP_PRODUCTS } from '../../limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import type { PageQuery } from '../../write.ts';
-import { readId, readInteger } from '../engine/row.ts';
+import { readId, readInteger } from '../../sql/row.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row as an array, which takes half the time of an object. */

@@ -14,11 +14,14 @@ import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
 } from '../files/hot-journal.ts';
-import { checkAuditLog } from './audit-chain.ts';
-import { checkImports, checkSnapshots, checkStockDays, checkWebhooks } from './derived-data.ts';
 import { checkDisk, checkFiles } from './files.ts';
-import { type Check, fault, type Finding, isUnreadable, makeCheck, unreadable } from './finding.ts';
-import { checkLedger, checkPositions } from './history.ts';
+import { type Check, isUnreadable, makeCheck, runScan, unreadable } from './finding.ts';
+import { findServerKey } from '../files/server-key.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
+import { deriveAuditKey } from '../../rules/audit.ts';
+import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
+import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
+import { fault, type Finding, type Findings, note } from '../../sql/check/finding.ts';
 import {
   checkIntegrity, checkReferences, checkSchema, checkVersion, hasCurrentTables,
 } from './schema.ts';
@@ -41,13 +44,9 @@ const STRUCTURE: readonly Entry[] = [
 ];
 /** For databases with the tables of this version. */
 const CONTENT: readonly Entry[] = [
-  ['positions', 'positions of the history, without a gap', checkPositions],
-  ['ledger', 'stock of each product, as the sum of its movements', checkLedger],
-  ['descriptions', 'products, as in their newest snapshot', checkSnapshots],
-  ['stock-days', 'units moved on each day, as in the ledger', checkStockDays],
-  ['imports', 'records of imports, as their changes', checkImports],
-  ['webhooks', 'positions of webhooks', checkWebhooks],
-  ['audit-chain', 'the audit log: its hash chain and authentication codes', checkAuditLog],
+  ...CATALOGUE_CHECKS.map(({ name, subject, scans }): Entry =>
+    [name, subject, (db) => scans.values().flatMap((scan) => runScan(db, scan))]),
+  [AUDIT_CHECK.name, AUDIT_CHECK.subject, checkAuditLog],
 ];
 /** For those of a data folder. */
 const FOLDER: readonly Entry[] = [
@@ -107,4 +106,26 @@ function explainOpenError(error: unknown, file: string): Finding {
   if (error instanceof AppError) return fault(describeHotJournal(file), KEEP_JOURNAL);
   if (!isUnreadable(error)) throw error;
   return unreadable(error);
+}
+
+/** Faults first: with many sellers, warnings and notes alone could exceed the findings shown. */
+function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Findings {
+  const others: Finding[] = [];
+  for (const finding of findAll(db, folder)) {
+    if (finding.level === 'fault') yield finding;
+    else if (others.length <= DOCTOR_FINDINGS_LIMIT) others.push(finding);
+  }
+  yield* others;
+}
+
+/** The data folder has the server's key. */
+function* findAll(db: DatabaseSync, folder: string | undefined): Findings {
+  for (const scan of AUDIT_SCANS) yield* runScan(db, scan);
+  if (folder === undefined) {
+    yield note('The authentication codes of the audit log were not checked.',
+      'This requires server.key: restore the file into a data folder, and check that.');
+    return;
+  }
+  const serverKey = findServerKey(folder);
+  for (const scan of scanCodes(serverKey && deriveAuditKey(serverKey))) yield* runScan(db, scan);
 }

@@ -8,7 +8,7 @@ import { isBeingWritten } from '../files/atomic-file.ts';
 import {
   ALLOWED_FOREIGN_FILES, isLasting, isUnfinished, UPLOADS,
 } from '../files/data-folder-files.ts';
-import { fault, type Findings, warning } from './finding.ts';
+import { fault, type Findings, warning } from '../../sql/check/finding.ts';
 
 const KEY_BYTES = 32;
 

@@ -3,11 +3,12 @@
  * triggers are exactly those that the migrations create.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { describeVersion, migrate } from '../engine/migrate.ts';
-import { openTemporary } from '../engine/connection.ts';
-import { readOptional, readText } from '../engine/row.ts';
-import { checkRows, fault, type Findings, isUnreadable, warning } from './finding.ts';
+import { openTemporary } from '../../temporary/temporary-database.ts';
+import { readOptional, readText } from '../../sql/row.ts';
+import { fault, type Findings, warning } from '../../sql/check/finding.ts';
+import { checkRows, isUnreadable } from './finding.ts';
 
 /** Whether it is a database of this server, and of a version that this program supports. */
 export function* checkVersion(db: DatabaseSync): Findings {

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openReader } from '../engine/connection.ts';
 import { hasJournal } from '../files/hot-journal.ts';
-import { readInteger, readText } from '../engine/row.ts';
+import { readInteger, readText } from '../../sql/row.ts';
 import { isCurrentProjection } from '../search/projection-file.ts';
-import { fillIn, type Findings, isUnreadable, warning } from './finding.ts';
+import { fillIn, type Findings, warning } from '../../sql/check/finding.ts';
+import { isUnreadable } from './finding.ts';
 
 const REBUILD = 'Stop the server, delete search.db, search.db-wal and search.db-shm, and start it '
   + 'again: it rebuilds them.';

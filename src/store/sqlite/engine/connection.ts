@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import {
   READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
-  DRY_RUN_CACHE_KIB, WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
+  WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
 } from '../limits.ts';
 import {
   EXPORT_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS, SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES,
@@ -39,7 +39,7 @@ const SAFE_PRAGMAS = `
  * `pageLimit` is the maximum file size in pages of 4 KiB.
  */
 export function openWriter(file: string, pageLimit = 0xfffffffe): DatabaseSync {
-  return open(file, WRITER_BUSY_TIMEOUT_MS, `
+  return openDatabase(file, WRITER_BUSY_TIMEOUT_MS, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
@@ -57,7 +57,7 @@ export function openReader(file: string): DatabaseSync {
 
 /** A connection that only rolls back an interrupted write. */
 export function openToRecover(file: string): DatabaseSync {
-  return open(file, READER_BUSY_TIMEOUT_MS, 'SELECT count(*) FROM sqlite_schema');
+  return openDatabase(file, READER_BUSY_TIMEOUT_MS, 'SELECT count(*) FROM sqlite_schema');
 }
 
 /**
@@ -78,7 +78,7 @@ export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
 
 /** A connection to a private copy: one file without a WAL. */
 export function openCopy(file: string): DatabaseSync {
-  return open(file, 0, `
+  return openDatabase(file, 0, `
     PRAGMA journal_mode = DELETE;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
@@ -92,12 +92,7 @@ export function openCopy(file: string): DatabaseSync {
  * it: it must switch it to WAL mode first, and SQLite detects the rename.
  */
 export function openExclusive(file: string): DatabaseSync {
-  return open(file, 0, 'PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
-}
-
-/** A private database: in memory while it is small, in a temporary file once it grows. */
-export function openTemporary(cacheKib = DRY_RUN_CACHE_KIB): DatabaseSync {
-  return open('', 0, `PRAGMA cache_size = -${cacheKib}`);
+  return openDatabase(file, 0, 'PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
 }
 
 /**
@@ -106,7 +101,7 @@ export function openTemporary(cacheKib = DRY_RUN_CACHE_KIB): DatabaseSync {
  * would give wrong answers.
  */
 export function openProjection(file: string): DatabaseSync {
-  return open(file, SEARCH_BUSY_TIMEOUT_MS, `
+  return openDatabase(file, SEARCH_BUSY_TIMEOUT_MS, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA cache_size = -${SEARCH_CACHE_KIB};
@@ -127,14 +122,15 @@ export function openProjectionSnapshot(file: string): DatabaseSync {
  * be in memory and leaves no file behind.
  */
 export function openLock(file: string, timeoutMs: number): DatabaseSync {
-  return open(file, timeoutMs, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  return openDatabase(file, timeoutMs, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 }
 
 function openReadOnly(file: string | URL, timeoutMs: number, begin: string): DatabaseSync {
-  return open(file, timeoutMs, begin, true);
+  return openDatabase(file, timeoutMs, begin, true);
 }
 
-function open(
+/** `begin` runs first; `file` is empty for a private database. */
+export function openDatabase(
   file: string | URL, timeoutMs: number, begin: string, isReadOnly = false,
 ): DatabaseSync {
   const db = new DatabaseSync(file, {

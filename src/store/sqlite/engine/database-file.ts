@@ -12,13 +12,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createFolder } from '../files/durable-files.ts';
-import { type AuditKey, deriveAuditKey } from '../accounts/audit-segments.ts';
+import { type AuditKey, deriveAuditKey } from '../../rules/audit.ts';
 import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
 import { APPLICATION_ID, assertKnown, migrate, SCHEMA_VERSION } from './migrate.ts';
-import { readBytes } from './row.ts';
+import { readBytes } from '../../sql/row.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
 

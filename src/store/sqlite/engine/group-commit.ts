@@ -2,17 +2,18 @@
  * Group commit: mutations that arrive together share one transaction and one fsync. They run one
  * after the other without savepoints, which cost a fifth of a small mutation. If one fails, the
  * transaction is rolled back and repeated with a savepoint for each, so that only the faulty one
- * fails. A failed commit fails all of its mutations, none of which has been acknowledged. There is
- * no `await` between BEGIN and COMMIT.
+ * fails. A failed commit fails all of its mutations, none of which has been acknowledged. Mutations
+ * whose SQL all adapters share return promises, which settle before the thread can receive the next
+ * message: nothing else runs between BEGIN and COMMIT.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
-import type { AuditKey } from '../accounts/audit-segments.ts';
+import type { AuditKey } from '../../rules/audit.ts';
 import { describeWriteFailure, resultCodeOf, SQLITE_IOERR } from './disk-failure.ts';
 import { prepareRunOnce } from '../catalogue/idempotency.ts';
 import { fingerprintMutation, type IdempotencyScope } from '../../rules/idempotency.ts';
-import { PositionAllocator } from '../catalogue/position-allocator.ts';
-import { readInteger } from './row.ts';
+import { CatalogueTransaction } from '../catalogue/transaction.ts';
+import { readInteger } from '../../sql/row.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
 
 /** The name and the input match, since `Writer.run` paired them. */
@@ -42,58 +43,60 @@ interface Failure {
 const UNKNOWN_OUTCOME = 'The disk write failed and the outcome is unknown. Check whether the change'
   + ' exists before retrying.';
 
-/** Returns a function that runs batches on this connection: one outcome per call, in order. */
-export function prepareGroupCommit(
-  db: DatabaseSync, auditKey: AuditKey,
-): (batch: Batch) => Outcome[] {
-  const positions = new PositionAllocator(db);
-  const runMutation = prepareRunMutation(db, positions, auditKey);
+/** One outcome per call, in order. Runs one batch at a time. */
+type RunBatch = (batch: Batch) => Promise<Outcome[]>;
+
+export function prepareGroupCommit(db: DatabaseSync, auditKey: AuditKey): RunBatch {
+  const transaction = new CatalogueTransaction(db);
+  const runMutation = prepareRunMutation(db, transaction, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
-  const savepoint = db.prepare('SAVEPOINT mutation');
-  const release = db.prepare('RELEASE mutation');
-  const rollback = db.prepare('ROLLBACK TO mutation');
 
-  function runAlone(call: MutationCall, at: number): Outcome {
-    savepoint.run();
+  async function runAlone(call: MutationCall, at: number): Promise<Outcome> {
+    db.exec('SAVEPOINT mutation');
     try {
-      const outcome = runMutation(call, at);
-      positions.flush(at);
-      release.run();
+      const outcome = await runMutation(call, at);
+      transaction.flush(at);
+      db.exec('RELEASE mutation');
       return outcome;
     } catch (error) {
       // After some disk errors SQLite rolls back the whole transaction: then all mutations failed.
       if (!db.isTransaction) throw error;
-      positions.rollback();
-      rollback.run();
-      release.run();
+      transaction.rollback();
+      db.exec('ROLLBACK TO mutation; RELEASE mutation');
       return describeFailure(error);
     }
   }
 
-  function transact({ at, calls }: Batch, runOne: typeof runMutation): Outcome[] | Failure {
+  async function transact(
+    { at, calls }: Batch, runOne: RunMutation,
+  ): Promise<Outcome[] | Failure> {
     try {
       try {
         begin.run();
-        const outcomes = calls.map((call) => runOne(call, at));
-        positions.flush(at);
+        const outcomes: Outcome[] = [];
+        for (const call of calls) {
+          const outcome = runOne(call, at);
+          outcomes.push(outcome instanceof Promise ? await outcome : outcome);
+        }
+        transaction.flush(at);
         commit();
         return outcomes;
       } finally {
         if (db.isTransaction) db.exec('ROLLBACK');
       }
     } catch (error) {
-      positions.rollback();
+      transaction.rollback();
       return describeFailure(error);
     }
   }
 
-  function run(batch: Batch): Outcome[] {
-    const together = transact(batch, runMutation);
+  async function run(batch: Batch): Promise<Outcome[]> {
+    const together = await transact(batch, runMutation);
     if (Array.isArray(together)) return together;
     // A busy database or broken disk is not the fault of one mutation.
     const isShared = batch.calls.length === 1 || together.code === 'unavailable';
-    const apart = isShared ? together : transact(batch, runAlone);
+    const apart = isShared ? together : await transact(batch, runAlone);
     return Array.isArray(apart) ? apart : batch.calls.map(() => apart);
   }
 
@@ -101,10 +104,10 @@ export function prepareGroupCommit(
 }
 
 /** If the disk is full, checkpoints the WAL to reuse its space, and retries. */
-function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
+function retryAfterCheckpoint(db: DatabaseSync, run: RunBatch): RunBatch {
   let isShort = false;
-  return (batch) => {
-    const outcomes = run(batch);
+  return async (batch) => {
+    const outcomes = await run(batch);
     if (outcomes.every((one) => !one.isDone && one.code === 'storage_full')) {
       isShort = !checkpointWal(db);
       return isShort ? outcomes : run(batch);
@@ -166,11 +169,13 @@ const DEFERRING: readonly ReadonlySet<MutationName>[] = [
   new Set(['syncStock']),
 ];
 
-/** Runs a mutation, or returns its recorded outcome. */
+/** Runs a mutation, or finds its recorded outcome. */
+type RunMutation = (call: MutationCall, at: number) => Outcome | Promise<Outcome>;
+
 function prepareRunMutation(
-  db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
-): (call: MutationCall, at: number) => Outcome {
-  const mutations = prepareMutations(db, positions, auditKey);
+  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
+): RunMutation {
+  const mutations = prepareMutations(db, transaction, auditKey);
   const runOnce = prepareRunOnce(db);
   let previous = -1;
   return ({ name, input, idempotency: scope }, at) => {
@@ -178,13 +183,17 @@ function prepareRunMutation(
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
     const family = DEFERRING.findIndex((names) => names.has(name));
-    if (family < 0 || family !== previous) positions.flushDeferred();
+    if (family < 0 || family !== previous) transaction.flushDeferred();
     previous = family;
     const value = scope
       ? runOnce(scope, fingerprintMutation(name, input), at, () => mutate(input, at))
       : mutate(input, at);
-    return { isDone: true, value };
+    return value instanceof Promise ? value.then(succeed) : succeed(value);
   };
+}
+
+function succeed(value: unknown): Outcome {
+  return { isDone: true, value };
 }
 
 function describeFailure(error: unknown): Failure {

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { startAuditSegments } from '../accounts/audit.ts';
-import type { AuditKey } from '../accounts/audit-segments.ts';
-import { readInteger } from './row.ts';
+import { splitAuditChain, startOldSegments } from './audit-upgrade.ts';
+import type { AuditKey } from '../../rules/audit.ts';
+import { readInteger } from '../../sql/row.ts';
 
 /** "SPAc", in the header of every database of this project. */
 export const APPLICATION_ID = 0x53504163;
@@ -17,16 +17,21 @@ const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
   '009-idempotency-hash.sql', '010-audit-segments.sql', '011-actor.sql', '012-imports.sql',
-  '013-column-mappings.sql', '014-change-type.sql',
+  '013-column-mappings.sql', '014-change-type.sql', '015-per-seller.sql',
 ];
-/** Creates the table of audit segments, whose first row needs the server's key. */
-const AUDIT_SEGMENTS = '010-audit-segments.sql';
+/** What else migrations do, with the server's key. */
+const AUDIT_STEPS: Readonly<Record<
+  string, (db: DatabaseSync, key: AuditKey | undefined) => void
+>> = {
+  '010-audit-segments.sql': startOldSegments,
+  '015-per-seller.sql': splitAuditChain,
+};
 /** The schema version of this program. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 interface Migration {
   readonly to?: number;
-  /** Not needed for an empty schema, which has no events to authenticate. */
+  /** Not needed for a schema that gets no events. */
   readonly auditKey?: AuditKey;
 }
 
@@ -46,7 +51,7 @@ export function migrate(
       if (name === undefined || version >= to) break;
       db.enableDefensive(!name.startsWith('014')); // which edits the text of the schema
       db.exec(readFileSync(new URL(`../migrations/${name}`, import.meta.url), 'utf8'));
-      if (name === AUDIT_SEGMENTS && auditKey) startAuditSegments(db, auditKey);
+      AUDIT_STEPS[name]?.(db, auditKey);
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
       db.exec('COMMIT');
     } finally {

@@ -1,57 +1,39 @@
 /** Every mutation by name: what the main thread may request from the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { AccountStore } from '../../account-store.ts';
-import { accountMutations } from '../accounts/accounts.ts';
-import { prepareAuditLog } from '../accounts/audit.ts';
-import type { AuditKey } from '../accounts/audit-segments.ts';
-import { columnMappingMutations } from '../accounts/column-mappings.ts';
-import { pruningMutations } from '../history/history-pruning.ts';
-import { idempotencyMutations } from '../catalogue/idempotency.ts';
-import { invitationMutations } from '../accounts/invitations.ts';
-import { usageMutations } from '../accounts/key-usage.ts';
-import { keyMutations } from '../catalogue/keys.ts';
-import type { PositionAllocator } from '../catalogue/position-allocator.ts';
-import type { MutationsOf } from './port-methods.ts';
-import { productMutations } from '../catalogue/product-mutations.ts';
-import { revertMutations } from '../catalogue/revert-mutations.ts';
-import { sellerMutations } from '../catalogue/sellers.ts';
-import { sessionMutations } from '../accounts/sessions.ts';
-import { stockMutations } from '../catalogue/stock-mutations.ts';
-import { totpMutations } from '../accounts/totp.ts';
-import { webhookDeliveryMutations } from '../webhooks/webhook-deliveries.ts';
-import { webhookMutations } from '../webhooks/webhook-mutations.ts';
+import type { AuditKey } from '../../rules/audit.ts';
+import { productMutations } from '../../rules/mutations/product-mutations.ts';
+import { revertMutations } from '../../rules/mutations/revert-mutations.ts';
+import { prepareOpenRecord } from '../../rules/mutations/import-records.ts';
+import { stockMutations } from '../../rules/mutations/stock-mutations.ts';
+import { StockLevelCache } from '../../rules/stock-levels.ts';
+import { prepareImportRows } from '../catalogue/import-records.ts';
+import { prepareProductRows } from '../catalogue/product-rows.ts';
+import { sharedMutations } from '../../sql/shared.ts';
+import { sqlOf } from '../sql.ts';
+import { prepareStockRows } from '../catalogue/stock-rows.ts';
+import type { CatalogueTransaction } from '../catalogue/transaction.ts';
 
 /**
  * A mutation takes its input and the commit time, and returns its outcome. It may run twice (see
  * group-commit.ts), so its only effects are in the database.
  */
 export function prepareMutations(
-  db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
+  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
 ) {
-  const audit = prepareAuditLog(db, auditKey);
-  const sellers = { ...sellerMutations(db, audit), ...keyMutations(db, audit) };
+  const { positions } = transaction;
+  const products = prepareProductRows(db, transaction);
+  const openRecord = prepareOpenRecord(prepareImportRows(db), positions);
+  const levels = new StockLevelCache();
+  const stock = prepareStockRows(db, transaction, levels);
   return {
-    ...sellers,
-    ...usageMutations(db),
-    ...productMutations(db, positions),
-    ...stockMutations(db, positions),
-    ...revertMutations(db, positions),
-    ...pruningMutations(db),
-    ...idempotencyMutations(db),
-    ...webhookMutations(db, positions, audit),
-    ...webhookDeliveryMutations(db),
-    ...accountMutations(db, audit),
-    ...totpMutations(db, audit),
-    ...sessionMutations(db, audit),
-    ...invitationMutations(db, audit, sellers),
-    ...columnMappingMutations(db),
-    ...{
-      noteAuditEvent: ([event], at) => audit.add(event, at),
-    } satisfies Partial<MutationsOf<AccountStore>>,
+    ...sharedMutations(sqlOf(db), { auditKey, positions }),
+    ...productMutations(products, positions, openRecord),
+    ...stockMutations(stock, positions, openRecord, levels),
+    ...revertMutations(products, positions, openRecord),
   };
 }
 
 export type Mutations = ReturnType<typeof prepareMutations>;
 export type MutationName = keyof Mutations;
 export type MutationInput<Name extends MutationName> = Parameters<Mutations[Name]>[0];
-export type MutationOutput<Name extends MutationName> = ReturnType<Mutations[Name]>;
+export type MutationOutput<Name extends MutationName> = Awaited<ReturnType<Mutations[Name]>>;

@@ -6,36 +6,26 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import type { Grant } from '../../access-store.ts';
-import { accountQueries } from '../accounts/accounts.ts';
-import { auditQueries } from '../accounts/audit.ts';
-import { columnMappingQueries } from '../accounts/column-mappings.ts';
 import { readCursorKey } from './database-file.ts';
 import { assertVersion } from './migrate.ts';
 import { openReader } from './connection.ts';
 import { explainReading, resultCodeOf } from './disk-failure.ts';
-import { historyQueries } from '../history/history-queries.ts';
-import { idempotencyQueries } from '../catalogue/idempotency.ts';
-import { importQueries } from '../catalogue/import-records.ts';
-import { invitationQueries } from '../accounts/invitations.ts';
-import { usageQueries } from '../accounts/key-usage.ts';
-import { keyQueries } from '../catalogue/keys.ts';
-import { ledgerQueries } from '../history/ledger-queries.ts';
-import { pastQueries } from '../history/past-queries.ts';
+import { chainQueries } from '../history/chain-queries.ts';
+import { feedQueries } from '../history/history-queries.ts';
+import { productBatchQueries } from '../history/product-queries.ts';
+import { grantQueries } from '../catalogue/grants.ts';
 import { productQueries } from '../catalogue/products.ts';
-import { readInteger } from './row.ts';
-import { revertQueries } from '../history/revert-queries.ts';
-import { sellerQueries } from '../catalogue/sellers.ts';
-import { sessionQueries } from '../accounts/sessions.ts';
-import { stockDayQueries } from '../catalogue/stock-days.ts';
+import { readInteger } from '../../sql/row.ts';
+import { sharedQueries } from '../../sql/shared.ts';
+import { sqlOf } from '../sql.ts';
 import { prepareListLevels, prepareReadLevels } from '../catalogue/stock-levels.ts';
-import { totpQueries } from '../accounts/totp.ts';
-import { dueWebhookQueries, webhookQueries } from '../webhooks/webhooks.ts';
+import { dueWebhookQueries } from '../webhooks/due-webhooks.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
 /** Each query as a port method. */
 type QueryMethods = {
   readonly [Name in keyof Queries]:
-    (...args: Parameters<Queries[Name]>) => Promise<ReturnType<Queries[Name]>>;
+    (...args: Parameters<Queries[Name]>) => Promise<Awaited<ReturnType<Queries[Name]>>>;
 };
 
 export class Reader {
@@ -43,12 +33,14 @@ export class Reader {
   readonly #begin;
   readonly #end;
   readonly #findDataVersion;
-  readonly #queries: Queries;
+  readonly #onSnapshot: Queries;
   /** Permissions read in this snapshot: concurrent requests mostly use the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
   /** 32 bytes, created with the database. */
   readonly cursorKey: Uint8Array;
+  /** Each on the snapshot of its event-loop iteration. */
+  readonly queries: Queries;
   readonly methods: QueryMethods;
 
   /** @throws AppError `unavailable` if a newer version wrote the file */
@@ -60,15 +52,20 @@ export class Reader {
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');
       this.#findDataVersion = this.#db.prepare('PRAGMA data_version');
-      const queries = Object.entries(prepareQueries(this.#db)).map(([name, query]) =>
+      const onSnapshot = Object.entries(prepareQueries(this.#db)).map(([name, query]) =>
         // The cast: arguments and results are passed through.
         [name, explainFailures(query as Query)] as const);
-      const methods = queries.map(([name, query]) => [name, async (...args: unknown[]) => {
+      const queries = onSnapshot.map(([name, query]) => [name, (...args: unknown[]) => {
+        this.snapshot();
+        return query(...args);
+      }] as const);
+      const methods = onSnapshot.map(([name, query]) => [name, async (...args: unknown[]) => {
         this.snapshot();
         return query(...args);
       }] as const);
       // The casts: each has the signature of the query it wraps.
-      this.#queries = Object.fromEntries(queries) as Queries;
+      this.#onSnapshot = Object.fromEntries(onSnapshot) as Queries;
+      this.queries = Object.fromEntries(queries) as Queries;
       this.methods = Object.fromEntries(methods) as QueryMethods;
     } catch (error) {
       this.#db.close();
@@ -84,7 +81,7 @@ export class Reader {
       this.#begin.run();
       setImmediate(() => this.endSnapshot());
     }
-    return this.#queries;
+    return this.#onSnapshot;
   }
 
   findGrant(hash: string): Grant | undefined {
@@ -130,23 +127,24 @@ type Query = (...args: unknown[]) => unknown;
 
 /** An unreadable disk is not our bug: the request gets 503, not 500. */
 function explainFailures(query: Query): Query {
+  const fail = (error: unknown): never => {
+    throw explainReading(error);
+  };
   return (...args) => {
     try {
-      return query(...args);
+      const result = query(...args);
+      return result instanceof Promise ? result.catch(fail) : result;
     } catch (error) {
-      throw explainReading(error);
+      return fail(error);
     }
   };
 }
 
 function prepareQueries(db: DatabaseSync) {
   return {
-    ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
-    ...historyQueries(db), ...ledgerQueries(db), ...pastQueries(db), ...revertQueries(db),
-    ...stockDayQueries(db), ...webhookQueries(db), ...dueWebhookQueries(db),
-    ...accountQueries(db), ...totpQueries(db),
-    ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
-    ...columnMappingQueries(db), ...idempotencyQueries(db), ...importQueries(db),
+    ...sharedQueries(sqlOf(db)),
+    ...grantQueries(db), ...productQueries(db), ...feedQueries(db), ...chainQueries(db),
+    ...productBatchQueries(db), ...dueWebhookQueries(db),
     readLevels: prepareReadLevels(db),
     listLevels: prepareListLevels(db),
   };

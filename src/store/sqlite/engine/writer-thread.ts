@@ -3,7 +3,7 @@
  * large mutation blocks the main thread. Only `writer.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AuditKey } from '../accounts/audit-segments.ts';
+import type { AuditKey } from '../../rules/audit.ts';
 import { openWriter } from './connection.ts';
 import { type Batch, prepareGroupCommit } from './group-commit.ts';
 
@@ -20,9 +20,10 @@ const { file, pageLimit, auditKey } = workerData as WriterThreadData;
 const db = openWriter(file, pageLimit);
 const run = prepareGroupCommit(db, auditKey);
 
-parentPort?.on('message', (message: string) => {
+// The main thread sends the next batch after the outcomes of the last one.
+parentPort?.on('message', async (message: string) => {
   if (message !== 'close') {
-    parentPort?.postMessage(JSON.stringify(run(JSON.parse(message) as Batch)));
+    parentPort?.postMessage(JSON.stringify(await run(JSON.parse(message) as Batch)));
     return;
   }
   db.close();

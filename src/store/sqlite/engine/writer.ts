@@ -6,12 +6,13 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../limits.ts';
+import { WRITE_QUEUE_LIMIT } from '../../limits.ts';
 import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { startThread } from '../../../runtime/thread.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
-import { CommitMetrics } from './store-metrics.ts';
+import { countBatch } from '../../rules/batches.ts';
+import { CommitMetrics } from '../../rules/commit-metrics.ts';
 import type { Batch, MutationCall, Outcome } from './group-commit.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
@@ -91,7 +92,7 @@ export class Writer {
     });
   }
 
-  readMetrics(): Omit<StoreMetrics, 'walBytes' | 'freeBytes'> {
+  readMetrics(): Omit<StoreMetrics, 'disk'> {
     return {
       ...this.#metrics.read(),
       canWrite: !this.#failure,
@@ -122,20 +123,10 @@ export class Writer {
   #send(): void {
     this.#scheduled = undefined;
     if (this.#inFlight.length > 0 || this.#waiting.length === 0) return;
-    this.#inFlight = this.#waiting.splice(0, this.#countNext());
+    this.#inFlight = this.#waiting.splice(0, countBatch(this.#waiting));
     const batch: Batch = { at: this.#clock(), calls: this.#inFlight.map(({ call }) => call) };
     this.#sentAt = performance.now();
     this.#thread.postMessage(JSON.stringify(batch));
-  }
-
-  /** Mutations of many rows fill a batch sooner, so that others do not wait long for them. */
-  #countNext(): number {
-    let rows = 0;
-    const end = this.#waiting.findIndex((pending, index) => {
-      rows += pending.rows;
-      return index > 0 && (rows > WRITE_BATCH_ROWS_LIMIT || index >= WRITE_BATCH_LIMIT);
-    });
-    return end < 0 ? this.#waiting.length : end;
   }
 
   #settle(text: string): void {
@@ -148,7 +139,9 @@ export class Writer {
     if (this.#waiting.length > 0) this.#scheduled = setImmediate(wait);
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
-    this.#metrics.note(sentAt, outcomes);
+    // Without a cause, a mutation was rejected.
+    this.#metrics.note(sentAt, outcomes.flatMap((one) =>
+      (one.isDone || !one.cause ? [] : one.code)));
     settled.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }

@@ -5,6 +5,7 @@
 import {
   foldText, type ProductFilter, type ProductSort, type SortKey,
 } from '../../../domain/catalogue/product-query.ts';
+import { type Comparison, comparisonsOf } from '../../sql/product-filter.ts';
 
 export type Value = number | string | bigint;
 /** A condition in SQL, with its values. */
@@ -30,12 +31,6 @@ export interface AccessPath {
 export interface RowRange {
   readonly first: number;
   readonly last: number;
-}
-
-interface Comparison {
-  readonly column: keyof typeof INDEXES;
-  readonly operator: '=' | '>' | '>=' | '<=';
-  readonly value: Value;
 }
 
 const ROWS_PER_SELLER = 2 ** 32;
@@ -81,7 +76,7 @@ export function sortPath(ordinal: number, sort: ProductSort): AccessPath {
 
 /** The paths that return only matches of one condition. */
 export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[] {
-  const comparisons = Map.groupBy(compare(filter), ({ column }) => column);
+  const comparisons = Map.groupBy(comparisonsOf(filter), ({ column }) => column);
   const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
   const text = foldText(filter.q ?? '');
   return [...text].length < TRIGRAM_CODE_POINTS ? paths : [...paths, byText(text)];
@@ -95,7 +90,7 @@ export function conditionsOf(
   filter: ProductFilter, sort: ProductSort, isContinued: boolean,
 ): Condition[] {
   const passed = sort.isDescending ? '<=' : '>=';
-  const conditions = compare(filter).map(({ column, operator, value }): Condition => {
+  const conditions = comparisonsOf(filter).map(({ column, operator, value }): Condition => {
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
     return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
   });
@@ -105,22 +100,8 @@ export function conditionsOf(
   return [...conditions, ['instr(p.text, ?) > 0', foldText(filter.q)]];
 }
 
-function compare(filter: ProductFilter): Comparison[] {
-  const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
-    { column: 'sku', operator: '=', value: filter.sku },
-    { column: 'position', operator: '>', value: filter.changedSince },
-    { column: 'updated_at', operator: '>=', value: filter.updatedSince },
-    { column: 'category', operator: '=', value: filter.category },
-    { column: 'price_minor', operator: '>=', value: filter.priceMin },
-    { column: 'price_minor', operator: '<=', value: filter.priceMax },
-    { column: 'stock', operator: '>=', value: filter.stockMin },
-    { column: 'stock', operator: '<=', value: filter.stockMax },
-  ];
-  return candidates.filter((one): one is Comparison => one.value !== undefined);
-}
-
 function byIndex(
-  ordinal: number, column: Comparison['column'], comparisons: readonly Comparison[],
+  ordinal: number, column: keyof typeof INDEXES, comparisons: readonly Comparison[],
 ): AccessPath {
   const from = `product AS p INDEXED BY ${INDEXES[column]}`;
   const isOneValue = comparisons.some(({ operator }) => operator === '=');

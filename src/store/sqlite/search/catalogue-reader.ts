@@ -5,9 +5,10 @@
  */
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { prepareListProducts } from '../catalogue/products.ts';
-import { sellerQueries } from '../catalogue/sellers.ts';
 import { openReader } from '../engine/connection.ts';
-import { readId, readText } from '../engine/row.ts';
+import type { Seller } from '../../../domain/access/seller.ts';
+import { mapSeller, SELLER_COLUMNS } from '../../sql/access/sellers.ts';
+import { readId, readText, type Row } from '../../sql/row.ts';
 import { prepareListChanges } from '../history/history-queries.ts';
 
 /** The projection belongs to another catalogue, or the catalogue was restored from a backup. */
@@ -17,7 +18,9 @@ export type CatalogueReader = ReturnType<typeof openCatalogue>;
 
 export function openCatalogue(file: string) {
   const db = openReader(file);
-  const { findSeller, listSellers } = sellerQueries(db);
+  const findSeller = db.prepare(`SELECT ${SELLER_COLUMNS} FROM seller WHERE id = ?`);
+  const findNextSeller = db.prepare(`
+    SELECT ${SELLER_COLUMNS} FROM seller WHERE id > ? ORDER BY id LIMIT 1`);
   const find = db.prepare(`
     SELECT product_id || '@' || at AS mark FROM change WHERE seller_id = ? AND position = ?`);
   // INDEXED BY: SQLite would read the history in the order of positions instead.
@@ -26,9 +29,10 @@ export function openCatalogue(file: string) {
     WHERE seller_id = ? AND product_id > ? AND type = 'deleted' ORDER BY product_id LIMIT ?`);
 
   return {
-    findSeller,
+    findSeller: (id: SellerId) => mapSellerIfFound(findSeller.get(id)),
     /** The first seller after this id. */
-    findNextSeller: (after: SellerId | undefined) => listSellers({ after, limit: 1 })[0],
+    findNextSeller: (after: SellerId | undefined) =>
+      mapSellerIfFound(findNextSeller.get(after ?? 0)),
     listProducts: prepareListProducts(db),
     listChanges: prepareListChanges(db),
     /** The products that the history has a deletion of, by id; they may exist again. */
@@ -47,4 +51,8 @@ export function openCatalogue(file: string) {
     },
     close: () => db.close(),
   };
+}
+
+function mapSellerIfFound(row: Row | undefined): Seller | undefined {
+  return row && mapSeller(row);
 }

@@ -5,16 +5,15 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { EXPORT_TIME_LIMIT_MS } from '../../limits.ts';
-import {
-  CONCURRENT_EXPORTS_LIMIT, CONCURRENT_EXPORTS_PER_SELLER_LIMIT, EXPORT_PAGE_SIZE,
-} from './limits.ts';
+import { assertExportRoom } from '../../rules/export-limits.ts';
+import { EXPORT_PAGE_SIZE } from './limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueReader } from './catalogue-reader.ts';
 import {
   type ExportRequest, type FoundRows, type SearchResults, temporarilyUnavailable,
 } from './protocol.ts';
-import { decodeProduct } from '../catalogue/products.ts';
+import { decodeProduct } from '../../sql/product-rows.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, prepareFindState } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
@@ -44,14 +43,8 @@ export class Exports {
    * @throws AppError `unavailable`
    */
   assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
-    const all = [...queued, ...this.#open.values().map(({ request }) => request.sellerId)];
-    const own = all.filter((id) => id === sellerId).length;
-    if (all.length < CONCURRENT_EXPORTS_LIMIT && own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT) return;
-    const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT
-      ? `This server already has ${all.length}` : `You already have ${own}`;
-    throw temporarilyUnavailable(
-      `${count} exports running, the maximum. Retry when one has finished.`,
-    );
+    const open = this.#open.values().map(({ request }) => request.sellerId);
+    assertExportRoom(sellerId, [...queued, ...open]);
   }
 
   /** Starts an export of the projection's current state, at or after `request.position`. */

@@ -33,9 +33,6 @@ export const SEARCH_YOUNG_HEAP_MIB = 12;
 /** Pages of 4 KiB in the projection's write-ahead log before a checkpoint; a build is faster. */
 export const SEARCH_CHECKPOINT_PAGES = 8_000;
 
-/** Concurrent exports, in total and per seller; each holds a snapshot open. */
-export const CONCURRENT_EXPORTS_LIMIT = 8;
-export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
 /** Products per export page; searches run between pages. */
 export const EXPORT_PAGE_SIZE = 250;
 /** Page cache of an export, which reads in order. */

@@ -11,7 +11,7 @@ import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
 import type { FoundRows } from './protocol.ts';
-import { PRODUCT_COLUMNS, type ProductRow } from '../catalogue/products.ts';
+import { PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
 import {
   between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value,
   type AccessPath, sortPath, filterPaths,

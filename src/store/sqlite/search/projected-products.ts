@@ -7,11 +7,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import { STORED_FIELDS, type StoredProduct } from '../../../domain/catalogue/product-fields.ts';
-import { foldText } from '../../../domain/catalogue/product-query.ts';
+import { searchTextsOf } from '../../../domain/catalogue/product-query.ts';
+import { prepareSelect } from '../catalogue/products.ts';
 import {
-  decodeProduct, encodeProduct, prepareSelect, PRODUCT_COLUMNS, type ProductRow,
-} from '../catalogue/products.ts';
-import { readInteger } from '../engine/row.ts';
+  decodeProduct, encodeProduct, PRODUCT_COLUMNS, type ProductRow,
+} from '../../sql/product-rows.ts';
+import { readInteger } from '../../sql/row.ts';
 import { prepareWrite } from './projection-file.ts';
 
 interface ProjectedProduct extends StoredProduct {
@@ -61,7 +62,7 @@ export class ProjectedProducts {
 
   /** Adds a product in a row that orders it by id. */
   insert(ordinal: number, row: number, product: StoredProduct): void {
-    const [nameKey, text] = fold(product);
+    const [nameKey, text] = searchTextsOf(product);
     this.#insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
     this.#insertText.run(BigInt(row), text);
   }
@@ -73,7 +74,7 @@ export class ProjectedProducts {
     const columns = changed.map(({ column }): string => column);
     const values = changed.map(({ member }) => product[member] ?? null);
     if (changed.some(({ isText }) => isText)) {
-      const [nameKey, text] = fold(product);
+      const [nameKey, text] = searchTextsOf(product);
       columns.push('name_key', 'text');
       values.push(nameKey, text);
       this.#replaceText.run(text, BigInt(before.row));
@@ -116,7 +117,3 @@ export class ProjectedProducts {
 }
 
 /** The sort key of the name, and the searched text; queries never contain a line break. */
-function fold(product: StoredProduct): [nameKey: string, text: string] {
-  const nameKey = foldText(product.name);
-  return [nameKey, `${nameKey}\n${foldText(product.sku)}\n${foldText(product.category)}`];
-}

@@ -8,7 +8,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-store.ts';
-import type { ProductRow } from '../catalogue/products.ts';
+import type { ProductRow } from '../../sql/product-rows.ts';
 import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /** Start data of the thread: the paths of the two databases. */

@@ -8,7 +8,7 @@ import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SearchStore } from '../../search-store.ts';
-import { decodeProduct } from '../catalogue/products.ts';
+import { decodeProduct } from '../../sql/product-rows.ts';
 import type { SearchFiles, SearchRequest, SearchResults } from './protocol.ts';
 import { SearchClient } from './search-client.ts';
 

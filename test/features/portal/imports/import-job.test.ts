@@ -10,6 +10,7 @@ import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../src/domain/limits.ts';
 import { findSku } from '../../../../src/domain/catalogue/product.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import { columnsOf } from '../../../../src/features/portal/imports/products/product-import.ts';
 import { TemporaryFile } from '../../../../src/features/portal/imports/temporary-file.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../../src/features/portal/limits.ts';
 import { countTo, makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
@@ -74,7 +75,7 @@ describe('the dry run of a file', () => {
     const bench = await openShop(t);
     const job = await upload(bench,
       '{"name":"Mug 1","category":"Kitchen","sku":"MUG-1","price":1,"stock":1}\n{"sku":"A"}\n[]\n');
-    assert.equal(taskOf(job).columns, undefined);
+    assert.equal(columnsOf(taskOf(job).description), undefined);
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, updated: 1, failed: 2 });
     assert.deepEqual(taskOf(job).preview?.rejected.map(({ sku }) => sku), ['A', undefined]);
   });
@@ -99,8 +100,8 @@ describe('the dry run of a file', () => {
     assert.equal(taskOf(job).preview?.isComplete, false);
     assert.equal(taskOf(job).progress.rows, PREVIEW_ROWS_LIMIT);
     assert.ok(taskOf(job).progress.readBytes < taskOf(job).upload.file.sizeBytes);
-    assert.ok(job.commit(job.state.revision), 'cannot be imported');
-    job.cancel();
+    assert.ok(await job.commit(job.state.revision), 'cannot be imported');
+    await job.cancel();
   });
 
   test('says why a file cannot be read to its end, and blocks its import',
@@ -118,14 +119,15 @@ describe('the dry run of a file', () => {
 describe('the columns of a file', () => {
   const FILE = 'Titel,Warengruppe,Kennung,Preis,Menge,Farbe\n'
     + 'Mug,Kitchen,M-1,5,1,blue\nCup,,M-2,5,,\n';
-  const MAP = new Map([
+  const MAP = [
     ['name', 'Titel'], ['category', 'Warengruppe'], ['sku', 'Kennung'], ['price', 'Preis'],
-  ] as const);
+  ] as const;
 
   test('are named if they are missing, and no row is evaluated', async (t) => {
     const job = await upload(await openBench(t), FILE);
     assert.equal(job.state.phase, 'ready');
-    assert.deepEqual(taskOf(job).columns?.missing, ['name', 'category', 'sku', 'price', 'stock']);
+    const missing = ['name', 'category', 'sku', 'price', 'stock'];
+    assert.deepEqual(columnsOf(taskOf(job).description)?.missing, missing);
     const { state: { problem } } = job;
     const { preview, progress } = taskOf(job);
     assert.deepEqual([preview, problem, progress.rows], [undefined, undefined, 0]);
@@ -136,10 +138,10 @@ describe('the columns of a file', () => {
     const bench = await openBench(t);
     const job = await upload(bench, FILE);
     await retry(job, { map: MAP });
-    assert.deepEqual(taskOf(job).columns?.missing, ['stock']);
-    const defaults = new Map([['stock', '3'], ['category', 'Misc']] as const);
-    await retry(job, { map: new Map([...MAP, ['stock', 'Menge']]), defaults });
-    assert.deepEqual(taskOf(job).columns?.indexes, {
+    assert.deepEqual(columnsOf(taskOf(job).description)?.missing, ['stock']);
+    const defaults = [['stock', '3'], ['category', 'Misc']] as const;
+    await retry(job, { map: [...MAP, ['stock', 'Menge']], defaults });
+    assert.deepEqual(columnsOf(taskOf(job).description)?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
     });
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 2 });
@@ -162,7 +164,7 @@ describe('an import', () => {
       after: 3, limit: 1,
     });
     assert.equal(changes[0]?.keyId, PORTAL_KEY_ID);
-    assert.equal(taskOf(job).upload.rejected?.file, undefined);
+    assert.equal(taskOf(job).upload.openRejected(), undefined);
     assert.ok(taskOf(job).upload.rejected?.isComplete);
   });
 
@@ -171,7 +173,7 @@ describe('an import', () => {
     const job = await upload(bench, HEADER + makeRows(1));
     const seen = job.state.revision;
     await retry(job, { mode: 'create' });
-    assert.equal(job.commit(seen), false);
+    assert.equal(await job.commit(seen), false);
     assert.equal(await commit(job), true);
     assert.equal(await commit(job), false);
     await retry(job, { mode: 'upsert' });
@@ -204,13 +206,13 @@ describe('an import', () => {
       assert.equal(job.state.phase, 'done');
       assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 5, failed: 5 });
       const { rejected } = taskOf(job).upload;
-      assert.deepEqual([rejected?.isComplete, rejected?.file], [false, undefined]);
+      assert.deepEqual(rejected, { isComplete: false, sizeBytes: undefined });
     });
 
   test('keeps what it wrote when it is cancelled, and counts it', async (t) => {
     const { bench, job, written } = await startHeld(t, 3 * IMPORT_BATCH_ROWS);
     assert.equal(job.state.phase, 'importing');
-    job.cancel();
+    await job.cancel();
     written.resolve();
     await job.waitUntilIdle(60_000);
     assert.equal(job.state.phase, 'cancelled');
@@ -252,7 +254,7 @@ test('rejects imports beyond the limit, until another one ends', async (t) => {
   const job = await upload(bench, HEADER + makeRows(1));
   const releases = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() =>
     bench.limiter.acquire(bench.importer.sellerId));
-  assert.throws(() => job.commit(job.state.revision), { code: 'unavailable' });
+  await assert.rejects(job.commit(job.state.revision), { code: 'unavailable' });
   assert.equal(job.state.phase, 'ready');
   const other = await upload(bench, HEADER + makeRows(1));
   assert.match(other.state.problem ?? '', /You already have 4 imports running/);
@@ -277,6 +279,6 @@ async function startHeld(t: TestContext, rows: number) {
     return store;
   });
   const job: ImportJob = await upload(bench, HEADER + makeRows(rows));
-  assert.ok(job.commit(job.state.revision));
+  assert.ok(await job.commit(job.state.revision));
   return { bench, job, written };
 }

@@ -34,12 +34,19 @@ export interface Bench {
 }
 
 export async function openBench(
-  t: TestContext, change = (store: Store): Store => store,
-  keptLimitBytes?: number,
-) {
+  t: TestContext, change = (store: Store): Store => store, keptLimitBytes?: number,
+): Promise<Bench> {
   const home = makeFolder(t);
-  const folder = join(home, 'uploads');
   const store = change(await openStore(t, { folder: join(home, 'data') }));
+  const bench = await makeBench(store, join(home, 'uploads'), keptLimitBytes);
+  t.after(() => bench.jobs.close());
+  return bench;
+}
+
+/** @param folder For uploads, where the store does not keep them. */
+export async function makeBench(
+  store: Store, folder: string, keptLimitBytes?: number,
+): Promise<Bench> {
   const reports: ErrorReport[] = [];
   const clock = makeClock();
   const limiter = new ConcurrencyLimiter<SellerId>('imports', {
@@ -49,14 +56,12 @@ export async function openBench(
   const jobs = new ImportJobs({
     store, imports: limiter, uploadFolder: folder, clock, report,
   }, keptLimitBytes);
-  t.after(() => jobs.close());
   const makeImporter = async (): Promise<Importer> => {
     const { sellerId } = await makeActor(store);
     return { sellerId, keyId: PORTAL_KEY_ID, currency: { code: 'EUR', decimals: 2 } };
   };
   const importer = await makeImporter();
-  const bench: Bench = { jobs, store, limiter, clock, folder, reports, importer, makeImporter };
-  return bench;
+  return { jobs, store, limiter, clock, folder, reports, importer, makeImporter };
 }
 
 /** Uploads a file and waits for its dry run. */
@@ -80,14 +85,14 @@ export async function retry(
   job: ImportJob, settings: Partial<ProductSettings>,
 ): Promise<ImportJob> {
   const task = taskOf(job);
-  job.dryRun(task.withSettings({ ...task.settings, ...settings }));
+  await job.dryRun(task.withSettings({ ...task.settings, ...settings }));
   await job.waitUntilIdle(PATIENCE_MS);
   return job;
 }
 
 /** Imports a file to its end. */
 export async function commit(job: ImportJob): Promise<boolean> {
-  const hasStarted = job.commit(job.state.revision);
+  const hasStarted = await job.commit(job.state.revision);
   await job.waitUntilIdle(PATIENCE_MS);
   return hasStarted;
 }
@@ -98,8 +103,8 @@ export async function* chunksOf(text: string | Buffer) {
 }
 
 export async function readRejected(job: ImportJob): Promise<string> {
-  const { rejected } = taskOf(job).upload;
-  return Buffer.concat(await Array.fromAsync(rejected?.file?.read() ?? [])).toString();
+  const rejected = taskOf(job).upload.openRejected();
+  return Buffer.concat(await Array.fromAsync(rejected?.read() ?? [])).toString();
 }
 
 /** Rows of `count` numbered products. */

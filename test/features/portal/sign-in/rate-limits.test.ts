@@ -9,6 +9,7 @@ import {
   FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
 } from '../../../../src/features/portal/limits.ts';
 import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
+import { makeMemoryThrottles } from '../../../../src/store/nodes/memory-throttles.ts';
 import { makeClock } from '../../../support/clock.ts';
 
 // Nobody looks these up.
@@ -20,7 +21,7 @@ const yes = async (): Promise<boolean> => true;
 
 function prepare() {
   const clock = makeClock();
-  return { clock, limits: new PortalLimits(clock) };
+  return { clock, limits: new PortalLimits(makeMemoryThrottles(clock), clock) };
 }
 
 /** As many as are let through of wrong passwords, each from an address of its own. */
@@ -82,9 +83,9 @@ test('limits an IPv6 client by its network prefix', async () => {
   await assert.rejects(next, SLOWED);
   assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
-    limits.takeRegistration(`2001:db8:0:1::${n}`);
+    await limits.takeRegistration(`2001:db8:0:1::${n}`);
   }
-  assert.throws(() => limits.takeRegistration('2001:db8:0:1::ffff'), SLOWED);
+  await assert.rejects(limits.takeRegistration('2001:db8:0:1::ffff'), SLOWED);
 });
 
 test('lets a known browser sign in while strangers exhaust the limits of the account', async () => {
@@ -161,15 +162,15 @@ test('limits concurrent password checks of one account', async () => {
   assert.equal(await limits.tryConfirmation(SELLER, yes), true);
 });
 
-test('limits the shops that one address opens in an hour', () => {
+test('limits the shops that one address opens in an hour', async () => {
   const { clock, limits } = prepare();
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
-    limits.takeRegistration('192.0.2.7');
+    await limits.takeRegistration('192.0.2.7');
   }
-  assert.throws(() => limits.takeRegistration('192.0.2.7'), SLOWED);
-  limits.takeRegistration('192.0.2.8');
+  await assert.rejects(limits.takeRegistration('192.0.2.7'), SLOWED);
+  await limits.takeRegistration('192.0.2.8');
   clock.now += 360_000;
-  limits.takeRegistration('192.0.2.7');
+  await limits.takeRegistration('192.0.2.7');
 });
 
 test('logs a failed sign-in of an account once a minute', () => {
@@ -180,10 +181,12 @@ test('logs a failed sign-in of an account once a minute', () => {
   assert.equal(limits.takeLogEntry(SELLER), true);
 });
 
-test('formats the time to wait in suitable units', () => {
+test('formats the time to wait in suitable units', async () => {
   const { limits } = prepare();
-  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeRegistration('a');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
+    await limits.takeRegistration('a');
+  }
   const isRight = (error: unknown): boolean =>
     (error as AppError).publicDetail === 'Too many attempts. Try again in 6 minutes.';
-  assert.throws(() => limits.takeRegistration('a'), isRight);
+  await assert.rejects(limits.takeRegistration('a'), isRight);
 });

@@ -4,23 +4,30 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
-  startSession, CLEAR_SESSION_COOKIE, isAlive, makeSessionToken, readSessionToken,
+  CLEAR_SESSION_COOKIE, findSession, formatSessionToken, isAlive, makeSessionSecret,
+  readSessionToken, startSession,
 } from '../../../../src/features/portal/sign-in/session.ts';
+import type { SellerId } from '../../../../src/domain/id.ts';
+import type { Portal } from '../../../../src/features/portal/route.ts';
 
-test('gives the token to the browser only, and its hash to the store', () => {
-  const { session, cookie } = startSession('192.0.2.7', 'Mozilla/5.0');
+const SELLER = 1_809_738_798_774_277 as SellerId;
+
+test('gives the seller and the secret to the browser only, and its hash to the store', () => {
+  const { session, secret } = startSession('192.0.2.7', 'Mozilla/5.0');
+  assert.match(secret, /^[\w-]{43}$/);
+  const { token, cookie } = formatSessionToken(SELLER, secret);
+  assert.equal(token, `sel_1jduaj3pe05.${secret}`);
   const [pair = '', ...attributes] = cookie.split('; ');
-  const token = readSessionToken(pair) ?? '';
-  assert.match(token, /^[\w-]{43}$/);
+  assert.equal(readSessionToken(pair), token);
   assert.deepEqual(attributes.sort(), [
     'HttpOnly', `Max-Age=${7 * 24 * 60 * 60}`, 'Path=/', 'SameSite=Lax', 'Secure',
   ]);
-  const hash = createHash('sha256').update(token).digest('hex');
+  const hash = createHash('sha256').update(secret).digest('hex');
   assert.deepEqual(session, { hash, address: '192.0.2.7', userAgent: 'Mozilla/5.0' });
 });
 
-test('makes a new token each time', () => {
-  const hashes = new Set(Array.from({ length: 100 }, () => makeSessionToken().hash));
+test('makes a new secret each time', () => {
+  const hashes = new Set(Array.from({ length: 100 }, () => makeSessionSecret().hash));
   assert.equal(hashes.size, 100);
 });
 
@@ -30,17 +37,32 @@ test('cuts the User-Agent to what the store keeps', () => {
 });
 
 test('reads a token only from its own cookie, complete and sent once', () => {
-  const pair = makeSessionToken().cookie.split('; ')[0] ?? '';
-  const token = pair.split('=')[1] ?? '';
+  const { secret } = makeSessionSecret();
+  const { token, cookie } = formatSessionToken(SELLER, secret);
+  const pair = cookie.split('; ')[0] ?? '';
   assert.equal(readSessionToken(`a=1;${pair} ;b=2`), token);
   for (const header of [
     undefined, '', `session=${token}`, `x__Host-session=${token}`, `__Host-session="${token}"`,
     `__Host-session=${token}A`, `__Host-session=${token.slice(1)}`, `${pair}; ${pair}`,
     CLEAR_SESSION_COOKIE, `\u00a0${pair}`, `a=1;\u0085${pair}`, `a=1; \u00a0${pair}`,
-    `\ufeff${pair}`,
+    `\ufeff${pair}`, `__Host-session=${secret}`, `__Host-session=.${secret}`,
+    `__Host-session=sel_1jduaj3pe0w.${secret}`,
   ]) {
     assert.equal(readSessionToken(header), undefined, String(header));
   }
+});
+
+test('looks a session up by the seller and the hash of the secret in its token', async () => {
+  const asked: unknown[] = [];
+  const store = { findSignedInSession: async (...args: unknown[]) => void asked.push(args) };
+  // The cast: all that it needs.
+  const portal = { store, clock: () => 0 } as unknown as Pick<Portal, 'store' | 'clock'>;
+  const { hash, secret } = makeSessionSecret();
+  await findSession(portal, formatSessionToken(SELLER, secret).token);
+  await findSession(portal, undefined);
+  await findSession(portal, secret); // of an earlier version
+  await findSession(portal, `sel_vvvvvvvvvvv.${secret}`); // no such number
+  assert.deepEqual(asked, [[SELLER, hash]]);
 });
 
 test('expires a session that is idle for too long or too old', () => {

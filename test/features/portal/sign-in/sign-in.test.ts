@@ -79,7 +79,7 @@ test('rejects a wrong password and an unknown e-mail identically', async (t) => 
 test('checks a password without an account, too, so that both take as long', async (t) => {
   const { server: { store }, shop: { email, password } } = await prepare(t);
   const checked: (string | undefined)[] = [];
-  const limits = new PortalLimits(Date.now);
+  const limits = new PortalLimits(store, Date.now);
   // The casts: what a refused sign-in needs of both, and no more.
   const request = {
     address: '192.0.2.7', headers: {}, csrfToken: '', link: String, base: { origin: '', url: '' },

@@ -5,32 +5,44 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { formatSellerId, type SellerId } from '../../../../src/domain/id.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
-import { countTo } from '../../contract/fixture.ts';
+import { countTo, makeSeller } from '../../contract/fixture.ts';
 import { readChain } from './audit-chain.ts';
-import { damage } from '../check/sample-folder.ts';
+import { copyFolder, damage } from '../check/sample-folder.ts';
 import { makeToday, putBack } from '../engine/old-version.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readRows } from '../engine/read-file.ts';
 
+/** 0 for the server's own events. */
+type Chain = SellerId | 0;
+
 /** Adds events, and closes the store again. */
-async function note(folder: string, ...subjects: string[]): Promise<void> {
+async function note(folder: string, chain: Chain, ...subjects: string[]): Promise<void> {
   const store = await openSqliteStore({ folder });
   for (const subject of subjects) {
     await store.noteAuditEvent({
-      sellerId: undefined, type: 'sign_in_refused', address: '192.0.2.7', subject,
+      sellerId: chain === 0 ? undefined : chain, type: 'sign_in_refused', address: '192.0.2.7',
+      subject,
     });
   }
   await store.close();
 }
 
-async function prepare(t: TestContext): Promise<string> {
+/** Four events of the server, and as many of each of two sellers. */
+async function prepare(
+  t: TestContext,
+): Promise<{ readonly folder: string; readonly chains: readonly [0, SellerId, SellerId] }> {
   const folder = join(makeFolder(t), 'data');
-  await note(folder, 'one', 'two', 'three', 'four');
+  const store = await openSqliteStore({ folder });
+  const [one, other] = [await makeSeller(store), await makeSeller(store)];
+  await store.close();
+  const chains = [0, one.id, other.id] as const;
+  for (const chain of chains) await note(folder, chain, 'one', 'two', 'three', 'four');
   assert.deepEqual(listFindings(folder), []);
-  return folder;
+  return { folder, chains };
 }
 
 /** Changes the log, and recomputes all hashes of the chain, as anybody can. */
@@ -38,8 +50,9 @@ function rewrite(folder: string, sql: string): void {
   damage(folder, sql);
   const { rows, expected } = readChain(folder);
   const db = new DatabaseSync(join(folder, FILE_NAME));
-  for (const [index, { n }] of rows.entries()) {
-    db.prepare('UPDATE audit_event SET hash = ? WHERE n = ?').run(expected[index] ?? null, n);
+  for (const [index, { seller_id: chain, n }] of rows.entries()) {
+    db.prepare('UPDATE audit_event SET hash = ? WHERE seller_id = ? AND n = ?')
+      .run(expected[index] ?? null, chain, n);
   }
   db.close();
 }
@@ -50,8 +63,8 @@ function findAuditFindings(folder: string): string[] {
 
 test('authenticates the newest hash with a key that is derived from the key of the server',
   async (t) => {
-    const folder = await prepare(t);
-    const [row] = readRows(folder, 'SELECT * FROM audit_segment');
+    const { folder, chains: [, , chain] } = await prepare(t);
+    const [row] = readRows(folder, `SELECT * FROM audit_segment WHERE seller_id = ${chain}`);
     const serverKey = readFileSync(join(folder, 'server.key'));
     // Persisted: a change of any literal would invalidate every log there is.
     const [key, keyId] = ([['hmac-sha-256 v1', 32], ['key id v1', 16]] as const)
@@ -60,93 +73,155 @@ test('authenticates the newest hash with a key that is derived from the key of t
       )));
     const head = readChain(folder).expected.at(-1)?.toString('hex');
     const text = JSON.stringify(
-      ['audit segment v1', 1, 1, 4, 'start', keyId?.toString('hex'), head],
+      ['audit segment v2', chain, 1, 1, 4, 'start', keyId?.toString('hex'), head],
     );
     assert.deepEqual({ ...row }, {
-      id: 1, first: 1, last: 4, origin: 'start', key_id: new Uint8Array(keyId ?? []),
+      seller_id: chain, id: 1, first: 1, last: 4, origin: 'start',
+      key_id: new Uint8Array(keyId ?? []),
       mac: new Uint8Array(createHmac('sha256', key ?? '').update(text).digest()),
     });
   });
 
-const attacks: readonly [what: string, attack: (folder: string) => void, says: RegExp][] = [
-  ['an event that was rewritten with all hashes after it',
-    (folder) => rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2"),
+/** On the chain that an attack names as `seller_id = ?`. */
+type Attack = readonly [what: string, change: typeof damage, sql: string, says: RegExp];
+
+const attacks: readonly Attack[] = [
+  ['an event that was changed', damage,
+    "UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2",
+    /is broken at event 2/],
+  ['an event that was rewritten with all hashes after it', rewrite,
+    "UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2",
     /does not match its authentication code/],
-  ['an event that was added with its hash',
-    (folder) => rewrite(folder, `INSERT INTO audit_event
-      SELECT 5, seller_id, at, type, address, subject, hash FROM audit_event WHERE n = 4`),
-    /is authenticated up to event 4, but ends at 5/],
-  ['the last event removed', (folder) => damage(folder, 'DELETE FROM audit_event WHERE n = 4'),
+  ['an event that was removed', damage, 'DELETE FROM audit_event WHERE seller_id = ? AND n = 2',
+    /Event 2 of the audit log of .* is missing/],
+  ['an event that was added with its hash', rewrite, `INSERT INTO audit_event
+    SELECT seller_id, 5, at, type, address, subject, hash FROM audit_event
+    WHERE seller_id = ? AND n = 4`,
+  /is authenticated up to event 4, but ends at 5/],
+  ['the last event removed', damage, 'DELETE FROM audit_event WHERE seller_id = ? AND n = 4',
     /ends at event 3, but had 4/],
-  ['the last event removed, and the segment cut', (folder) =>
-    damage(folder, 'DELETE FROM audit_event WHERE n = 4; UPDATE audit_segment SET last = 3'),
+  ['the last event removed, and the segment cut', damage,
+    `DELETE FROM audit_event WHERE seller_id = ? AND n = 4;
+    UPDATE audit_segment SET last = 3 WHERE seller_id = ?`,
+    /does not match its authentication code/],
+  ['all events removed', damage, `DELETE FROM audit_event WHERE seller_id = ?;
+    UPDATE audit_segment SET last = 0 WHERE seller_id = ?`,
   /does not match its authentication code/],
-  ['all events removed', (folder) =>
-    damage(folder, 'DELETE FROM audit_event; UPDATE audit_segment SET last = 0'),
-  /does not match its authentication code/],
-  ['an emptied log', (folder) =>
-    damage(folder, 'DELETE FROM audit_event; DELETE FROM audit_segment'),
+  ['an emptied log', damage, `DELETE FROM audit_event WHERE seller_id = ?;
+    DELETE FROM audit_segment WHERE seller_id = ?`,
   /its segments are missing/],
-  ['the keyed part shown as an older one', (folder) =>
-    rewrite(folder, `UPDATE audit_event SET subject = 'forged' WHERE n = 2;
-      UPDATE audit_segment SET first = 5`),
-  /does not match its authentication code/],
-  ['the keyed part without its segment', (folder) =>
-    rewrite(folder, `UPDATE audit_event SET subject = 'forged' WHERE n = 2;
-      DELETE FROM audit_segment`),
-  /its segments are missing/],
-  ['a code of somebody else', (folder) =>
-    damage(folder, 'UPDATE audit_segment SET mac = randomblob(32)'),
-  /does not match its authentication code/],
-  ['another origin', (folder) => damage(folder, "UPDATE audit_segment SET origin = 'key'"),
+  ['the keyed part shown as an older one', rewrite,
+    `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2;
+    UPDATE audit_segment SET first = 5 WHERE seller_id = ?`,
+    /does not match its authentication code/],
+  ['the keyed part shown as one from before the upgrade', rewrite,
+    `DELETE FROM audit_event WHERE seller_id = ? AND n = 2;
+    UPDATE audit_segment SET origin = 'upgrade' WHERE seller_id = ?`,
+    /does not match its authentication code/],
+  ['the keyed part without its segment', rewrite,
+    `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2;
+    DELETE FROM audit_segment WHERE seller_id = ?`,
+    /its segments are missing/],
+  ['a code of somebody else', damage,
+    'UPDATE audit_segment SET mac = randomblob(32) WHERE seller_id = ?',
+    /does not match its authentication code/],
+  ['another origin', damage, "UPDATE audit_segment SET origin = 'key' WHERE seller_id = ?",
     /has the origin "key"/],
 ];
 
-for (const [what, attack, says] of attacks) {
+for (const [what, change, sql, says] of attacks) {
   test(`names ${what}, also after the server has added to it`, async (t) => {
-    const folder = await prepare(t);
-    attack(folder);
-    assert.match(findAuditFindings(folder).join('\n'), says);
-    assert.throws(() => assertHealthy(folder));
-    await note(folder, 'five', 'six');
-    assert.match(findAuditFindings(folder).join('\n'), /^audit-chain fault: /m);
-    assert.throws(() => assertHealthy(folder));
+    const { folder: sound, chains: [server, , seller] } = await prepare(t);
+    for (const chain of [server, seller]) {
+      const folder = copyFolder(t, sound);
+      change(folder, sql.replaceAll('?', String(chain)));
+      assert.match(findAuditFindings(folder).join('\n'), says);
+      assertOnlyAbout(folder, chain);
+      assert.throws(() => assertHealthy(folder));
+      await note(folder, chain, 'five', 'six');
+      assert.match(findAuditFindings(folder).join('\n'), /^audit-chain fault: /m);
+      assertOnlyAbout(folder, chain);
+      assert.throws(() => assertHealthy(folder));
+    }
   });
 }
 
+function assertOnlyAbout(folder: string, chain: Chain): void {
+  const name = chain === 0 ? 'the server' : formatSellerId(chain);
+  for (const finding of findAuditFindings(folder)) {
+    assert.ok(finding.includes(`the audit log of ${name}`) || finding.includes(
+      `The audit log of ${name}`), finding);
+  }
+}
+
+test('names the chain of one seller shown as that of another', async (t) => {
+  const { folder, chains: [, one, other] } = await prepare(t);
+  rewrite(folder, ['audit_event', 'audit_segment'].map((table) => `
+    DELETE FROM ${table} WHERE seller_id = ${other};
+    INSERT INTO ${table} SELECT ${other}, ${table === 'audit_event'
+      ? 'n, at, type, address, subject, hash' : 'id, first, last, origin, key_id, mac'}
+    FROM ${table} WHERE seller_id = ${one};`).join(''));
+  const found = `The audit log of ${formatSellerId(other)} from event 1 on does not match`;
+  assert.ok(findAuditFindings(folder).join('\n').includes(found));
+  assertOnlyAbout(folder, other);
+});
+
+test('names events of a seller who does not exist', async (t) => {
+  const { folder, chains: [, one] } = await prepare(t);
+  damage(folder, `INSERT INTO audit_event SELECT 7, n, at, type, address, subject, hash
+    FROM audit_event WHERE seller_id = ${one}`);
+  assert.match(findAuditFindings(folder).join('\n'),
+    /has events of sel_00000000007, and there is no such seller/);
+});
+
 test('names a segment that was removed after a mismatch was found', async (t) => {
-  const folder = await prepare(t);
-  rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2");
-  await note(folder, 'five');
+  const { folder, chains: [, chain] } = await prepare(t);
+  rewrite(folder, `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ${chain} AND n = 2`);
+  await note(folder, chain, 'five');
   assert.match(findAuditFindings(folder).join('\n'),
     /^audit-chain fault: .* already did not match its authentication code when event 5/m);
-  damage(folder, 'DELETE FROM audit_segment WHERE id = 1');
-  assert.match(findAuditFindings(folder).join('\n'), /Segment 1 of the audit log is missing/);
+  damage(folder, `DELETE FROM audit_segment WHERE seller_id = ${chain} AND id = 1`);
+  assert.match(findAuditFindings(folder).join('\n'),
+    /Segment 1 of the audit log of sel_\w+ is missing/);
 });
 
 test('never reuses the number of a removed event', async (t) => {
-  const folder = await prepare(t);
-  damage(folder, 'DELETE FROM audit_event WHERE n > 2');
-  await note(folder, 'five');
-  assert.deepEqual(readRows(folder, 'SELECT n FROM audit_event ORDER BY n').map(({ n }) => n),
-    [1, 2, 5]);
-  assert.match(findAuditFindings(folder).join('\n'), /Audit events 3 to 4 are missing/);
+  const { folder, chains: [, chain] } = await prepare(t);
+  damage(folder, `DELETE FROM audit_event WHERE seller_id = ${chain} AND n > 2`);
+  await note(folder, chain, 'five');
+  const rows = readRows(folder, `SELECT n FROM audit_event WHERE seller_id = ${chain} ORDER BY n`);
+  assert.deepEqual(rows.map(({ n }) => n), [1, 2, 5]);
+  assert.match(findAuditFindings(folder).join('\n'),
+    /Events 3 to 4 of the audit log of sel_\w+ are missing/);
 });
 
 test('reports a lost key as such, and continues with a new one', async (t) => {
-  const folder = await prepare(t);
+  const { folder, chains: [, chain, other] } = await prepare(t);
+  const names = ['the server', formatSellerId(chain), formatSellerId(other)];
   rmSync(join(folder, 'server.key'));
-  const lost = 'audit-chain fault: The audit log from event 1 on cannot be authenticated: '
-    + 'server.key is missing, or belongs to another database.';
-  assert.deepEqual(findAuditFindings(folder), [lost]);
+  const lost = names.map((name) => `audit-chain fault: The audit log of ${name} from event 1 on `
+    + 'cannot be authenticated: server.key is missing, or belongs to another database.');
+  assert.deepEqual(findAuditFindings(folder), lost);
   writeFileSync(join(folder, 'server.key'), randomBytes(32), { mode: 0o600 });
-  assert.deepEqual(findAuditFindings(folder), [lost]);
-  await note(folder, 'five', 'six');
-  assert.deepEqual(findAuditFindings(folder), ['audit-chain warning: The audit log from event 1 on'
-    + ' was authenticated with another server.key, until event 5.']);
+  assert.deepEqual(findAuditFindings(folder), lost);
+  await note(folder, chain, 'five', 'six');
+  const replaced = names.map((name) => `audit-chain warning: The audit log of ${name} from event 1 `
+    + `on was authenticated with another server.key, ${name === names[1] ? 'until event 5.'
+      : 'and has no event since it was replaced.'}`);
+  assert.deepEqual(findAuditFindings(folder), replaced);
   assertHealthy(folder);
-  rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2");
+  rewrite(folder, `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ${chain} AND n = 2`);
   assert.throws(() => assertHealthy(folder), 'the new key covers what came before it, too');
+});
+
+test('takes no key for a replaced one that nothing replaced', async (t) => {
+  const { folder, chains: [, chain, other] } = await prepare(t);
+  writeFileSync(join(folder, 'server.key'), randomBytes(32));
+  await note(folder, chain, 'five');
+  damage(folder, `UPDATE audit_segment SET key_id = randomblob(16) WHERE seller_id = ${other}`);
+  const name = formatSellerId(other);
+  const lost = `audit-chain fault: The audit log of ${name} from event 1 on cannot`;
+  assert.ok(findAuditFindings(folder)[0]?.startsWith(lost));
 });
 
 test('reports which part of a log is older than its key, and covers it from then on', async (t) => {
@@ -154,35 +229,40 @@ test('reports which part of a log is older than its key, and covers it from then
   const last = readRows(folder, 'SELECT n FROM audit_event').length;
   assert.ok(last > 0);
   await (await openStore(t, { folder })).close();
+  const [{ id } = assert.fail()] = readRows(folder, 'SELECT id FROM seller');
+  // The cast: it is the column of their ids.
+  const chain = id as SellerId;
   const [found = ''] = findAuditFindings(folder);
-  const older = `audit-chain note: Events 1 to ${last} of the audit log, until 2026-`;
-  assert.ok(found.startsWith(older), found);
+  const name = formatSellerId(chain);
+  const older = `audit-chain note: Events 1 to ${last} of the audit log of ${name}`;
+  assert.ok(found.startsWith(`${older}, until 2026-`), found);
   assertHealthy(folder);
-  await note(folder, 'newer');
+  await note(folder, chain, 'newer');
   assert.deepEqual(findAuditFindings(folder), [found]);
   rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 1");
   assert.throws(() => assertHealthy(folder));
 });
 
 test('keeps one segment for all processes, and across a restart', async (t) => {
-  const folder = await prepare(t);
+  const { folder } = await prepare(t);
   const stores = [await openStore(t, { folder }), await openStore(t, { folder })];
   await Promise.all(countTo(20).map((n) => stores[n % 2]?.noteAuditEvent({
     sellerId: undefined, type: 'signed_out', address: '', subject: String(n),
   })));
-  assert.deepEqual(readRows(folder, 'SELECT id, first, last FROM audit_segment')
+  const ofServer = 'SELECT id, first, last FROM audit_segment WHERE seller_id = 0';
+  assert.deepEqual(readRows(folder, ofServer)
     .map((row) => ({ ...row })), [{ id: 1, first: 1, last: 24 }]);
   assert.deepEqual(findAuditFindings(folder), []);
 });
 
 test('continues from a backup of the same key, which looks like the log of that time',
   async (t) => {
-    const folder = await prepare(t);
+    const { folder, chains: [, chain] } = await prepare(t);
     const file = join(folder, FILE_NAME);
     copyFileSync(file, `${folder}.backup`);
-    await note(folder, 'five');
+    await note(folder, chain, 'five');
     copyFileSync(`${folder}.backup`, file);
     assert.deepEqual(findAuditFindings(folder), []);
-    await note(folder, 'another five');
+    await note(folder, chain, 'another five');
     assert.deepEqual(findAuditFindings(folder), []);
   });

@@ -15,7 +15,7 @@ import { parseStockSync } from '../../../../src/domain/catalogue/stock-sync.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../../../src/domain/webhooks/webhook-input.ts';
-import type { ProductId, WebhookId } from '../../../../src/domain/id.ts';
+import type { ProductId, SellerId, WebhookId } from '../../../../src/domain/id.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { WriteContext } from '../../../../src/store/write.ts';
@@ -31,13 +31,13 @@ const OTHER_HASH = 'b'.repeat(64);
 /** The first id of each kind, at the time of `makeClock`. */
 const ID = 1_809_738_798_774_272;
 const PRODUCT_ID = ID as ProductId;
-const WEBHOOK_ID = ID as WebhookId;
 const skuOf = (text: string) => findSku(text) ?? assert.fail(text);
 const anyUrl = async (): Promise<undefined> => undefined;
 
-type Call = (store: Store, write: WriteContext) => Promise<unknown>;
+/** `webhook`: the one that an earlier call has created. */
+type Call = (store: Store, write: WriteContext, webhook: WebhookId) => Promise<unknown>;
 
-/** In this order, on one store: products and webhooks get the ids of the fixed clock. */
+/** In this order, on one store: products and keys get the ids of the fixed clock. */
 const CALLS: readonly (readonly [text: string, call: Call])[] = [
   [
     `["createProduct",{"product":${PRODUCT}}]`,
@@ -105,23 +105,23 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
   [
     `["patchWebhook",{"id":${ID},"patch":{"url":"https://b.example/","description":"Till",`
       + '"types":null,"status":"disabled"}}]',
-    async (store, write) => store.patchWebhook(write, WEBHOOK_ID, await parseWebhookPatch(
+    async (store, write, webhook) => store.patchWebhook(write, webhook, await parseWebhookPatch(
       { status: 'disabled', description: 'Till', url: 'https://b.example/', types: null }, anyUrl,
     )),
   ],
   [
     `["rotateWebhookSecret",{"id":${ID},"overlapMs":3600000}]`,
-    (store, write) =>
-      store.rotateWebhookSecret(write, WEBHOOK_ID, parseRotation({ overlap: '1h' })),
+    (store, write, webhook) =>
+      store.rotateWebhookSecret(write, webhook, parseRotation({ overlap: '1h' })),
   ],
   [
     `["replayWebhook",{"id":${ID},"position":2}]`,
-    (store, write) =>
-      store.replayWebhook(write, WEBHOOK_ID, parseReplay({ position: 2 }, 9)),
+    (store, write, webhook) =>
+      store.replayWebhook(write, webhook, parseReplay({ position: 2 }, 9)),
   ],
   [
     `["deleteWebhook",{"id":${ID}}]`,
-    (store, write) => store.deleteWebhook(write, WEBHOOK_ID),
+    (store, write, webhook) => store.deleteWebhook(write, webhook),
   ],
   [
     `["createKey",{"sellerId":${ID},"hash":"${HASH}","key":{"name":"test","scopes":`
@@ -140,6 +140,9 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
 
 describe('the stored fingerprint', () => {
   const stored: string[] = [];
+  /** Random. */
+  let sellerId = 0 as SellerId;
+  let webhookId = 0 as WebhookId;
 
   before(async () => {
     const ends: (() => void)[] = [];
@@ -147,8 +150,12 @@ describe('the stored fingerprint', () => {
     const store = await openSqliteStore({ folder, clock: makeClock() });
     try {
       const actor = await makeActor(store);
+      sellerId = actor.sellerId;
       for (const [index, [, call]] of CALLS.entries()) {
-        await call(store, { ...actor, idempotency: { key: 'k', part: index }, address: '::1' });
+        const write = { ...actor, idempotency: { key: 'k', part: index }, address: '::1' };
+        await call(store, write, webhookId);
+        const [webhook] = await store.listWebhooks(sellerId, { after: undefined, limit: 1 });
+        webhookId = webhook?.id ?? webhookId;
       }
     } finally {
       await store.close();
@@ -162,7 +169,11 @@ describe('the stored fingerprint', () => {
 
   for (const [index, [text]] of CALLS.entries()) {
     test(`is the hash of ${text}`, () => {
-      assert.equal(stored[index], createHash('sha256').update(text).digest('hex').toUpperCase());
+      const own = text.includes('Webhook')
+        ? text.replace(`{"id":${ID}`, `{"id":${webhookId}`) : text;
+      const hashed = own.replace(`"sellerId":${ID}`, `"sellerId":${sellerId}`);
+      const hash = createHash('sha256').update(hashed).digest('hex');
+      assert.equal(stored[index], hash.toUpperCase());
     });
   }
 });

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { parseStockSync } from '../../../../src/domain/catalogue/stock-sync.ts';
 import {
   IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP,
-} from '../../../../src/store/sqlite/limits.ts';
+} from '../../../../src/store/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixture.ts';

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixture.ts';
@@ -21,41 +22,44 @@ const IMPORTED = {
   id: undefined, record: { kind: 'stock' }, counts: {}, isLast: true,
 } as const;
 
-/**
- * Two sellers: the first with an account and an endpoint, and with products that were changed,
- * moved and deleted over some days, of which the first are pruned.
- */
+/** A folder with the sample. */
 export async function makeSampleFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = join(makeFolder(t), 'data');
   const clock = makeClock();
   const store = await openSqliteStore({ folder, clock });
-  try {
-    const { sellerId } = await joinPortal(store);
-    const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
-    if (!key) throw new Error('Joining makes a key.');
-    const actor = { sellerId, keyId: key.id };
-    const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: [] };
-    await store.enableTotp(sellerId, totp, '192.0.2.7');
-    await store.importProducts(actor, countTo(6).map((n) => makeProduct(n)), 'create');
-    const start = clock.now;
-    for (const day of countTo(6)) {
-      clock.now += DAY_MS / 2;
-      const changes = countTo(4).map((n) => ({ sku: skuOf(n + day % 2), adjust: n - 2 }));
-      await store.syncStock({ ...actor, import: IMPORTED }, { ...SOLD, changes }, false);
-      const name = `Mug of day ${day}`;
-      await store.patchProduct(actor, { sku: skuOf(1 + day % 4) }, { name }, {});
-    }
-    await store.createWebhook(actor, makeNewWebhook());
-    await store.deleteProduct(actor, { sku: skuOf(6) }, {});
-    await store.pruneHistory(start + 2 * DAY_MS);
-    const other = await makeActor(store, 'JPY');
-    await store.createProduct(other, makeNewProduct({ price: 1200 }, 'JPY'));
-    await store.readTotals(other.sellerId, 1); // which makes the file of searches
-    await store.readTotals(sellerId, 25);
-  } finally {
-    await store.close();
-  }
+  await fillSample(store, clock).finally(() => store.close());
   return folder;
+}
+
+/**
+ * Two sellers: the first with an account and an endpoint, and with products that were changed,
+ * moved and deleted over some days, of which the first are pruned.
+ */
+export async function fillSample(
+  store: Store, clock: ReturnType<typeof makeClock>,
+): Promise<void> {
+  const { sellerId } = await joinPortal(store);
+  const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
+  if (!key) throw new Error('Joining makes a key.');
+  const actor = { sellerId, keyId: key.id };
+  const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: [] };
+  await store.enableTotp(sellerId, totp, '192.0.2.7');
+  await store.importProducts(actor, countTo(6).map((n) => makeProduct(n)), 'create');
+  const start = clock.now;
+  for (const day of countTo(6)) {
+    clock.now += DAY_MS / 2;
+    const changes = countTo(4).map((n) => ({ sku: skuOf(n + day % 2), adjust: n - 2 }));
+    await store.syncStock({ ...actor, import: IMPORTED }, { ...SOLD, changes }, false);
+    const name = `Mug of day ${day}`;
+    await store.patchProduct(actor, { sku: skuOf(1 + day % 4) }, { name }, {});
+  }
+  await store.createWebhook(actor, makeNewWebhook());
+  await store.deleteProduct(actor, { sku: skuOf(6) }, {});
+  await store.pruneHistory(start + 2 * DAY_MS);
+  const other = await makeActor(store, 'JPY');
+  await store.createProduct(other, makeNewProduct({ price: 1200 }, 'JPY'));
+  await store.readTotals(other.sellerId, 1); // which makes the file of searches
+  await store.readTotals(sellerId, 25);
 }
 
 export function copyFolder(t: Pick<TestContext, 'after'>, folder: string): string {

@@ -18,7 +18,7 @@ test('sees what another process wrote before the subscription, or is notified', 
   void store.findSeller(id); // the snapshot of this turn begins
   rename.run('Second', id);
   const { promise: told, resolve } = Promise.withResolvers<string | undefined>();
-  const end = store.subscribeToCommits(() => {
+  const end = store.watchAll(() => {
     void store.findSeller(id).then((seller) => resolve(seller?.name));
   });
   const seller = store.findSeller(id);

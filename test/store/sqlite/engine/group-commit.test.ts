@@ -17,18 +17,18 @@ import { AUDIT_KEY } from '../open.ts';
 const actor = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
 const at = Date.parse('2026-01-02T03:04:05.678Z');
 
-test('runs the units of a batch in their order and commits them together', (t) => {
+test('runs the units of a batch in their order and commits them together', async (t) => {
   const { db, commits } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(positionOf), [1, 2, 3]);
   assert.equal(commits(), 1);
   assert.equal(db.isTransaction, false);
 });
 
-test('lets each invalid unit fail alone, with its own reason', (t) => {
+test('lets each invalid unit fail alone, with its own reason', async (t) => {
   const { db, commits } = prepare(t);
-  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({
+  const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({
     at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
   });
   assert.deepEqual(outcomes.map((one) => (one.isDone ? positionOf(one) : one.code)), [
@@ -37,15 +37,15 @@ test('lets each invalid unit fail alone, with its own reason', (t) => {
   assert.equal(commits(), 1);
 });
 
-test('creates products in groups, and lets one whose SKU is taken fail alone', (t) => {
+test('creates products in groups, and lets one whose SKU is taken fail alone', async (t) => {
   const { db, commits } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const skus = Array.from({ length: 21 }, (_, index) => `SKU-${index}`);
-  runBatch({ at, calls: [create('SKU-17')] });
-  const taken = runBatch({ at, calls: [create('SKU-17')] })[0];
+  await runBatch({ at, calls: [create('SKU-17')] });
+  const taken = (await runBatch({ at, calls: [create('SKU-17')] }))[0];
   assert.ok(taken && !taken.isDone);
   assert.match(taken.detail, /with the SKU "SKU-17"/);
-  const outcomes = runBatch({ at, calls: skus.map((sku) => create(sku)) });
+  const outcomes = await runBatch({ at, calls: skus.map((sku) => create(sku)) });
   const positions = outcomes.map(positionOf);
   assert.deepEqual(positions.splice(17, 1), ['sku_taken']);
   assert.deepEqual(positions, skus.slice(1).map((_, index) => index + 2));
@@ -60,7 +60,7 @@ test('creates products in groups, and lets one whose SKU is taken fail alone', (
   assert.deepEqual(changes, rows);
 });
 
-test('shows each unit of a batch what those before it wrote', (t) => {
+test('shows each unit of a batch what those before it wrote', async (t) => {
   const { db } = prepare(t);
   const call = (name: Batch['calls'][number]['name'], input: object) =>
     ({ name, input: { actor, ...input } });
@@ -69,7 +69,7 @@ test('shows each unit of a batch what those before it wrote', (t) => {
   const sync = (sku: string) => call('syncStock', {
     isDryRun: false, sync: { changes: [{ sku, adjust: 1 }], isAtomic: false },
   });
-  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [
+  const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [
     create('A', 1), put('A', 2), sync('A'), create('B', 5), sync('B'), put('B', 7),
     call('importProducts', { mode: 'update', products: [{ sku: 'B', stock: 8 }, { sku: 'C' }] }),
     call('patchProduct', { target: { sku: 'B' }, patch: { sku: 'D' }, precondition: {} }),
@@ -93,7 +93,7 @@ test('shows each unit of a batch what those before it wrote', (t) => {
   );
 });
 
-test('lets a create take a SKU only if an earlier unit of the batch has freed it', (t) => {
+test('lets a create take a SKU only if an earlier unit of the batch has freed it', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const free: Readonly<Record<string, (id: unknown) => Batch['calls'][number]>> = {
@@ -104,16 +104,16 @@ test('lets a create take a SKU only if an earlier unit of the batch has freed it
     }),
   };
   for (const [sku, makeCall] of Object.entries(free)) {
-    const [first] = runBatch({ at, calls: [create(sku)] });
+    const [first] = await runBatch({ at, calls: [create(sku)] });
     assert.ok(first?.isDone);
     const { id } = first.value as { readonly id: unknown };
-    const outcomes = runBatch({ at, calls: [create(sku), makeCall(id)] });
+    const outcomes = await runBatch({ at, calls: [create(sku), makeCall(id)] });
     assert.deepEqual(outcomes.map((one) => one.isDone || one.code), ['sku_taken', true]);
-    assert.equal(runBatch({ at, calls: [create(sku)] })[0]?.isDone, true);
+    assert.equal((await runBatch({ at, calls: [create(sku)] }))[0]?.isDone, true);
   }
 });
 
-test('undoes all of a unit that fails after its first statement', (t) => {
+test('undoes all of a unit that fails after its first statement', async (t) => {
   const { db } = prepare(t);
   // No key has this id: the product can be written, and its row of history cannot.
   const nobody = { ...actor, keyId: 0 as KeyId };
@@ -121,31 +121,30 @@ test('undoes all of a unit that fails after its first statement', (t) => {
     name: 'createProduct', input: { actor: nobody, product: makeNewProduct({ sku: 'B' }) },
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  assert.deepEqual(runBatch({ at, calls: [create('A'), midway, create('C')] }).map(positionOf), [
-    1, 'internal', 2,
-  ]);
-  assert.deepEqual(runBatch({ at, calls: [midway] }).map(positionOf), ['internal']);
+  const outcomes = await runBatch({ at, calls: [create('A'), midway, create('C')] });
+  assert.deepEqual(outcomes.map(positionOf), [1, 'internal', 2]);
+  assert.deepEqual((await runBatch({ at, calls: [midway] })).map(positionOf), ['internal']);
   const skus = db.prepare('SELECT sku FROM product ORDER BY id').all().map(({ sku }) => sku);
   assert.deepEqual(skus, ['A', 'C']);
 });
 
-test('keeps what the database said of a fault for the log, and out of the answer', (t) => {
+test('keeps what the database said of a fault for the log, and out of the answer', async (t) => {
   const { db } = prepare(t);
-  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
+  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
   assert.ok(outcome && !outcome.isDone);
   assert.match(outcome.cause ?? '', /CHECK constraint failed/);
   assert.doesNotMatch(outcome.detail, /constraint|stock/i);
 });
 
-test('runs on after a batch that failed', (t) => {
+test('runs on after a batch that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  runBatch({ at, calls: [create('A', -1)] });
-  runBatch({ at, calls: [create('A', -1), create('B', -1)] });
-  assert.deepEqual(runBatch({ at, calls: [create('A')] }).map(positionOf), [1]);
+  await runBatch({ at, calls: [create('A', -1)] });
+  await runBatch({ at, calls: [create('A', -1), create('B', -1)] });
+  assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
 });
 
-test('says that the database is busy while another connection writes', (t) => {
+test('says that the database is busy while another connection writes', async (t) => {
   const { db, file } = prepare(t);
   db.exec('PRAGMA busy_timeout = 0');
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
@@ -153,27 +152,27 @@ test('says that the database is busy while another connection writes', (t) => {
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
   for (const calls of [[create('A')], [create('A'), create('B')]]) {
-    for (const outcome of runBatch({ at, calls })) {
+    for (const outcome of await runBatch({ at, calls })) {
       assert.ok(!outcome.isDone);
       assert.equal(outcome.code, 'unavailable');
       assert.match(outcome.detail, /busy.*Nothing was changed/);
     }
   }
   other.exec('ROLLBACK');
-  assert.deepEqual(runBatch({ at, calls: [create('A')] }).map(positionOf), [1]);
+  assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
 });
 
-test('says so where the disk cannot be written', (t) => {
+test('says so where the disk cannot be written', async (t) => {
   const { file } = prepare(t);
   const db = openReader(file);
   t.after(() => db.close());
-  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A')] });
+  const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A')] });
   assert.ok(outcome && !outcome.isDone);
   assert.equal(outcome.code, 'unavailable');
   assert.match(outcome.detail, /cannot write to its disk.*Nothing was changed/);
 });
 
-test('fails every unit of a commit that fails, and changes nothing', (t) => {
+test('fails every unit of a commit that fails, and changes nothing', async (t) => {
   const { db } = prepare(t);
   // A foreign key that is checked at the end of the transaction makes COMMIT itself fail.
   db.exec(`
@@ -183,14 +182,15 @@ test('fails every unit of a commit that fails, and changes nothing', (t) => {
     CREATE TRIGGER break_commit AFTER INSERT ON product
       BEGIN INSERT INTO late (parent) VALUES (99); END;
   `);
-  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A'), create('B')] });
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const outcomes = await runBatch({ at, calls: [create('A'), create('B')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false]);
   assert.equal(db.isTransaction, false);
   assert.deepEqual({ ...db.prepare('SELECT position FROM seller').get() }, { position: 0 });
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });
 
-test('overwrites what a failing disk may have kept of a commit, or says so', (t) => {
+test('overwrites what a failing disk may have kept of a commit, or says so', async (t) => {
   const { db } = prepare(t);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const prepareStatement = db.prepare.bind(db);
@@ -207,29 +207,29 @@ test('overwrites what a failing disk may have kept of a commit, or says so', (t)
     return statement;
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const refuse = () => {
-    const [outcome] = runBatch({ at, calls: [create('A'), create('B')] });
+  const refuse = async () => {
+    const [outcome] = await runBatch({ at, calls: [create('A'), create('B')] });
     assert.ok(outcome && !outcome.isDone);
     assert.equal(outcome.code, 'unavailable');
     assert.match(outcome.cause ?? '', /disk I\/O error/);
     return outcome.detail;
   };
-  assert.match(refuse(), /Nothing was changed/);
+  assert.match(await refuse(), /Nothing was changed/);
   const frames = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   assert.equal(frames?.['log'], 1); // one page of a commit that changed nothing
   isLasting = true;
-  assert.match(refuse(), /outcome is unknown/);
+  assert.match(await refuse(), /outcome is unknown/);
 });
 
-test('remembers no stock of a commit that failed', (t) => {
+test('remembers no stock of a commit that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const run = (name: Batch['calls'][number]['name'], input: object) =>
-    runBatch({ at, calls: [{ name, input: { actor, ...input } }] })[0] ?? assert.fail();
+  const run = async (name: Batch['calls'][number]['name'], input: object) =>
+    (await runBatch({ at, calls: [{ name, input: { actor, ...input } }] }))[0] ?? assert.fail();
   const sync = (change: object) => run('syncStock', {
     isDryRun: false, sync: { changes: [{ sku: 'A', ...change }], isAtomic: false },
   });
-  runBatch({ at, calls: [create('A')] });
+  await runBatch({ at, calls: [create('A')] });
   db.exec(`
     CREATE TABLE late (
       id INTEGER PRIMARY KEY, parent INTEGER REFERENCES late DEFERRABLE INITIALLY DEFERRED
@@ -237,14 +237,14 @@ test('remembers no stock of a commit that failed', (t) => {
     CREATE TRIGGER break_commit AFTER INSERT ON change
       BEGIN INSERT INTO late (parent) VALUES (99); END;
   `);
-  assert.equal(sync({ set: 5 }).isDone, false);
+  assert.equal((await sync({ set: 5 })).isDone, false);
   db.exec('DROP TRIGGER break_commit');
   // It takes the position that the failed one would have had.
-  const patched = run('patchProduct', {
+  const patched = await run('patchProduct', {
     target: { sku: 'A' }, patch: { stock: 7 }, precondition: {},
   });
   assert.equal(positionOf(patched), 2);
-  const synced = sync({ adjust: 1 });
+  const synced = await sync({ adjust: 1 });
   assert.ok(synced.isDone);
   // The cast: what syncStock returns has results.
   const { results: encoded } = synced.value as { results: Parameters<typeof decodeResults>[0] };
@@ -252,12 +252,12 @@ test('remembers no stock of a commit that failed', (t) => {
   assert.deepEqual(results.map(({ previous, stock }) => [previous, stock]), [[7, 8]]);
 });
 
-test('fails every unit where a fault makes the database undo the whole transaction', (t) => {
+test('fails every unit where a fault makes the database undo the whole transaction', async (t) => {
   const { db } = prepare(t);
   db.exec(`CREATE TRIGGER undo BEFORE INSERT ON product WHEN new.sku = 'B'
     BEGIN SELECT raise(ROLLBACK, 'all undone'); END`);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false, false]);
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });

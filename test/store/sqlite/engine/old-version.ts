@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
@@ -18,6 +18,7 @@ import { makeFolder } from '../../../support/folder.ts';
 import { countTo, DAY_MS, makeNewKey, makeHash, makeNewProduct } from '../../contract/fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { openStore } from '../open.ts';
+import { putOldEvents } from './old-audit.ts';
 import { FILE_NAME, readRows } from './read-file.ts';
 
 const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
@@ -25,6 +26,13 @@ const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migratio
 const STOCK = 3;
 /** The version that stores idempotency keys as hashes. */
 const KEY_HASHES = 9;
+
+/** The version that brought the audit log. */
+const PORTAL = 5;
+/** The version that authenticates the audit log. */
+const AUTHENTICATED = 10;
+/** The version that gives each seller a chain of audit events. */
+const AUDIT_CHAINS = 15;
 
 /** How many versions of the schema there are. */
 export const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
@@ -102,14 +110,18 @@ export function putBack(
       copyIdempotency(db, keys);
       continue;
     }
+    if (table.startsWith('audit_') && version < AUDIT_CHAINS) continue;
     const names = columns.join(', ');
     db.exec(`INSERT INTO main.${table} (${names}) SELECT ${names} FROM today.${table}`);
+  }
+  const key = join(today, 'server.key');
+  copyFileSync(key, join(folder, 'server.key'));
+  if (version >= PORTAL && version < AUDIT_CHAINS) {
+    putOldEvents(db, version < AUTHENTICATED ? undefined : readFileSync(key));
   }
   db.exec('DETACH today; PRAGMA journal_mode = WAL;');
   db.close();
   chmodSync(file, 0o600);
-  const key = join(today, 'server.key');
-  if (existsSync(key)) copyFileSync(key, join(folder, 'server.key'));
   return folder;
 }
 
@@ -128,23 +140,16 @@ function copyIdempotency(db: DatabaseSync, keys: readonly string[]): void {
 
 /** What a version could not know: tables that begin empty, and are not worked out. */
 const BORN: Readonly<Record<string, number>> = {
-  idempotency: 2, stock_sequence: 3, webhook: 4, webhook_attempt: 4, account: 5, recovery_code: 5,
-  session: 5, invitation: 5, audit_event: 5, key_usage: 7,
+  idempotency: 2, stock_sequence: 3, webhook: 4, webhook_attempt: 4, account: 5, account_email: 5,
+  recovery_code: 5, session: 5, invitation: 5, audit_event: 5, key_usage: 7,
 };
-/** The version that authenticates the audit log. */
-const AUTHENTICATED = globSync('*.sql', { cwd: SCHEMAS }).toSorted()
-  .indexOf('010-audit-segments.sql') + 1;
-
 /** That all is there as it was made, with what later versions have worked out of it. */
 export function assertBroughtUp(folder: string, today: string, version: number): void {
   const [found, made] = [dump(folder), dump(today)];
   assert.deepEqual([...found.keys()].toSorted(), [...made.keys()].toSorted());
   for (const [table, rows] of made) {
-    if (table === 'audit_segment' && version < AUTHENTICATED) {
-      const last = found.get('audit_event')?.length ?? 0;
-      const segments = found.get(table)?.map(({ mac: _, ...segment }) => segment);
-      const [{ mac: __, ...first } = assert.fail()] = rows;
-      assert.deepEqual(segments, [{ ...first, first: last + 1, last }]);
+    if (table === 'audit_segment' && version < AUDIT_CHAINS) {
+      assertSegments(found, version);
       continue;
     }
     const expected = (BORN[table] ?? 0) > version ? [] : rows;
@@ -153,4 +158,19 @@ export function assertBroughtUp(folder: string, today: string, version: number):
   assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: LATEST }]);
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
+}
+
+/** That the chains of all sellers have begun, and cover the events from before. */
+function assertSegments(found: ReturnType<typeof dump>, version: number): void {
+  const events = found.get('audit_event') ?? [];
+  const chains = [0, ...(found.get('seller') ?? []).map(({ id }) => Number(id))];
+  const expected = chains.flatMap((chain) => {
+    const last = events.filter((event) => event['seller_id'] === chain).length;
+    if (last === 0) return [[chain, 1, 1, 0, 'start']];
+    const first = version < AUTHENTICATED ? last + 1 : 1;
+    return [[chain, 1, first, last, 'upgrade'], [chain, 2, last + 1, last, 'start']];
+  });
+  const segments = (found.get('audit_segment') ?? []).map((row) =>
+    [row['seller_id'], row['id'], row['first'], row['last'], row['origin']]);
+  assert.deepEqual(segments, expected);
 }

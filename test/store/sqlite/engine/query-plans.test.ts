@@ -2,38 +2,52 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { accountQueries } from '../../../../src/store/sqlite/accounts/accounts.ts';
-import { auditQueries } from '../../../../src/store/sqlite/accounts/audit.ts';
+import { accountQueries } from '../../../../src/store/sql/accounts/accounts.ts';
+import { auditQueries } from '../../../../src/store/sql/accounts/audit.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
-import { historyQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
-import { ledgerQueries } from '../../../../src/store/sqlite/history/ledger-queries.ts';
-import { pastQueries } from '../../../../src/store/sqlite/history/past-queries.ts';
+import { chainQueries } from '../../../../src/store/sqlite/history/chain-queries.ts';
+import { feedQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
+import { productBatchQueries } from '../../../../src/store/sqlite/history/product-queries.ts';
+import { importQueries } from '../../../../src/store/sql/history/import-queries.ts';
+import { ledgerQueries } from '../../../../src/store/sql/history/ledger-queries.ts';
+import { pastQueries } from '../../../../src/store/sql/history/past-queries.ts';
+import { revertQueries } from '../../../../src/store/sql/history/revert-queries.ts';
+import { stockDayQueries } from '../../../../src/store/sql/history/stock-days.ts';
+import { idempotencyQueries } from '../../../../src/store/sql/idempotency.ts';
 import { prepareRunOnce } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
-import { usageQueries } from '../../../../src/store/sqlite/accounts/key-usage.ts';
-import { invitationQueries } from '../../../../src/store/sqlite/accounts/invitations.ts';
-import { keyQueries } from '../../../../src/store/sqlite/catalogue/keys.ts';
-import { PositionAllocator } from '../../../../src/store/sqlite/catalogue/position-allocator.ts';
+import { usageQueries } from '../../../../src/store/sql/access/key-usage.ts';
+import { invitationQueries } from '../../../../src/store/sql/accounts/invitations.ts';
+import { grantQueries } from '../../../../src/store/sqlite/catalogue/grants.ts';
+import { columnMappingQueries } from '../../../../src/store/sql/accounts/column-mappings.ts';
+import { keyQueries } from '../../../../src/store/sql/access/key-queries.ts';
 import { productQueries } from '../../../../src/store/sqlite/catalogue/products.ts';
-import { sellerQueries } from '../../../../src/store/sqlite/catalogue/sellers.ts';
-import { sessionQueries } from '../../../../src/store/sqlite/accounts/sessions.ts';
-import { totpQueries } from '../../../../src/store/sqlite/accounts/totp.ts';
+import { sellerQueries } from '../../../../src/store/sql/access/sellers.ts';
+import { CatalogueTransaction } from '../../../../src/store/sqlite/catalogue/transaction.ts';
+import { sqlOf } from '../../../../src/store/sqlite/sql.ts';
+import { sessionQueries } from '../../../../src/store/sql/accounts/sessions.ts';
+import { totpQueries } from '../../../../src/store/sql/accounts/totp.ts';
 import { prepareMutations } from '../../../../src/store/sqlite/engine/mutations.ts';
-import { stockDayQueries } from '../../../../src/store/sqlite/catalogue/stock-days.ts';
-import {
-  dueWebhookQueries, webhookQueries,
-} from '../../../../src/store/sqlite/webhooks/webhooks.ts';
+import { webhookQueries } from '../../../../src/store/sql/webhooks/webhooks.ts';
+import { dueWebhookQueries } from '../../../../src/store/sqlite/webhooks/due-webhooks.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { AUDIT_KEY } from '../open.ts';
 
 test('scans no table and sorts nothing in any statement', (t) => {
   const plans = explainAll(t);
   assert.ok(plans.size >= 15);
-  // What is scanned is what a statement is given, rows to insert or a list of names, or the version
-  // chain that it follows.
+  // What is scanned is what a statement is given, rows to insert or a list of names, or the rows
+  // of a recursion: a version chain, or a binary search.
   const faulty = new RegExp('TEMP B-TREE|AUTOMATIC'
-    + '|SCAN (?!(\\d+ )?CONSTANT ROW|\\d+-ROW VALUES|moved$|\\w+ VIRTUAL TABLE|version|v\n)');
+    + '|SCAN (?!(\\d+ )?CONSTANT ROW|\\d+-ROW VALUES|moved$|\\w+ VIRTUAL TABLE'
+    + '|version|v\n|search\n)');
   for (const [sql, plan] of plans) assert.doesNotMatch(plan, faulty, sql);
+});
+
+test('starts each step of a recursion at the row before it', (t) => {
+  const plans = [...explainAll(t)].filter(([sql]) => sql.includes('RECURSIVE'));
+  assert.ok(plans.length >= 2);
+  for (const [sql, plan] of plans) assert.match(plan, /RECURSIVE STEP\nSCAN \w+\nSEARCH c /, sql);
 });
 
 test('reads no whole history in any query', (t) => {
@@ -60,9 +74,9 @@ const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
   ['the webhooks that wait too long', /FROM webhook AS w .*next_attempt_at >/, new RegExp(
     '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at>\\?\\)\n'
     + 'SEARCH s (EXISTS )?USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
-  ['the events of a seller', /FROM audit_event WHERE seller_id = \? AND n </,
-    /^SEARCH audit_event USING INDEX audit_event_seller \(seller_id=\? AND n<\?\)$/],
-  ['the events of a type', /FROM audit_event WHERE seller_id = \? AND type/,
+  ['the events of a seller', /FROM audit_event WHERE seller_id = :sellerId AND n </,
+    /^SEARCH audit_event USING INDEX sqlite_autoindex_\w+ \(seller_id=\? AND n<\?\)$/],
+  ['the events of a type', /FROM audit_event WHERE seller_id = :sellerId AND type/,
     /^SEARCH audit_event USING INDEX audit_event_type \(seller_id=\? AND type=\? AND n<\?\)$/],
   ['a grant', /FROM api_key AS k JOIN seller/,
     /^SEARCH k USING INDEX \S+ \(hash=\?\)\nSEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
@@ -94,21 +108,29 @@ function explainAll(t: TestContext): Map<string, string> {
 }
 
 function prepareAll(db: DatabaseSync): void {
-  prepareMutations(db, new PositionAllocator(db), AUDIT_KEY);
+  prepareMutations(db, new CatalogueTransaction(db), AUDIT_KEY);
   prepareRunOnce(db);
-  sellerQueries(db);
-  keyQueries(db);
-  usageQueries(db);
-  historyQueries(db);
-  ledgerQueries(db);
-  pastQueries(db);
-  stockDayQueries(db);
+  const sql = sqlOf(db);
+  sellerQueries(sql);
+  keyQueries(sql);
+  grantQueries(db);
+  usageQueries(sql);
+  columnMappingQueries(sql);
+  feedQueries(db);
+  chainQueries(db);
+  productBatchQueries(db);
+  ledgerQueries(sql);
+  pastQueries(sql);
+  revertQueries(sql);
+  importQueries(sql);
+  idempotencyQueries(sql);
+  stockDayQueries(sql);
   productQueries(db);
-  webhookQueries(db);
+  webhookQueries(sqlOf(db));
   dueWebhookQueries(db);
-  accountQueries(db);
-  totpQueries(db);
-  sessionQueries(db);
-  invitationQueries(db);
-  auditQueries(db);
+  accountQueries(sql);
+  totpQueries(sql);
+  sessionQueries(sql);
+  invitationQueries(sql);
+  auditQueries(sql);
 }

@@ -30,7 +30,8 @@ test('doctor rolls an interrupted write back, and finds nothing', async (t) => {
   const folder = await makeCutOff(t);
   assert.deepEqual(listFindings(folder), []);
   assert.equal(existsSync(join(folder, JOURNAL)), false);
-  assert.deepEqual(readRows(folder, 'SELECT count(*) AS sellers FROM seller'), [{ sellers: 1 }]);
+  assert.deepEqual(readRows(folder, 'SELECT count(*) AS invitations FROM invitation'),
+    [{ invitations: 0 }]);
 });
 
 for (const [what, flags] of [['a file', []], ['a folder', ['--folder']]] as const) {
@@ -107,8 +108,8 @@ test('doctor does not touch a journal that a living process uses', async (t) => 
   assert.match(listFindings(folder).join(), /^integrity fault: Another process has locked/);
   db.exec('COMMIT');
   assert.deepEqual(listFindings(folder), []);
-  assert.deepEqual(readRows(folder, 'SELECT count(*) AS sellers FROM seller'),
-    [{ sellers: 2_001 }]);
+  assert.deepEqual(readRows(folder, 'SELECT count(*) AS invitations FROM invitation'),
+    [{ invitations: 2_000 }]);
 });
 
 test('doctor says that another process holds the lock, and reports no damage', async (t) => {
@@ -166,9 +167,9 @@ async function makeCutOff(t: TestContext): Promise<string> {
 /** Begins a transaction that is larger than the cache, and so is partly in the file already. */
 function insertMany(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN');
-  const insert = db.prepare(`INSERT INTO seller (name, currency, currency_decimals, created_at)
-    VALUES (?, 'EUR', 2, 0)`);
-  for (const n of countTo(2_000)) insert.run(`Cut off ${n}`);
+  const insert = db.prepare(`
+    INSERT INTO invitation (hash, is_first, expires_at) VALUES (?, 0, 0)`);
+  for (const n of countTo(2_000)) insert.run(String(n).padStart(64, '0'));
 }
 
 async function killAt(call: string, file: string, args: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { Ledger } from '../../../../src/store/sqlite/history/ledger.ts';
+import { Ledger } from '../../../../src/store/rules/history/ledger.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
 import type { MovementPage } from '../../../../src/store/history-store.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -57,20 +57,16 @@ function countLooks(t: TestContext, folder: string): { ledger: Ledger; looked: (
   const reader = new Reader(join(folder, FILE_NAME));
   t.after(() => reader.close());
   let count = 0;
-  const snapshot = reader.snapshot.bind(reader);
-  reader.snapshot = () => {
-    const queries = snapshot();
-    return {
+  const { queries } = reader;
+  return {
+    ledger: new Ledger({
       ...queries,
-      listVersions(...asked) {
-        const steps = queries.listVersions(...asked);
+      async listVersions(...asked) {
+        const steps = await queries.listVersions(...asked);
         count += steps.length;
         return steps;
       },
-    };
-  };
-  return {
-    ledger: new Ledger(reader),
+    }),
     looked() {
       const since = count;
       count = 0;

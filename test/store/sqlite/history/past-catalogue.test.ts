@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Product, Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
-import { PastCatalogue } from '../../../../src/store/sqlite/history/past-catalogue.ts';
+import { PastCatalogue } from '../../../../src/store/rules/history/past-catalogue.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
@@ -183,16 +183,14 @@ function countVersions(t: TestContext, folder: string) {
   const reader = new Reader(join(folder, FILE_NAME));
   t.after(() => reader.close());
   let count = 0;
-  const snapshot = reader.snapshot.bind(reader);
-  reader.snapshot = () => {
-    const queries = snapshot();
-    return {
-      ...queries,
-      findVersion(...asked) {
-        count += 1;
-        return queries.findVersion(...asked);
-      },
-    };
-  };
-  return { past: new PastCatalogue(reader), count: () => count };
+  const { queries } = reader;
+  const past = new PastCatalogue({
+    ...queries,
+    findVersions(...asked) {
+      const found = queries.findVersions(...asked);
+      count += found.length;
+      return found;
+    },
+  });
+  return { past, count: () => count };
 }

@@ -1,8 +1,9 @@
 /** Exports: an exact snapshot during writes, and a limited number of them. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { CONCURRENT_EXPORTS_PER_SELLER_LIMIT } from '../../../../src/store/limits.ts';
 import {
-  EXPORT_PAGE_SIZE, CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
+  EXPORT_PAGE_SIZE,
 } from '../../../../src/store/sqlite/search/limits.ts';
 import { EXPORT_TIME_LIMIT_MS } from '../../../../src/store/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';

@@ -1,17 +1,17 @@
 /** The import of an uploaded product file with certain settings, and its dry run. */
 import type { Currency } from '../../../../domain/catalogue/currency.ts';
+import type { ImportCounts } from '../../../../domain/catalogue/import.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { Actor } from '../../../../store/write.ts';
-import {
-  type ColumnMap, type Columns, type Defaults, matchColumns,
-} from '../../../../transfer/columns.ts';
+import { type Columns, matchColumns, type Member } from '../../../../transfer/columns.ts';
 import { CsvRows } from '../../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
+import type { MemberValues } from '../column-fields.ts';
 import { rememberColumns } from '../column-memory.ts';
-import type { UploadedFile } from '../uploaded-file.ts';
+import type { FileDescription, UploadedFile } from '../uploaded-file.ts';
 import {
   type DryRun, previewRows, readRows, type RowProgress, startProgress,
 } from './product-rows.ts';
@@ -28,18 +28,38 @@ export interface FileImport {
   readonly store: Store;
 }
 
-/** Import settings; columns and defaults apply to CSV only. */
+/** Import settings, as plain data; columns and defaults apply to CSV only. */
 export interface ProductSettings {
   readonly mode: ImportMode;
-  readonly map: ColumnMap;
-  readonly defaults: Defaults;
+  readonly map: MemberValues<Member>;
+  readonly defaults: MemberValues<Member>;
   /** Whether `map` is what the seller chose for an earlier file with the same column names. */
   readonly hasRememberedColumns?: boolean;
 }
 
 export const DEFAULT_SETTINGS: ProductSettings = {
-  mode: 'upsert', map: new Map(), defaults: new Map(),
+  mode: 'upsert', map: [], defaults: [],
 };
+
+/** What the pages show of an import of products: plain data. */
+export interface ProductDescription {
+  readonly kind: 'products';
+  readonly file: FileDescription;
+  readonly settings: ProductSettings;
+  /** Of the current or latest run. */
+  readonly progress: RowProgress;
+  /** Undefined until the dry run has reached its end. */
+  readonly preview: DryRun | undefined;
+}
+
+/** How the columns are matched; undefined unless the file is CSV. */
+export function columnsOf(
+  { file: { head: { format, header } }, settings: { mode, map, defaults } }:
+  Pick<ProductDescription, 'file' | 'settings'>,
+): Columns | undefined {
+  if (format !== 'csv') return undefined;
+  return matchColumns(header, new Map(map), new Map(defaults), mode !== 'create');
+}
 
 export class ProductImport {
   readonly kind = 'products';
@@ -50,10 +70,15 @@ export class ProductImport {
   /** Undefined until the dry run has reached its end. */
   preview: DryRun | undefined;
 
-  constructor(file: FileImport, settings: ProductSettings) {
+  /** @param latest Of the latest run, if there was one. */
+  constructor(
+    file: FileImport, settings: ProductSettings,
+    latest?: Pick<ProductDescription, 'progress' | 'preview'>,
+  ) {
     this.file = file;
     this.settings = settings;
-    this.progress = startProgress();
+    this.progress = latest?.progress ?? startProgress();
+    this.preview = latest?.preview;
   }
 
   get upload(): UploadedFile {
@@ -64,16 +89,20 @@ export class ProductImport {
     return new ProductImport(this.file, settings);
   }
 
-  /** How the columns are matched; undefined unless the file is CSV. */
-  get columns(): Columns | undefined {
-    const { format, header } = this.upload.head;
-    const { mode, map, defaults } = this.settings;
-    return format === 'csv' ? matchColumns(header, map, defaults, mode !== 'create') : undefined;
+  /** For the next run: the same task without progress. */
+  begin(): ProductImport {
+    const { file, settings, preview } = this;
+    return new ProductImport(file, settings, { progress: startProgress(), preview });
+  }
+
+  get description(): ProductDescription {
+    const { kind, upload: { description: file }, settings, progress, preview } = this;
+    return { kind, file, settings, progress, preview };
   }
 
   /** Whether the settings suit the file, so that a dry run makes sense. */
   get isUsable(): boolean {
-    return this.columns?.isUsable !== false;
+    return columnsOf(this.description)?.isUsable !== false;
   }
 
   /** Whether the dry run has a result that may be written. */
@@ -95,7 +124,6 @@ export class ProductImport {
   /** Returns whether it reached the end of the file. */
   async write(signal: AbortSignal): Promise<boolean> {
     const { file: { importer, upload, store }, settings: { mode, map } } = this;
-    this.progress = startProgress();
     const rejected = upload.collectRejected(this.kind);
     const target = createWriteTarget(store, importer, mode, { fileName: upload.name });
     try {
@@ -112,14 +140,21 @@ export class ProductImport {
     }
   }
 
-  async close(): Promise<void> {
-    await this.upload.close();
+  /** After the node that wrote it has stopped. @param counts Of the import's record, if known. */
+  recover(counts: ImportCounts = {}): void {
+    const { progress, upload } = this;
+    Object.assign(progress.counts, counts);
+    progress.rows = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
+    upload.noteIncomplete();
   }
 
   #read(target: Parameters<typeof readRows>[2]): ReturnType<typeof readRows> {
     const { file: { importer: { currency }, upload: { file, head } }, settings, progress } = this;
     const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
-      : new CsvRows(currency, { ...settings, isPartial: settings.mode !== 'create' });
+      : new CsvRows(currency, {
+        map: new Map(settings.map), defaults: new Map(settings.defaults),
+        isPartial: settings.mode !== 'create',
+      });
     return readRows(reader, file.read(), target, progress);
   }
 }

@@ -10,7 +10,7 @@ import { copyText } from '../../../../domain/text.ts';
 import type { ImportedProducts } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
-import { RejectionCauses } from '../../../../transfer/import-advice.ts';
+import { type CommonCause, RejectionCauses } from '../../../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../../../transfer/import-row.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
@@ -19,14 +19,15 @@ import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 
 type RowOutcomes = ReturnType<typeof readOutcomes>;
 
-/** Progress of one run; `readRows` updates it. */
+/** Progress of one run, as plain data; `readRows` updates it. */
 export interface RowProgress {
   readBytes: number;
   /** Includes rows without a product. */
   rows: number;
   readonly counts: ReturnType<typeof startCounts>;
-  readonly duplicates: DuplicateRows;
-  readonly causes: RejectionCauses;
+  /** Rows that override an earlier one, and the first of them. */
+  duplicates: Pick<DuplicateRows, 'count' | 'first'>;
+  commonCause: CommonCause | undefined;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
   /** Undefined in a dry run, and until the first rows are written. */
@@ -35,8 +36,8 @@ export interface RowProgress {
 
 export function startProgress(): RowProgress {
   return {
-    readBytes: 0, rows: 0, counts: startCounts(), duplicates: new DuplicateRows(),
-    causes: new RejectionCauses(), ignoredColumns: [], importId: undefined,
+    readBytes: 0, rows: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
+    commonCause: undefined, ignoredColumns: [], importId: undefined,
   };
 }
 
@@ -48,7 +49,9 @@ export async function* readRows(
   reader: RowReader, chunks: AsyncIterable<Buffer>,
   target: BatchTarget<ImportRow, ImportedProducts>, progress: RowProgress,
 ): AsyncGenerator<RowOutcomes, void, void> {
-  const slices = progress.duplicates.find(reader.read(countBytes(chunks, progress)));
+  const duplicates = new DuplicateRows();
+  const causes = new RejectionCauses();
+  const slices = duplicates.find(reader.read(countBytes(chunks, progress)));
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
     progress.ignoredColumns = reader.ignoredColumns;
@@ -56,9 +59,11 @@ export async function* readRows(
     for (const outcome of outcomes) {
       const { status, errors } = outcome;
       progress.counts[status] += 1;
-      progress.duplicates.add(outcome);
-      if (errors) progress.causes.add(errors);
+      duplicates.add(outcome);
+      if (errors) causes.add(errors);
     }
+    progress.duplicates = { count: duplicates.count, first: duplicates.first };
+    progress.commonCause = causes.findCommon();
     progress.rows += outcomes.length;
     yield outcomes;
   }

@@ -1,16 +1,18 @@
 /** Settings of the import of a product file: mode, columns, and defaults for new products. */
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
-import { DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
+import {
+  type Columns, DEFAULTABLE, type Member, MEMBERS,
+} from '../../../../transfer/columns.ts';
+import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, postForm, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, hiddenField } from '../../forms/form.ts';
 import { card } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { PageRequest } from '../../route.ts';
-import { columnFieldNames, readColumns, renderColumnFields } from '../column-fields.ts';
-import type { ImportJob } from '../import-job.ts';
-import type { ProductImport, ProductSettings } from './product-import.ts';
-
-type Columns = NonNullable<ProductImport['columns']>;
+import {
+  columnFieldNames, type MemberValues, readColumns, renderColumnFields,
+} from '../column-fields.ts';
+import { columnsOf, type ProductDescription, type ProductSettings } from './product-import.ts';
 
 const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
 
@@ -30,27 +32,27 @@ export const SETTINGS_FIELDS: readonly string[] = [
 ];
 
 /** Reads the settings form; ignores values that the form does not offer. */
-export function readSettings(form: Form, { upload }: ProductImport): ProductSettings {
+export function readSettings(form: Form, { file }: ProductDescription): ProductSettings {
   const { value: mode } = MODES.find(({ value }) => value === form.get('mode')) ?? MODES[0];
-  const defaults = new Map<Member, string>();
   // An update creates no products, so it has no fields for defaults.
-  for (const member of mode === 'update' ? [] : DEFAULTABLE) {
+  const members = mode === 'update' ? [] : DEFAULTABLE;
+  const defaults = members.flatMap((member): MemberValues<Member> => {
     const text = form.getTrimmed(`default_${member}`);
-    if (text !== '') defaults.set(member, text);
-  }
-  return { mode, map: readColumns(form, MEMBERS, upload), defaults };
+    return text === '' ? [] : [[member, text]];
+  });
+  return { mode, map: readColumns(form, MEMBERS, file), defaults };
 }
 
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
 /** Advice on rejected rows, using the form's labels; undefined if no remedy fits most rows. */
 export function advise(
-  { progress, upload: { head } }: ProductImport, isDryRun: boolean,
+  { progress, file: { head } }: ProductDescription, isDryRun: boolean,
 ): string | undefined {
   const sentence = (remedy: string): string => isDryRun
     ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
     : `Upload the file again: ${remedy}.`;
-  return progress.causes.advise({
+  return progress.commonCause && adviseOn(progress.commonCause, {
     giveDefaults: (values) => sentence(values.map((pair) => {
       const [member = '', value = ''] = pair.split(':');
       return `enter ${value} as "${defaultLabel(member)}"`;
@@ -62,12 +64,14 @@ export function advise(
 }
 
 export function renderSettings(
-  request: PageRequest, { id }: ImportJob, task: ProductImport, state: FormState,
+  request: PageRequest, jobId: string, task: ProductDescription, state: FormState,
 ): Html {
-  const { columns, upload, settings } = task;
+  const { file, settings } = task;
+  const columns = columnsOf(task);
   const { mode, map, defaults, hasRememberedColumns: isRemembered } = settings;
   const defaultFields = DEFAULTABLE.map((member) => ({
-    name: `default_${member}`, label: defaultLabel(member), initial: defaults.get(member) ?? '',
+    name: `default_${member}`, label: defaultLabel(member),
+    initial: new Map(defaults).get(member) ?? '',
   }));
   const content = html`${hiddenField('kind', task.kind)}${renderFields([{
     name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
@@ -75,11 +79,11 @@ export function renderSettings(
     ${columns && renderColumnFields({
     members: MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
     isRemembered,
-  }, upload, state)}
+  }, file, state)}
     ${columns && mode !== 'update' && html`<div class="grid">
       ${renderFields(defaultFields, state)}</div>`}
     <button class="plain">Update preview</button>`;
-  const path = request.link(`/import/${id}`);
+  const path = request.link(`/import/${jobId}`);
   return card('reading', 'Import settings', postForm(request, path, content));
 }
 

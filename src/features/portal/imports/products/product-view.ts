@@ -5,36 +5,39 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import { renderColumns } from '../column-fields.ts';
-import type { ImportJob } from '../import-job.ts';
+import type { JobDescription } from '../job-description.ts';
 import type { DryRun } from './product-rows.ts';
 import { advise, describeUse, renderSettings } from './product-settings.ts';
 import {
   compareProducts, countRows, describeChecked, limit, renderCommit, renderRecordLink,
   renderRejectedFile, renderRejectedLines, type TaskView, viewFile,
 } from '../job-view.ts';
-import type { ProductImport } from './product-import.ts';
+import { columnsOf, type ProductDescription } from './product-import.ts';
 
 export function viewProducts(
-  request: PageRequest, job: ImportJob, task: ProductImport,
+  request: PageRequest, job: JobDescription, task: ProductDescription,
 ): TaskView {
   const { format } = request;
   return {
     ...viewFile(request, task),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => {
-      const { columns, upload } = task;
+      const columns = columnsOf(task);
       return html`${renderPreview(request, job, task)}
-        ${renderSettings(request, job, task, state)}
-        ${columns && renderColumns(upload, (index) => describeUse(columns, index))}`;
+        ${renderSettings(request, job.id, task, state)}
+        ${columns && renderColumns(task.file, (index) => describeUse(columns, index))}`;
     },
     result: () => renderResult(request, job, task),
   };
 }
 
 /** The result of the dry run, and the button that starts the import. */
-function renderPreview(request: PageRequest, job: ImportJob, task: ProductImport): Content {
-  const { problem } = job.state;
-  const { columns, preview, progress: { counts } } = task;
+function renderPreview(
+  request: PageRequest, job: JobDescription, task: ProductDescription,
+): Content {
+  const { problem } = job;
+  const { preview, progress: { counts } } = task;
+  const columns = columnsOf(task);
   if (columns && !columns.isUsable) {
     return html`<div class="notice low" role="status"><p>The file has no column named
       <strong>${columns.missing.join(', ')}</strong>. Choose the columns below.</p></div>`;
@@ -61,10 +64,10 @@ function renderPreview(request: PageRequest, job: ImportJob, task: ProductImport
 }
 
 /** The outcome of the import, and its file of rejected rows. */
-function renderResult(request: PageRequest, job: ImportJob, task: ProductImport): Html {
+function renderResult(request: PageRequest, job: JobDescription, task: ProductDescription): Html {
   const { format } = request;
-  const { phase, problem } = job.state;
-  const { progress, upload } = task;
+  const { phase, problem } = job;
+  const { progress, file } = task;
   const { created, updated, unchanged, failed } = progress.counts;
   const rows = countRows(format, progress.rows);
   const isSuccess = phase === 'done' && failed === 0;
@@ -78,7 +81,7 @@ function renderResult(request: PageRequest, job: ImportJob, task: ProductImport)
     <div class="card">${facts(listCounts(format, task, false))}
       ${renderAdvice(task, false)}${renderRecordLink(request, progress.importId)}</div>
     ${renderDuplicates(format, task)}
-    ${failed > 0 && renderRejectedFile(request, job, upload)}`;
+    ${failed > 0 && renderRejectedFile(request, job, file)}`;
 }
 
 function renderDifferences(format: Format, differences: DryRun['differences']): Html {
@@ -93,7 +96,7 @@ function renderDifferences(format: Format, differences: DryRun['differences']): 
   })}`;
 }
 
-function listCounts(format: Format, { progress }: ProductImport, isDryRun: boolean): Facts {
+function listCounts(format: Format, { progress }: ProductDescription, isDryRun: boolean): Facts {
   const { counts: { created, updated, unchanged, failed, skipped }, duplicates } = progress;
   return [
     [isDryRun ? 'Will be created' : 'Created', format.number(created)],
@@ -106,7 +109,7 @@ function listCounts(format: Format, { progress }: ProductImport, isDryRun: boole
 }
 
 /** The first rows that override an earlier row. */
-function renderDuplicates(format: Format, { progress }: ProductImport): Content {
+function renderDuplicates(format: Format, { progress }: ProductDescription): Content {
   const { first } = progress.duplicates;
   return first.length > 0 && html`<h2>Duplicate rows</h2>
     <p>These rows have the SKU of an earlier row. The last row with a SKU wins.</p>
@@ -118,7 +121,7 @@ function renderDuplicates(format: Format, { progress }: ProductImport): Content 
   })}`;
 }
 
-function renderAdvice(task: ProductImport, isDryRun: boolean): Content {
+function renderAdvice(task: ProductDescription, isDryRun: boolean): Content {
   const advice = advise(task, isDryRun);
   return advice !== undefined && html`<p>${shorten(advice, PREVIEW_REASON_BYTES)}</p>`;
 }

@@ -8,9 +8,9 @@ import { RevertTask } from './revert-task.ts';
 
 /** POST /portal/imports/{import_id}/revert: 303, 404, 503 */
 export async function previewRevert(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, address } = request;
+  const { account: { sellerId, currency }, address } = request;
   const record = await getRecord(request, portal);
-  const actor = { sellerId, keyId: PORTAL_KEY_ID, address };
+  const actor = { sellerId, currency, keyId: PORTAL_KEY_ID, address };
   const task = new RevertTask({ actor, record, store: portal.store });
-  return redirectToJob(request, getImportJobs(portal).start(actor, task));
+  return redirectToJob(request, await getImportJobs(portal).start(actor, task));
 }

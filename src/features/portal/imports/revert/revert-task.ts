@@ -2,7 +2,9 @@
  * The revert of an import, and its dry run, which keeps the first products of each kind for the
  * preview.
  */
-import { countChanges, type ImportRecord } from '../../../../domain/catalogue/import.ts';
+import {
+  countChanges, type ImportCounts, type ImportRecord,
+} from '../../../../domain/catalogue/import.ts';
 import type { ImportId, SellerId } from '../../../../domain/id.ts';
 import type { RevertedProduct, RevertStatus } from '../../../../store/revert-store.ts';
 import type { Store } from '../../../../store/store.ts';
@@ -37,6 +39,27 @@ interface RevertPreview {
   readonly conflicts: readonly Conflict[];
 }
 
+/** What the pages show of a revert: plain data. */
+export interface RevertDescription {
+  readonly kind: 'revert';
+  /** Of the import that is reverted. */
+  readonly record: ImportRecord;
+  /** Whether products that changed since are reverted, too. */
+  readonly isForced: boolean;
+  /** Of the current or latest run. */
+  readonly progress: RevertProgress;
+  /** Undefined until the dry run has reached its end. */
+  readonly preview: RevertPreview | undefined;
+  /** Products to revert: estimated from the record, then counted by the dry run. */
+  readonly total: number;
+}
+
+/** Whether the dry run has a result, and the revert would change something. */
+export function canStartRevert({ preview, progress }: RevertDescription): boolean {
+  const { restored, deleted, recreated } = progress.counts;
+  return preview !== undefined && restored + deleted + recreated > 0;
+}
+
 /** Who reverts which import. */
 interface RevertOrder {
   readonly actor: Actor;
@@ -47,31 +70,42 @@ interface RevertOrder {
 export class RevertTask {
   readonly kind = 'revert';
   readonly order: RevertOrder;
-  /** Whether products that changed since are reverted, too. */
   readonly isForced: boolean;
-  /** Of the current or latest run. */
-  progress = startProgress();
-  /** Undefined until the dry run has reached its end. */
+  progress: RevertProgress;
   preview: RevertPreview | undefined;
-  /** Products to revert: estimated from the record, then counted by the dry run. */
   total: number;
   readonly isUsable = true;
   readonly diskBytes = 0;
 
-  constructor(order: RevertOrder, isForced = false) {
+  /** @param latest Of the latest run, if there was one. */
+  constructor(
+    order: RevertOrder, isForced = false,
+    latest?: Pick<RevertDescription, 'progress' | 'preview' | 'total'>,
+  ) {
     this.order = order;
     this.isForced = isForced;
-    this.total = countChanges(order.record);
+    this.progress = latest?.progress ?? startProgress();
+    this.preview = latest?.preview;
+    this.total = latest?.total ?? countChanges(order.record);
   }
 
   withForce(isForced: boolean): RevertTask {
     return new RevertTask(this.order, isForced);
   }
 
-  /** Whether the dry run has a result, and the revert would change something. */
+  /** For the next run: the same task without progress. */
+  begin(): RevertTask {
+    const { order, isForced, preview, total } = this;
+    return new RevertTask(order, isForced, { progress: startProgress(), preview, total });
+  }
+
+  get description(): RevertDescription {
+    const { kind, order: { record }, isForced, progress, preview, total } = this;
+    return { kind, record, isForced, progress, preview, total };
+  }
+
   get canStart(): boolean {
-    const { restored, deleted, recreated } = this.progress.counts;
-    return this.preview !== undefined && restored + deleted + recreated > 0;
+    return canStartRevert(this.description);
   }
 
   /** Sets `preview`, unless the import cannot be reverted. */
@@ -98,12 +132,16 @@ export class RevertTask {
 
   /** Returns whether it reached the end. */
   async write(signal: AbortSignal): Promise<boolean> {
-    this.progress = startProgress();
     for await (const _ of this.#run(false)) if (signal.aborted) return false;
     return true;
   }
 
-  async close(): Promise<void> {}
+  /** After the node that reverted has stopped. @param counts Of the revert's record, if known. */
+  recover(counts: ImportCounts = {}): void {
+    const { progress } = this;
+    Object.assign(progress.counts, counts);
+    progress.products = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
+  }
 
   async *#run(isDryRun: boolean): AsyncGenerator<readonly RevertedProduct[], void, void> {
     const { actor, record, store } = this.order;

@@ -8,11 +8,11 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { DIFFERENCES_SHOWN, KEY_NAME_BYTES } from '../../limits.ts';
 import { nameOf, renderLink, renderRevertButton } from '../../records/import-record.ts';
 import type { PageRequest } from '../../route.ts';
-import type { ImportJob } from '../import-job.ts';
+import type { JobDescription } from '../job-description.ts';
 import {
   compareProducts, type JobWords, limit, renderCommit, renderRecordLink, type TaskView,
 } from '../job-view.ts';
-import { FORCE_FIELD, type RevertTask } from './revert-task.ts';
+import { canStartRevert, FORCE_FIELD, type RevertDescription } from './revert-task.ts';
 
 const WORDS: JobWords = {
   phases: {
@@ -25,8 +25,8 @@ const WORDS: JobWords = {
   },
   checking: 'Checking the products',
   importing: 'Reverting',
-  leave: 'You can leave this page; the revert continues. If the server restarts, reverted products '
-    + 'stay reverted, but this page is lost. Revert again to do the rest.',
+  leave: 'You can leave this page; the revert continues. If the server stops, the revert ends, and '
+    + 'reverted products stay reverted. Revert again to do the rest.',
   discard: 'Do not revert',
   cancel: 'Cancel revert',
 };
@@ -41,9 +41,11 @@ const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
 
 const PERCENT = 100;
 
-export function viewRevert(request: PageRequest, job: ImportJob, task: RevertTask): TaskView {
+export function viewRevert(
+  request: PageRequest, job: JobDescription, task: RevertDescription,
+): TaskView {
   const { format } = request;
-  const { order: { record }, progress: { products, counts, importId }, total } = task;
+  const { record, progress: { products, counts, importId }, total } = task;
   const { sellerId } = record;
   return {
     words: WORDS, name: nameOf(record), rows: products, rejected: counts.conflict,
@@ -59,25 +61,26 @@ export function viewRevert(request: PageRequest, job: ImportJob, task: RevertTas
 }
 
 /** The result of the dry run, and the button that starts the revert. */
-function renderPreview(request: PageRequest, job: ImportJob, task: RevertTask): Html {
+function renderPreview(request: PageRequest, job: JobDescription, task: RevertDescription): Html {
   const { format } = request;
-  const { preview, order: { record }, progress: { products } } = task;
+  const { preview, record, progress: { products } } = task;
   if (!preview) {
-    return html`<div class="notice bad" role="alert"><p>${job.state.problem}</p>
+    return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
       <p>Nothing was changed.</p></div>`;
   }
   return html`${card('effect', 'Summary', html`
       <p>${renderLink(request, record)} changed ${countProducts(format, products)}. Nothing has been
         reverted yet.</p>
       ${facts(listCounts(format, task, true))}
-      ${task.canStart ? renderCommit(request, job, 'Revert now')
+      ${canStartRevert(task) ? renderCommit(request, job, 'Revert now')
     : html`<p><strong>Nothing to revert:</strong> no product would change.</p>`}`)}
     ${preview.changes.length > 0 && renderChanges(format, preview.changes)}
     ${preview.conflicts.length > 0 && renderConflicts(format, preview.conflicts)}`;
 }
 
 function renderForce(
-  request: PageRequest, { id }: ImportJob, { kind, isForced }: RevertTask, state: FormState,
+  request: PageRequest, { id }: JobDescription, { kind, isForced }: RevertDescription,
+  state: FormState,
 ): Html {
   const label = 'Also revert products that changed since; later stock movements are kept';
   const content = html`${hiddenField('kind', kind)}${renderFields([{
@@ -103,7 +106,7 @@ function renderChanges(format: Format, changes: readonly RevertedProduct[]): Htm
 }
 
 function renderConflicts(
-  format: Format, conflicts: NonNullable<RevertTask['preview']>['conflicts'],
+  format: Format, conflicts: NonNullable<RevertDescription['preview']>['conflicts'],
 ): Html {
   return html`<h2>Left alone</h2>
     <p>The first products that would keep their current state.</p>
@@ -118,9 +121,9 @@ function renderConflicts(
 }
 
 /** The outcome of the revert, with its own record. */
-function renderResult(request: PageRequest, job: ImportJob, task: RevertTask): Html {
+function renderResult(request: PageRequest, job: JobDescription, task: RevertDescription): Html {
   const { format } = request;
-  const { phase, problem } = job.state;
+  const { phase, problem } = job;
   const { products, counts, importId } = task.progress;
   const done = countProducts(format, products);
   const isSuccess = phase === 'done' && counts.conflict === 0;
@@ -134,7 +137,7 @@ function renderResult(request: PageRequest, job: ImportJob, task: RevertTask): H
       ${renderRecordLink(request, importId)}</div>`;
 }
 
-function listCounts(format: Format, { progress }: RevertTask, isDryRun: boolean): Facts {
+function listCounts(format: Format, { progress }: RevertDescription, isDryRun: boolean): Facts {
   const { restored, deleted, recreated, unchanged, conflict } = progress.counts;
   return [
     [isDryRun ? 'Will be restored' : 'Restored', format.number(restored)],

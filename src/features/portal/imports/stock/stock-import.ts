@@ -6,25 +6,27 @@ import {
   createDryRunTarget, createWriteTarget, type StockTarget,
 } from '../../../../api/stock/stock-targets.ts';
 import { createStocktakeTarget } from '../../../../api/stock/stocktake-stream.ts';
+import type { ImportCounts } from '../../../../domain/catalogue/import.ts';
 import {
   isOverZeroLimit, type StockOrigin, ZERO_LIMIT_DEFAULT_PERCENT,
 } from '../../../../domain/catalogue/stock-sync.ts';
 import type { MissingProducts } from '../../../../store/catalogue-store.ts';
 import {
-  type MatchedStockColumns, matchStockColumns, type StockColumnMap,
+  type MatchedStockColumns, matchStockColumns, type StockMember,
 } from '../../../../transfer/stock-columns.ts';
 import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
+import type { MemberValues } from '../column-fields.ts';
 import { rememberColumns } from '../column-memory.ts';
 import type { FileImport } from '../products/product-import.ts';
 import {
-  previewStock, readStockRows, startStockProgress, type StockPreview,
+  previewStock, readStockRows, startStockProgress, type StockPreview, type StockProgress,
 } from './stock-rows.ts';
-import type { UploadedFile } from '../uploaded-file.ts';
+import type { FileDescription, UploadedFile } from '../uploaded-file.ts';
 
-/** Import settings; columns apply to CSV only. */
+/** Import settings, as plain data; columns apply to CSV only. */
 export interface StockSettings extends StockOrigin {
-  readonly map: StockColumnMap;
+  readonly map: MemberValues<StockMember>;
   /** Whether products that the file does not name are set to 0. */
   readonly isComplete: boolean;
   /** The share of the products in stock that may be set to 0, in percent: 0 to 100. */
@@ -34,24 +36,62 @@ export interface StockSettings extends StockOrigin {
 }
 
 export const DEFAULT_STOCK_SETTINGS: StockSettings = {
-  map: new Map(), isComplete: false, zeroLimitPercent: ZERO_LIMIT_DEFAULT_PERCENT,
+  map: [], isComplete: false, zeroLimitPercent: ZERO_LIMIT_DEFAULT_PERCENT,
   source: undefined, reason: undefined,
 };
+
+/** What the pages show of an import of stock: plain data. */
+export interface StockDescription {
+  readonly kind: 'stock';
+  readonly file: FileDescription;
+  readonly settings: StockSettings;
+  /** Of the current or latest run. */
+  readonly progress: StockProgress;
+  /** Undefined until the dry run has reached its end. */
+  readonly preview: StockPreview | undefined;
+  /** What a stocktake sets to 0; known at its end. */
+  readonly total: MissingProducts;
+}
+
+/** How the columns are matched; undefined unless the file is CSV. */
+export function stockColumnsOf(
+  { file: { head: { format, header } }, settings }: Pick<StockDescription, 'file' | 'settings'>,
+): MatchedStockColumns | undefined {
+  return format === 'csv' ? matchStockColumns(header, new Map(settings.map)) : undefined;
+}
+
+/** Whether the columns are clear, so that a dry run makes sense. */
+export function isStockUsable(task: StockDescription): boolean {
+  return stockColumnsOf(task)?.isUsable !== false;
+}
+
+/** Whether the dry run has a result, and its stocktake does not exceed the limit. */
+export function canStartStock({ preview, total, settings }: StockDescription): boolean {
+  const isOver = isOverZeroLimit(total.missing, total.inStock, settings.zeroLimitPercent);
+  return preview !== undefined && preview.refusal === undefined && !isOver;
+}
 
 export class StockImport {
   readonly kind = 'stock';
   readonly file: FileImport;
   readonly settings: StockSettings;
   /** Of the current or latest run. */
-  progress = startStockProgress();
+  progress: StockProgress;
   /** Undefined until the dry run has reached its end. */
   preview: StockPreview | undefined;
   /** What a stocktake sets to 0; known at its end. */
-  total: MissingProducts = { missing: 0, inStock: 0 };
+  total: MissingProducts;
 
-  constructor(file: FileImport, settings: StockSettings) {
+  /** @param latest Of the latest run, if there was one. */
+  constructor(
+    file: FileImport, settings: StockSettings,
+    latest?: Pick<StockDescription, 'progress' | 'preview' | 'total'>,
+  ) {
     this.file = file;
     this.settings = settings;
+    this.progress = latest?.progress ?? startStockProgress();
+    this.preview = latest?.preview;
+    this.total = latest?.total ?? { missing: 0, inStock: 0 };
   }
 
   get upload(): UploadedFile {
@@ -62,31 +102,27 @@ export class StockImport {
     return new StockImport(this.file, settings);
   }
 
-  /** How the columns are matched; undefined unless the file is CSV. */
-  get columns(): MatchedStockColumns | undefined {
-    const { format, header } = this.upload.head;
-    return format === 'csv' ? matchStockColumns(header, this.settings.map) : undefined;
+  /** For the next run: the same task without progress. */
+  begin(): StockImport {
+    const { file, settings, preview, total } = this;
+    return new StockImport(file, settings, { progress: startStockProgress(), preview, total });
   }
 
-  /** Whether the columns are clear, so that a dry run makes sense. */
+  get description(): StockDescription {
+    const { kind, upload: { description: file }, settings, progress, preview, total } = this;
+    return { kind, file, settings, progress, preview, total };
+  }
+
   get isUsable(): boolean {
-    return this.columns?.isUsable !== false;
+    return isStockUsable(this.description);
   }
 
-  /** Whether the dry run has a result that may be written. */
   get canStart(): boolean {
-    const { preview, isOverZeroLimit: isOver } = this;
-    return preview !== undefined && preview.refusal === undefined && !isOver;
+    return canStartStock(this.description);
   }
 
   get diskBytes(): number {
     return this.upload.file.sizeBytes;
-  }
-
-  /** Whether a stocktake would set more products to 0 than its limit allows. */
-  get isOverZeroLimit(): boolean {
-    const { missing, inStock } = this.total;
-    return isOverZeroLimit(missing, inStock, this.settings.zeroLimitPercent);
   }
 
   /** Sets `preview`, unless the file cannot be read. A stocktake is evaluated to its end. */
@@ -102,7 +138,6 @@ export class StockImport {
   /** Returns whether it reached the end of the file. */
   async write(signal: AbortSignal): Promise<boolean> {
     const { file: { importer, upload, store }, settings } = this;
-    this.progress = startStockProgress();
     const rejected = upload.collectRejected(this.kind);
     try {
       const file = { kind: this.kind, head: upload.head } as const;
@@ -124,15 +159,20 @@ export class StockImport {
     }
   }
 
-  async close(): Promise<void> {
-    await this.upload.close();
+  /** After the node that wrote it has stopped. @param counts Of the import's record, if known. */
+  recover(counts: ImportCounts = {}): void {
+    const { progress, upload } = this;
+    Object.assign(progress.counts, counts);
+    const { applied, unchanged, failed } = progress.counts;
+    progress.rows = applied + unchanged + failed;
+    upload.noteIncomplete();
   }
 
   #read(target: Parameters<typeof readStockRows>[2]): ReturnType<typeof readStockRows> {
     const { upload: { file, head }, settings: { map, source }, progress } = this;
     const hasSource = source !== undefined;
     const reader = head.format === 'ndjson' ? new StockNdjsonRows(hasSource)
-      : new StockCsvRows({ map, hasSource });
+      : new StockCsvRows({ map: new Map(map), hasSource });
     return readStockRows(reader, file.read(), target, progress);
   }
 

@@ -17,7 +17,7 @@ import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 import { countBytes, type RejectedLine } from '../products/product-rows.ts';
 
 /** Progress of one run; `readStockRows` updates it. */
-interface StockProgress {
+export interface StockProgress {
   readBytes: number;
   rows: number;
   readonly counts: {

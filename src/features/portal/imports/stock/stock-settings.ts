@@ -11,8 +11,7 @@ import { card } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { PageRequest } from '../../route.ts';
 import { columnFieldNames, readColumns, renderColumnFields } from '../column-fields.ts';
-import type { ImportJob } from '../import-job.ts';
-import type { StockImport, StockSettings } from './stock-import.ts';
+import { type StockDescription, stockColumnsOf, type StockSettings } from './stock-import.ts';
 
 /** How the page names the members of a stock change. */
 export const MEMBER_LABELS: Readonly<Record<StockMember, string>> = {
@@ -47,7 +46,7 @@ function listFields({ isComplete, zeroLimitPercent, reason, source }: StockSetti
 }
 
 /** The fields of the form, for its error summary. */
-export function listStockFields({ settings }: StockImport): readonly Field[] {
+export function listStockFields({ settings }: StockDescription): readonly Field[] {
   return listFields(settings);
 }
 
@@ -57,7 +56,7 @@ export const STOCK_SETTINGS_FIELDS: readonly string[] =
 
 /** Reads the settings form. Adds an error for each invalid field. */
 export function readStockSettings(
-  form: Form, { upload }: StockImport, errors: Map<string, string>,
+  form: Form, { file }: StockDescription, errors: Map<string, string>,
 ): StockSettings {
   const readLine = (name: string, { parse }: Validator<string>): string | undefined => {
     const text = form.getTrimmed(name);
@@ -66,7 +65,7 @@ export function readStockSettings(
   const typed = parseTypedWhole(form.get('zero_limit'));
   const percent = 'value' in typed ? STOCK_SYNC_VALIDATORS.zero_limit.parse(typed.value) : typed;
   return {
-    map: readColumns(form, STOCK_MEMBERS, upload),
+    map: readColumns(form, STOCK_MEMBERS, file),
     isComplete: form.get('complete') === 'true',
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
@@ -75,16 +74,17 @@ export function readStockSettings(
 }
 
 export function renderStockSettings(
-  request: PageRequest, { id }: ImportJob, task: StockImport, state: FormState,
+  request: PageRequest, jobId: string, task: StockDescription, state: FormState,
 ): Html {
-  const { columns, upload, settings } = task;
+  const { file, settings } = task;
+  const columns = stockColumnsOf(task);
   const content = html`${hiddenField('kind', task.kind)}
     ${renderFields(listFields(settings), state)}
     ${columns && renderColumnFields({
     members: STOCK_MEMBERS, indexes: columns.indexes, map: settings.map, several: ' or ',
     label: (member) => MEMBER_LABELS[member], isRemembered: settings.hasRememberedColumns,
-  }, upload, state)}
+  }, file, state)}
     <button class="plain">Update preview</button>`;
-  const path = request.link(`/import/${id}`);
+  const path = request.link(`/import/${jobId}`);
   return card('reading', 'Import settings', postForm(request, path, content));
 }

@@ -7,12 +7,14 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import { renderColumns } from '../column-fields.ts';
-import type { ImportJob } from '../import-job.ts';
+import type { JobDescription } from '../job-description.ts';
 import {
   countRows, describeChecked, limit, renderCommit, renderRecordLink, renderRejectedFile,
   renderRejectedLines, type TaskView, viewFile,
 } from '../job-view.ts';
-import type { StockImport } from './stock-import.ts';
+import {
+  canStartStock, isStockUsable, stockColumnsOf, type StockDescription,
+} from './stock-import.ts';
 import type { StockPreview } from './stock-rows.ts';
 import {
   COMPLETE_LABEL, MEMBER_LABELS, renderStockSettings, ZERO_LIMIT_LABEL,
@@ -20,31 +22,35 @@ import {
 
 const PERCENT = 100;
 
-export function viewStock(request: PageRequest, job: ImportJob, task: StockImport): TaskView {
+export function viewStock(
+  request: PageRequest, job: JobDescription, task: StockDescription,
+): TaskView {
   const { format } = request;
+  const isCsv = task.file.head.format === 'csv';
   return {
     ...viewFile(request, task),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
-      ${renderStockSettings(request, job, task, state)}
-      ${task.columns && renderColumns(task.upload, (index) => describeUse(task, index))}`,
+      ${renderStockSettings(request, job.id, task, state)}
+      ${isCsv && renderColumns(task.file, (index) => describeUse(task, index))}`,
     result: () => renderResult(request, job, task),
   };
 }
 
-function describeUse({ columns }: StockImport, index: number): string {
+function describeUse(task: StockDescription, index: number): string {
+  const columns = stockColumnsOf(task);
   const members = STOCK_MEMBERS.filter((member) => columns?.indexes[member].includes(index));
   return members.map((member) => MEMBER_LABELS[member]).join(', ') || 'not used';
 }
 
 /** The result of the dry run, and the button that starts the import. */
-function renderPreview(request: PageRequest, job: ImportJob, task: StockImport): Content {
+function renderPreview(request: PageRequest, job: JobDescription, task: StockDescription): Content {
   const { preview, progress: { counts, ignoredColumns } } = task;
-  if (!task.isUsable) {
+  if (!isStockUsable(task)) {
     return html`<div class="notice low" role="status"><p>${describeColumns(task)}</p></div>`;
   }
   if (!preview) {
-    return html`<div class="notice bad" role="alert"><p>${job.state.problem}</p>
+    return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
       <p>Nothing was changed.</p></div>`;
   }
   const { format } = request;
@@ -58,7 +64,8 @@ function renderPreview(request: PageRequest, job: ImportJob, task: StockImport):
       ${counts.matched === 0 && counts.unknown > 0 && html`<p>None of the rows matches one of your
         products. To create them, read the file as a product file.</p>`}
       ${!hasEffect ? html`<p><strong>Nothing to import:</strong> no stock would change.</p>`
-    : task.canStart ? renderCommit(request, job, 'Import now') : renderRefusal(format, task)}`)}
+    : canStartStock(task) ? renderCommit(request, job, 'Import now')
+      : renderRefusal(format, task)}`)}
     ${preview.zeroed.length > 0 && renderZeroed(format, preview.zeroed)}
     ${preview.changes.length > 0 && renderChanges(format, preview.changes)}
     ${preview.unknown.length > 0 && renderUnknown(format, preview.unknown)}
@@ -66,7 +73,9 @@ function renderPreview(request: PageRequest, job: ImportJob, task: StockImport):
 }
 
 /** Why rows cannot be read. */
-function describeColumns({ columns, upload: { head: { header } } }: StockImport): string {
+function describeColumns(task: StockDescription): string {
+  const { file: { head: { header } } } = task;
+  const columns = stockColumnsOf(task);
   const [pair] = columns?.missing ?? [];
   if (pair) {
     const labels = pair.map((member) => MEMBER_LABELS[member]).join(' or ');
@@ -82,7 +91,7 @@ function describeColumns({ columns, upload: { head: { header } } }: StockImport)
 }
 
 /** Why a stocktake cannot start, and what to do. */
-function renderRefusal(format: Format, { preview, total, settings }: StockImport): Html {
+function renderRefusal(format: Format, { preview, total, settings }: StockDescription): Html {
   const { missing, inStock } = total;
   const percent = Math.ceil(PERCENT * missing / inStock);
   return html`<div class="notice low" role="status">${preview?.refusal !== undefined
@@ -127,10 +136,10 @@ function renderUnknown(format: Format, unknown: StockPreview['unknown']): Html {
 }
 
 /** The outcome of the import, and its file of rejected rows. */
-function renderResult(request: PageRequest, job: ImportJob, task: StockImport): Html {
+function renderResult(request: PageRequest, job: JobDescription, task: StockDescription): Html {
   const { format } = request;
-  const { phase, problem } = job.state;
-  const { progress, upload } = task;
+  const { phase, problem } = job;
+  const { progress, file } = task;
   const { applied, unchanged, failed } = progress.counts;
   const rows = countRows(format, progress.rows);
   const isSuccess = phase === 'done' && failed === 0;
@@ -142,11 +151,11 @@ function renderResult(request: PageRequest, job: ImportJob, task: StockImport): 
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
     <div class="card">${facts(listCounts(format, task, false))}
       ${renderRecordLink(request, progress.importId)}</div>
-    ${failed > 0 && renderRejectedFile(request, job, upload)}`;
+    ${failed > 0 && renderRejectedFile(request, job, file)}`;
 }
 
 function listCounts(
-  format: Format, { progress: { counts }, settings }: StockImport, isDryRun: boolean,
+  format: Format, { progress: { counts }, settings }: StockDescription, isDryRun: boolean,
 ): Facts {
   const { matched, applied, unchanged, failed, unknown, zeroed } = counts;
   return [

@@ -1,0 +1,130 @@
+/**
+ * Moves a catalogue from a data folder to an empty PostgreSQL database. The source is locked, and
+ * its rows are never changed. Until the proof, the target has a mark, with which no server opens
+ * it; a move that was interrupted finds it again and continues.
+ */
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../domain/error.ts';
+import type { ConnectOptions } from '../postgres/connect/open-connection.ts';
+import { migrate } from '../postgres/schema/migrate.ts';
+import type { Query } from '../postgres/sql.ts';
+import type { Connection } from '../postgres/wire/connection.ts';
+import type { ServerKey } from '../rules/server-key.ts';
+import { readText } from '../sql/row.ts';
+import { lockCatalogue } from '../sqlite/backup/restore.ts';
+import { checkSchema } from '../sqlite/check/schema.ts';
+import { openWriter } from '../sqlite/engine/connection.ts';
+import {
+  assertCatalogueExists, CATALOGUE_FILE_NAME, findVersion,
+} from '../sqlite/engine/database-file.ts';
+import { SCHEMA_VERSION } from '../sqlite/engine/migrate.ts';
+import { findServerKey } from '../sqlite/files/server-key.ts';
+import {
+  assertNoServers, beginMove, distrustMove, endMove, findMark, withDatabase,
+} from './database.ts';
+import {
+  copyTables, type MoveProgress, type ProvenTable, proveTables, readState,
+} from './move.ts';
+import { PostgresSide } from './postgres-side.ts';
+import { SqliteSide } from './sqlite-side.ts';
+import { listTablesWithDerived, type Table } from './tables.ts';
+
+export interface MoveTask {
+  /** The data folder. */
+  readonly folder: string;
+  readonly connect: ConnectOptions;
+  readonly onProgress: (progress: MoveProgress) => void;
+  /** For people: how the move begins. */
+  readonly onNote: (text: string) => void;
+}
+
+/** Resolves when the target is complete, with what was proved to be equal. */
+export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTable[]> {
+  const { folder, connect, onProgress, onNote } = task;
+  const { db, key } = openSource(folder);
+  try {
+    const source = new SqliteSide(db);
+    const tables = listTablesWithDerived(db);
+    const { state, totalRows } = await readState(source, tables, key.check);
+    return await withDatabase(connect, async (connection, query) => {
+      await prepareTarget(connection, query, tables, key, state.toString('hex'), onNote);
+      const target = new PostgresSide(connection, query);
+      const move = { source, target, tables, totalRows, onProgress };
+      await copyTables(move, true);
+      await query(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`);
+      const proven = await proveTables(move).catch(async (error: unknown) => {
+        if (error instanceof AppError) await distrustMove(query);
+        throw error;
+      });
+      await assertNoServers(query);
+      await endMove(query);
+      return proven;
+    });
+  } finally {
+    closeSource(db, folder);
+  }
+}
+
+/**
+ * Locks the catalogue. A manipulated one may contain a table whose name is SQL, or a view: so its
+ * schema is checked before anything else is read.
+ * @throws AppError `not_found`, `unavailable`
+ */
+function openSource(folder: string): { readonly db: DatabaseSync; readonly key: ServerKey } {
+  assertCatalogueExists(folder);
+  const file = join(folder, CATALOGUE_FILE_NAME);
+  const version = findVersion(file);
+  if (version !== SCHEMA_VERSION) {
+    throw new AppError('unavailable', `The catalogue has schema version ${version}, and a move `
+      + `needs ${SCHEMA_VERSION}. Upgrade it first: seller list --data ${folder}`);
+  }
+  const key = findServerKey(folder);
+  if (!key) {
+    throw new AppError('unavailable', `${folder} has no valid server.key. Put back the one that `
+      + 'belongs to the catalogue: its secrets are encrypted with it.');
+  }
+  const db = lockCatalogue(folder, file);
+  for (const { what } of checkSchema(db)) {
+    closeSource(db, folder);
+    throw new AppError('unavailable', `The catalogue cannot be moved: ${what} Run doctor on it.`);
+  }
+  return { db, key };
+}
+
+/** Leaves the file in WAL mode, as servers do. A failed move may still be reading from `db`. */
+function closeSource(db: DatabaseSync, folder: string): void {
+  db.close();
+  openWriter(join(folder, CATALOGUE_FILE_NAME)).close();
+}
+
+async function prepareTarget(
+  connection: Connection, query: Query, tables: readonly Table[], key: ServerKey, mark: string,
+  onNote: MoveTask['onNote'],
+): Promise<void> {
+  const existing = await query(`
+    SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()`);
+  const names = existing.map((row) => readText(row, 'name'));
+  const found = names.includes('setting') ? await findMark(query) : undefined;
+  if (found === undefined) {
+    await assertEmpty(query, tables.filter(({ name }) => names.includes(name)));
+  }
+  await migrate(connection, key);
+  await assertNoServers(query);
+  if (found === mark) return onNote('Continuing the unfinished move.');
+  if (found !== undefined) {
+    onNote('The source has changed since the unfinished move, or the proof of its copy failed: '
+      + 'copying everything again.');
+  }
+  await beginMove(query, tables, mark);
+}
+
+/** The chain of audit events that a new database begins has no event yet. */
+async function assertEmpty(query: Query, tables: readonly Table[]): Promise<void> {
+  for (const { name } of tables) {
+    if (name === 'audit_segment') continue;
+    if ((await query(`SELECT 1 AS n FROM ${name} LIMIT 1`)).length === 0) continue;
+    throw new AppError('unavailable', `The database is not empty: its table ${name} has rows. It `
+      + 'was left unchanged. Move to a new database: createdb NAME');
+  }
+}

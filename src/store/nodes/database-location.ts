@@ -1,0 +1,64 @@
+/**
+ * A database as settings name it. Reads the secrets that all of its nodes share, the server's key
+ * and the password, from files such as those of a secret manager; nothing here creates one.
+ */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { AppError } from '../../domain/error.ts';
+import { SERVER_KEY_BYTES, ServerKey } from '../rules/server-key.ts';
+
+/** Access for users that are neither the owner nor in the file's group. */
+const OTHERS_MODE = 0o007;
+const PASSWORD_LIMIT_BYTES = 4_096;
+
+/** A PostgreSQL database, which any number of processes may use at a time. */
+export interface DatabaseLocation {
+  /** `postgres://user@host:5432/name`, without a password. */
+  readonly database: string;
+  /** The file with the server's key: 32 bytes, the same for every process. */
+  readonly serverKeyFile: string;
+  /** A file with the password. Default: `PGPASSWORD`, then the password file of PostgreSQL. */
+  readonly passwordFile?: string | undefined;
+}
+
+/** @throws AppError `unavailable` for a file that is missing, open to all users, or not a key */
+export function readServerKeyFile(path: string): ServerKey {
+  const bytes = readSecretFile(path, 'server key', SERVER_KEY_BYTES);
+  if (bytes.length === SERVER_KEY_BYTES) return new ServerKey(bytes);
+  throw new AppError('unavailable', `${path} is not a server key: it must have exactly ${
+    SERVER_KEY_BYTES} bytes. Use the file with which the database was set up.`);
+}
+
+/** The first line. @throws AppError `unavailable` */
+export function readPasswordFile(path: string): string {
+  const text = readSecretFile(path, 'password', PASSWORD_LIMIT_BYTES).toString('utf8');
+  const [password = ''] = text.split(/\r?\n/, 1);
+  if (password !== '') return password;
+  throw new AppError('unavailable', `The password file ${path} is empty.`);
+}
+
+function readSecretFile(path: string, what: string, limitBytes: number): Buffer {
+  const bytes = tryReading(path, what);
+  if (bytes.length <= limitBytes) return bytes;
+  throw new AppError('unavailable', `${path} is not a ${what}: it has ${bytes.length} bytes.`);
+}
+
+function tryReading(path: string, what: string): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError('unavailable', `The ${what} cannot be read: ${reason}.`, { cause: error });
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new AppError('unavailable', `${path} is not a plain file.`);
+    if ((stats.mode & OTHERS_MODE) !== 0) {
+      throw new AppError('unavailable', `Every user of this machine can access the ${what} in ${
+        path}. Revoke that access: chmod o= ${path}`);
+    }
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,21 @@
+/** The throttle port in the memory of one process, which alone serves its store. */
+import { RateLimiter } from '../../runtime/rate-limiter.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../limits.ts';
+import type { ThrottleBucket, ThrottleStore } from './throttle-store.ts';
+
+/** A restart fills all buckets. @param clock Milliseconds since 1970. */
+export function makeMemoryThrottles(clock: () => number): ThrottleStore {
+  const limiters = new Map<string, RateLimiter<string>>();
+
+  function limiterOf(bucket: ThrottleBucket): RateLimiter<string> {
+    const known = limiters.get(bucket.kind);
+    const limiter = known ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    if (!known) limiters.set(bucket.kind, limiter);
+    return limiter;
+  }
+
+  return {
+    takeThrottle: async (bucket) => limiterOf(bucket).take(bucket.name),
+    refundThrottle: async (bucket) => limiterOf(bucket).refund(bucket.name),
+  };
+}

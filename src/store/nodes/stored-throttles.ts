@@ -1,0 +1,40 @@
+/**
+ * The throttle port on token buckets that the store keeps. A bucket that was empty is remembered
+ * for a moment, so that a flood of attempts costs the store little.
+ */
+import { RATE_LIMIT_ENTRIES_LIMIT, THROTTLE_EMPTY_LIMIT_MS } from '../limits.ts';
+import type { RateLeases } from './rate-lease-store.ts';
+import type { ThrottleBucket, ThrottleStore } from './throttle-store.ts';
+
+/** @param exchange Takes and returns tokens, as `RateLeases.exchange` does. */
+export function makeStoredThrottles(
+  exchange: (
+    bucket: ThrottleBucket, wanted: number, returned: number,
+  ) => ReturnType<RateLeases['exchange']>,
+): ThrottleStore {
+  /** When to ask for an empty bucket again, and its next token, by `performance.now()`. */
+  const empty = new Map<string, { readonly askAt: number; readonly tokenAt: number }>();
+  const keyOf = ({ kind, name }: ThrottleBucket): string => `${kind} ${name}`;
+  const reject = (waitMs: number) =>
+    ({ isAllowed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+  return {
+    async takeThrottle(bucket) {
+      const known = empty.get(keyOf(bucket));
+      const now = performance.now();
+      if (known && now < known.askAt) return reject(known.tokenAt - now);
+      empty.delete(keyOf(bucket));
+      const { granted, tokens } = await exchange(bucket, 1, 0);
+      if (granted > 0) return { isAllowed: true, retryAfterSeconds: 0 };
+      const waitMs = (1 - tokens) * bucket.windowMs / bucket.limit;
+      const askAt = now + Math.min(waitMs, THROTTLE_EMPTY_LIMIT_MS);
+      empty.set(keyOf(bucket), { askAt, tokenAt: now + waitMs });
+      const [oldest = ''] = empty.keys();
+      if (empty.size > RATE_LIMIT_ENTRIES_LIMIT) empty.delete(oldest);
+      return reject(waitMs);
+    },
+    async refundThrottle(bucket) {
+      await exchange(bucket, 0, 1);
+      empty.delete(keyOf(bucket));
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What keys grant. A request knows only the hash of its key. The seller of a key never changes, so
+ * each node remembers it; everything else is read for every request, by the seller.
+ */
+import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { Grant } from '../../access-store.ts';
+import { readGranted } from '../../sql/access/key-queries.ts';
+import { readCurrency, readId, readInteger } from '../../sql/row.ts';
+import { POSTGRES_KEY_OWNERS_LIMIT } from '../limits.ts';
+import type { Query } from '../sql.ts';
+
+const FIND_OWNER = 'SELECT seller_id FROM key_owner WHERE hash = $1';
+const FIND_GRANT = `
+  SELECT k.id, k.scopes, k.address_ranges, k.expires_at, s.currency, s.currency_decimals, s.position
+  FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
+  WHERE k.seller_id = $1 AND k.hash = $2 AND s.id = $1 AND k.revoked_at IS NULL
+    AND s.disabled_at IS NULL`;
+
+export class Grants {
+  readonly #query: Query;
+  readonly #owners = new Map<string, SellerId>();
+  /** Of this event-loop iteration: concurrent requests mostly have the same few keys. */
+  readonly #reading = new Map<string, Promise<Grant | undefined>>();
+
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  find(hash: string): Promise<Grant | undefined> {
+    const shared = this.#reading.get(hash);
+    if (shared) return shared;
+    if (this.#reading.size === 0) setImmediate(() => this.#reading.clear());
+    const grant = this.#find(hash);
+    this.#reading.set(hash, grant);
+    return grant;
+  }
+
+  async #find(hash: string): Promise<Grant | undefined> {
+    const sellerId = this.#owners.get(hash) ?? await this.#findOwner(hash);
+    if (sellerId === undefined) return undefined;
+    const [row] = await this.#query(FIND_GRANT, sellerId, hash);
+    return row && {
+      sellerId, keyId: readId<KeyId>(row, 'id'), ...readGranted(row),
+      currency: readCurrency(row), position: readInteger(row, 'position'),
+    };
+  }
+
+  async #findOwner(hash: string): Promise<SellerId | undefined> {
+    const [row] = await this.#query(FIND_OWNER, hash);
+    if (!row) return undefined;
+    const sellerId = readId<SellerId>(row, 'seller_id');
+    this.#owners.set(hash, sellerId);
+    for (const oldest of this.#owners.keys()) {
+      if (this.#owners.size <= POSTGRES_KEY_OWNERS_LIMIT) break;
+      this.#owners.delete(oldest);
+    }
+    return sellerId;
+  }
+}

@@ -1,0 +1,66 @@
+/** Queries of stock levels and of the sequence numbers of their sources. */
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import { parseNamedId } from '../../rules/stock-levels.ts';
+import { readId, readInteger, readText, type Row } from '../../sql/row.ts';
+import type { Query } from '../sql.ts';
+import {
+  LoadedLevels, type StoredLevel, type StoredSequence,
+} from '../../rules/working-set/loaded-levels.ts';
+
+/** Columns for `mapLevel`. */
+export const LEVEL_COLUMNS = 'id, sku, stock, position, updated_at';
+const SELECT_LEVELS = `SELECT ${LEVEL_COLUMNS} FROM product WHERE seller_id = $1`;
+
+/** Of a seller ($1), by names ($2). */
+export const LEVEL_QUERIES = {
+  levelsBySku: `${SELECT_LEVELS} AND sku = ANY ($2::text[])`,
+  levelsById: `${SELECT_LEVELS} AND id = ANY ($2::bigint[])`,
+  sequencesBySku: `
+    SELECT product_id, source, sequence FROM stock_sequence WHERE seller_id = $1
+    AND product_id IN (SELECT id FROM product WHERE seller_id = $1 AND sku = ANY ($2::text[]))`,
+  sequencesById: `
+    SELECT product_id, source, sequence FROM stock_sequence
+    WHERE seller_id = $1 AND product_id = ANY ($2::bigint[])`,
+  inStock: `${SELECT_LEVELS} AND stock > 0`,
+} as const;
+
+export function mapLevel(row: Row): StoredLevel {
+  return {
+    id: readId<ProductId>(row, 'id'),
+    sku: readText(row, 'sku') as Sku, // the column holds SKUs
+    stock: readInteger(row, 'stock'),
+    position: readInteger(row, 'position'),
+    at: readInteger(row, 'updated_at'),
+  };
+}
+
+export function mapSequence(row: Row): StoredSequence {
+  return {
+    id: readId<ProductId>(row, 'product_id'),
+    source: readText(row, 'source'),
+    sequence: readInteger(row, 'sequence'),
+  };
+}
+
+/** The levels of named products, for reading only. */
+export async function loadLevels(
+  query: Query, sellerId: SellerId, named: readonly ProductReference[], hasSource: boolean,
+): Promise<LoadedLevels> {
+  const skus = named.flatMap(({ sku }) => sku ?? []);
+  const ids = named.flatMap(({ id, sku }) =>
+    (sku === undefined ? parseNamedId(sellerId, id) ?? [] : []));
+  const find = (text: string, names: readonly (string | number)[]) =>
+    (names.length === 0 ? [] : query(text, sellerId, names as string[]));
+  const [bySku, byId, ...sequences] = await Promise.all([
+    find(LEVEL_QUERIES.levelsBySku, skus), find(LEVEL_QUERIES.levelsById, ids),
+    ...(hasSource ? [
+      find(LEVEL_QUERIES.sequencesBySku, skus), find(LEVEL_QUERIES.sequencesById, ids),
+    ] : []),
+  ]);
+  const levels = new LoadedLevels(true);
+  for (const row of [...bySku, ...byId]) levels.load(mapLevel(row));
+  for (const row of sequences.flat()) levels.loadSequence(mapSequence(row));
+  return levels;
+}

@@ -1,0 +1,129 @@
+/** Locks sellers and loads the rows that their mutations name, in one round trip. */
+import type { ImportCounts } from '../../../domain/catalogue/import.ts';
+import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
+import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import type { SellerState } from '../../rules/mutations/position-allocator.ts';
+import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
+import {
+  readBytes, readCurrency, readId, readInteger, readOptional, readText, type Row,
+} from '../../sql/row.ts';
+import { type IdempotencyRecords, keyOfRecord } from '../../rules/working-set/decision.ts';
+import type { Connection } from '../wire/connection.ts';
+import { BEGIN } from '../wire/statement-run.ts';
+import type { Parameter, Value } from '../wire/values.ts';
+import { type LoadedSeller, makeLoadedSeller } from '../../rules/working-set/loaded-seller.ts';
+import { LEVEL_QUERIES, mapLevel, mapSequence } from './level-queries.ts';
+import type { NamedRows } from '../../rules/working-set/named-rows.ts';
+
+const LOCK = `
+  SELECT position, last_at, last_product_id, currency, currency_decimals, disabled_at
+  FROM seller WHERE id = $1 FOR UPDATE`;
+const SELECT_PRODUCTS = `SELECT ${PRODUCT_COLUMNS.join(', ')} FROM product WHERE seller_id = $1`;
+/** Of a seller ($1), most of them by names ($2). */
+const QUERIES = {
+  lock: LOCK,
+  productsBySku: `${SELECT_PRODUCTS} AND sku = ANY ($2::text[])`,
+  productsById: `${SELECT_PRODUCTS} AND id = ANY ($2::bigint[])`,
+  deletions: `
+    SELECT product_id, position FROM change
+    WHERE seller_id = $1 AND product_id = ANY ($2::bigint[]) AND type = 'deleted'
+    ORDER BY position`,
+  ...LEVEL_QUERIES,
+  imports: 'SELECT id, counts FROM import WHERE seller_id = $1 AND id = ANY ($2::bigint[])',
+  lastImport: 'SELECT coalesce(max(id), 0) AS id FROM import WHERE seller_id = $1',
+  records: `
+    SELECT key_hash, part, fingerprint, outcome FROM idempotency
+    WHERE seller_id = $1 AND key_hash = ANY ($2::bytea[]) AND at > $3`,
+} as const;
+
+
+type QueryName = keyof typeof QUERIES;
+type Lookup = readonly [QueryName, readonly Parameter[]];
+
+/**
+ * Each statement is about one seller, as Citus demands of those that lock. Sellers are locked in
+ * the order of ids, so that two transactions never wait for each other.
+ * @param connection Has no transaction yet; afterwards it has one that holds the locks.
+ */
+export async function loadSellers(
+  connection: Connection, named: ReadonlyMap<SellerId, NamedRows>, at: number,
+): Promise<{
+  readonly sellers: ReadonlyMap<SellerId, LoadedSeller>; readonly records: IdempotencyRecords;
+}> {
+  const all = [...named].sort(([one], [other]) => one - other).map(([sellerId, rows]) =>
+    ({ sellerId, rows, lookups: listLookups(sellerId, rows, at) }));
+  const [, ...results] = await connection.run([BEGIN, ...all.flatMap(({ lookups }) =>
+    lookups.map(([name, values]) => ({ text: QUERIES[name], values })))]);
+  const records: IdempotencyRecords = new Map();
+  const sellers = new Map(all.map(({ sellerId, rows, lookups }) => {
+    const found = new Map(lookups.map(([name]) => [name, results.shift()] as const));
+    const read = (name: QueryName): readonly Row[] => found.get(name)?.rows ?? [];
+    for (const row of read('records')) {
+      const key = keyOfRecord(sellerId, readBytes(row, 'key_hash'), readInteger(row, 'part'));
+      const outcome = readText(row, 'outcome');
+      records.set(key, { fingerprint: readBytes(row, 'fingerprint'), outcome });
+    }
+    return [sellerId, loadSeller(sellerId, rows, read)] as const;
+  }));
+  return { sellers, records };
+}
+
+function listLookups(sellerId: SellerId, named: NamedRows, at: number): readonly Lookup[] {
+  const { skus, ids, isStock, hasSource } = named;
+  const lookups: Lookup[] = [['lock', [sellerId]]];
+  const add = (name: QueryName, names: Iterable<Value>, ...others: readonly Value[]): void => {
+    const list = [...names];
+    if (list.length > 0) lookups.push([name, [sellerId, list, ...others]]);
+  };
+  add(isStock ? 'levelsBySku' : 'productsBySku', skus);
+  add(isStock ? 'levelsById' : 'productsById', ids);
+  add('deletions', named.deleted);
+  if (hasSource) add('sequencesBySku', skus);
+  if (hasSource) add('sequencesById', ids);
+  if (named.isStocktake) lookups.push(['inStock', [sellerId]]);
+  add('imports', named.imports);
+  if (named.startsImport) lookups.push(['lastImport', [sellerId]]);
+  add('records', named.idempotencyHashes, at - IDEMPOTENCY_LIFE_MS);
+  return lookups;
+}
+
+function loadSeller(
+  sellerId: SellerId, named: NamedRows, read: (query: QueryName) => readonly Row[],
+): LoadedSeller {
+  const [locked] = read('lock');
+  const [lastImport] = read('lastImport');
+  const state = locked && mapState(locked);
+  const seller = makeLoadedSeller(state, true, lastImport && readInteger(lastImport, 'id'));
+  const { products, levels, imports } = seller;
+  if (!named.isStock) products.expect(named.skus, named.ids);
+  for (const row of [...read('productsBySku'), ...read('productsById')]) {
+    if (!state) break;
+    products.load(decodeProduct({ sellerId, currency: state.currency }, Object.values(row)));
+  }
+  for (const row of read('deletions')) {
+    products.noteDeletion(readId<ProductId>(row, 'product_id'), readInteger(row, 'position'));
+  }
+  for (const name of ['inStock', 'levelsBySku', 'levelsById'] as const) {
+    for (const row of read(name)) levels.load(mapLevel(row));
+  }
+  for (const name of ['sequencesBySku', 'sequencesById'] as const) {
+    for (const row of read(name)) levels.loadSequence(mapSequence(row));
+  }
+  for (const id of named.imports) imports.load(id, undefined);
+  for (const row of read('imports')) {
+    // The cast: the column holds what the import records wrote.
+    const counts = JSON.parse(readText(row, 'counts')) as ImportCounts;
+    imports.load(readId<ImportId>(row, 'id'), counts);
+  }
+  return seller;
+}
+
+function mapState(row: Row): SellerState {
+  return {
+    position: readInteger(row, 'position'),
+    lastAt: readInteger(row, 'last_at'),
+    lastProductId: readInteger(row, 'last_product_id'),
+    currency: readCurrency(row),
+    isDisabled: readOptional(row, 'disabled_at', readInteger) !== undefined,
+  };
+}

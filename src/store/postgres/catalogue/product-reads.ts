@@ -1,0 +1,53 @@
+/** Reads of products by id, by SKU and in creation order: one statement each. */
+import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductTarget } from '../../../domain/catalogue/product.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { ProductPage } from '../../catalogue-store.ts';
+import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
+import { readCurrency } from '../../sql/row.ts';
+import type { PageQuery } from '../../write.ts';
+import { searchProducts } from '../search/product-search.ts';
+import type { Query } from '../sql.ts';
+
+const FIND = `
+  SELECT s.currency, s.currency_decimals, ${PRODUCT_COLUMNS.map((name) => `p.${name}`).join(', ')}
+  FROM seller AS s JOIN product AS p ON p.seller_id = s.id WHERE s.id = $1 AND p.seller_id = $1`;
+const FIND_BY_ID = `${FIND} AND p.id = ANY ($2::bigint[])`;
+const FIND_BY_SKU = `${FIND} AND p.sku = ANY ($2::text[])`;
+
+export function productReads(query: Query) {
+  async function find(
+    text: string, sellerId: SellerId, names: readonly (string | number)[],
+  ): Promise<readonly Product[]> {
+    const rows = await query(text, sellerId, names);
+    return rows.map((row) => {
+      const [, , ...columns] = Object.values(row);
+      return decodeProduct({ sellerId, currency: readCurrency(row) }, columns);
+    });
+  }
+
+  return {
+    async findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined> {
+      const [product] = await ('id' in target ? find(FIND_BY_ID, sellerId, [target.id])
+        : find(FIND_BY_SKU, sellerId, [target.sku]));
+      return product;
+    },
+    async findProducts(
+      sellerId: SellerId, ids: readonly ProductId[],
+    ): Promise<ReadonlyMap<ProductId, Product>> {
+      return new Map((await find(FIND_BY_ID, sellerId, ids)).map((one) => [one.id, one]));
+    },
+    async findProductsBySku(
+      sellerId: SellerId, skus: readonly Sku[],
+    ): Promise<ReadonlyMap<Sku, Product>> {
+      return new Map((await find(FIND_BY_SKU, sellerId, skus)).map((one) => [one.sku, one]));
+    },
+    async listProducts(
+      sellerId: SellerId, { after: id, limit }: PageQuery<ProductId>,
+    ): Promise<ProductPage> {
+      const after = id === undefined ? undefined : { key: id, id };
+      const search = { filter: {}, sort: { by: 'id', isDescending: false }, after, limit } as const;
+      return searchProducts(query, sellerId, search, 0);
+    },
+  };
+}

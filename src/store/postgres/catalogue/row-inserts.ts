@@ -1,0 +1,125 @@
+/**
+ * Rows to insert, collected as columns: one statement inserts all rows of a table. Rows of one
+ * seller have its id as a constant, so that Citus writes them to one shard.
+ */
+import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import type { Statement } from '../wire/statement-run.ts';
+import type { Value } from '../wire/values.ts';
+
+/** The columns of a table after `seller_id`, with their types. */
+type Columns = Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
+
+const IMPORT: Columns = {
+  id: 'bigint', kind: 'text', key_id: 'bigint', actor: 'text', address: 'text', file_name: 'text',
+  mode: 'text', source: 'text', reverts: 'text', started_at: 'bigint', finished_at: 'bigint',
+  counts: 'text', first_position: 'bigint', last_position: 'bigint',
+};
+
+/** Each table, with what to do about a row that exists. */
+const TABLES = {
+  change: {
+    columns: {
+      position: 'bigint', type: 'text', product_id: 'bigint', key_id: 'bigint', at: 'bigint',
+      stock_before: 'bigint', stock_after: 'bigint', product: 'text', sku: 'text', prior: 'bigint',
+      reason: 'text', source: 'text', sequence: 'bigint', actor: 'text', import_id: 'bigint',
+      batch: 'bigint',
+    },
+    onConflict: '',
+  },
+  product: {
+    columns: {
+      snapshot_position: 'bigint', name_key: 'text', search_text: 'text',
+      ...Object.fromEntries(STORED_FIELDS.map(({ column, isText }) =>
+        [column, isText ? 'text' : 'bigint'] as const)),
+    },
+    onConflict: '',
+  },
+  stock_sequence: {
+    columns: { product_id: 'bigint', source: 'text', sequence: 'bigint' },
+    onConflict: 'ON CONFLICT (seller_id, product_id, source) DO UPDATE'
+      + ' SET sequence = excluded.sequence',
+  },
+  change_minute: {
+    columns: { minute: 'bigint', position: 'bigint' },
+    onConflict: 'ON CONFLICT (seller_id, minute) DO UPDATE SET position = excluded.position',
+  },
+  stock_day: {
+    columns: { day: 'bigint', units_in: 'bigint', units_out: 'bigint' },
+    onConflict: `ON CONFLICT (seller_id, day) DO UPDATE
+      SET units_in = least(stock_day.units_in + excluded.units_in, ${Number.MAX_SAFE_INTEGER}),
+        units_out = least(stock_day.units_out + excluded.units_out, ${Number.MAX_SAFE_INTEGER})`,
+  },
+  import: { columns: IMPORT, onConflict: '' },
+  idempotency: {
+    columns: {
+      key_hash: 'bytea', part: 'bigint', fingerprint: 'bytea', at: 'bigint', outcome: 'text',
+    },
+    // NULL fails the transaction: a record that has not expired is to be replayed.
+    onConflict: `ON CONFLICT (seller_id, key_hash, part) DO UPDATE
+      SET at = excluded.at, outcome = excluded.outcome, fingerprint = CASE
+        WHEN idempotency.at <= excluded.at - ${IDEMPOTENCY_LIFE_MS} THEN excluded.fingerprint END`,
+  },
+} as const satisfies Readonly<Record<string, { columns: Columns; onConflict: string }>>;
+
+type Table = keyof typeof TABLES;
+
+const FEW_ROWS = 8;
+
+export class RowInserts {
+  readonly #rows = new Map<Table, Value[][]>();
+  /** Whether each statement may be about one seller only. */
+  readonly #isDistributed: boolean;
+
+  constructor(isDistributed: boolean) {
+    this.#isDistributed = isDistributed;
+  }
+
+  /** Adds a row: its values in the order of the table's columns. */
+  add(table: Table, sellerId: SellerId, ...values: readonly (Value | undefined)[]): void {
+    let columns = this.#rows.get(table);
+    if (!columns) {
+      columns = Array.from({ length: values.length + 1 }, () => []);
+      this.#rows.set(table, columns);
+    }
+    columns[0]?.push(sellerId);
+    values.forEach((value, index) => columns[index + 1]?.push(value ?? null));
+  }
+
+  /** The statement that inserts the rows of a table; none if there are none. */
+  statement(table: Table): readonly Statement[] {
+    const columns = this.#rows.get(table);
+    const texts = TEXTS.get(table);
+    if (!columns || !texts) return [];
+    const { ofMany, ofOne, few } = texts;
+    const [sellerIds = [], ...others] = columns;
+    const bySeller = Map.groupBy(sellerIds.keys(), (row) => sellerIds[row] ?? null);
+    if (bySeller.size > 1 && !this.#isDistributed) return [{ text: ofMany, values: columns }];
+    return [...bySeller].map(([sellerId, rows]) => {
+      const read = (column: readonly Value[], row: number): Value => column[row] ?? null;
+      const text = few[rows.length];
+      const values = text === undefined
+        ? others.map((column) => rows.map((row) => read(column, row)))
+        : rows.flatMap((row) => others.map((column) => read(column, row)));
+      return { text: text ?? ofOne, values: [sellerId, ...values] };
+    });
+  }
+}
+
+/** A few rows are VALUES, which Citus plans fastest; more are arrays, joined with the seller. */
+const TEXTS = new Map(Object.entries(TABLES).map(([table, { columns, onConflict }]) => {
+  const names = Object.keys(columns);
+  const insert = (rows: string): string =>
+    `INSERT INTO ${table} (seller_id, ${names.join(', ')}) ${rows} ${onConflict}`;
+  const arrays = Object.values(columns).map((type, index) => `$${index + 2}::${type}[]`).join(', ');
+  const row = (_: unknown, n: number): string =>
+    `($1, ${names.map((__, index) => `$${n * names.length + index + 2}`).join(', ')})`;
+  return [table, {
+    ofMany: insert(`SELECT * FROM unnest($1::bigint[], ${arrays})`),
+    ofOne: insert(`SELECT s.id, u.* FROM seller AS s, unnest(${arrays}) AS u WHERE s.id = $1`),
+    /** By the number of rows. */
+    few: Array.from({ length: FEW_ROWS + 1 }, (_, length) =>
+      insert(`VALUES ${Array.from({ length }, row).join(', ')}`)),
+  }] as const;
+}));

@@ -1,0 +1,64 @@
+/** Checks that only a database needs: what the server promises, and rows that nothing finds. */
+import { fault, fillIn, type Finding, note, warning } from '../../sql/check/finding.ts';
+import { readInteger, readText } from '../../sql/row.ts';
+import { queryOf, type Runner } from '../sql.ts';
+
+/** Whether an acknowledged write survives a crash of the server, and a failover. */
+export async function* checkDurability(runner: Runner): AsyncGenerator<Finding> {
+  const query = queryOf(runner);
+  const rows = await query('SELECT name, setting FROM pg_settings');
+  const settings = new Map(rows.map((row) => [readText(row, 'name'), readText(row, 'setting')]));
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    if (settings.get(name) !== 'off') continue;
+    yield fault(`${name} is off: a crash of the server can lose or damage acknowledged writes.`,
+      `Set ${name} = on in postgresql.conf, and look for ALTER ROLE and ALTER DATABASE that set `
+        + 'it.');
+  }
+  const [standbys = {}] = await query(`
+    SELECT count(*) FILTER (WHERE sync_state = 'async') AS asynchronous, count(*) AS n
+    FROM pg_stat_replication`);
+  const count = readInteger(standbys, 'n');
+  if (count > 0 && settings.get('synchronous_standby_names') === '') {
+    yield warning('No standby is synchronous: a failover can lose acknowledged writes.',
+      'Set synchronous_standby_names in postgresql.conf.');
+  }
+  if (settings.get('data_checksums') === 'off') {
+    yield note('Pages of the database have no checksums.',
+      'With them, damage by a disk is noticed: stop the server and run pg_checksums --enable.');
+  }
+}
+
+const FOREIGN_ROWS = `
+  SELECT table_name::text AS name FROM information_schema.columns
+  WHERE table_schema = current_schema() AND column_name = 'seller_id'
+    AND table_name <> 'rate_lease' ORDER BY 1`;
+
+/** Rows of a table that find rows of another one, without which nothing would find those. */
+const LOST_ROWS: readonly (readonly [select: string, what: string])[] = [
+  [`SELECT k.seller_id, count(*) AS n FROM api_key AS k
+    LEFT JOIN key_owner AS o ON o.hash = k.hash AND o.seller_id = k.seller_id
+    WHERE o.hash IS NULL GROUP BY k.seller_id`,
+  'Keys of seller {seller} that requests do not find: {n}.'],
+  [`SELECT w.seller_id, count(*) AS n FROM webhook AS w
+    LEFT JOIN webhook_seller AS s ON s.seller_id = w.seller_id
+    WHERE s.seller_id IS NULL GROUP BY w.seller_id`,
+  'Webhooks of seller {seller} that no node delivers: {n}.'],
+];
+
+/** Rows of sellers that do not exist, and rows that nothing finds. */
+export async function* checkReferences(runner: Runner): AsyncGenerator<Finding> {
+  const query = queryOf(runner);
+  for (const table of await query(FOREIGN_ROWS)) {
+    const name = readText(table, 'name');
+    const rows = await query(`
+      SELECT t.seller_id, count(*) AS n FROM ${name} AS t
+      LEFT JOIN seller AS s ON s.id = t.seller_id
+      WHERE s.id IS NULL AND t.seller_id > 0 GROUP BY t.seller_id ORDER BY 1 LIMIT 100`);
+    for (const row of rows) {
+      yield fault(fillIn(`Rows of ${name} are of seller {seller}, who does not exist: {n}.`, row));
+    }
+  }
+  for (const [select, what] of LOST_ROWS) {
+    for (const row of await query(`${select} ORDER BY 1 LIMIT 100`)) yield fault(fillIn(what, row));
+  }
+}

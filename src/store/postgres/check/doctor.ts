@@ -1,0 +1,132 @@
+/**
+ * The checks of `doctor` on a database, even while servers use it: one read-only transaction, so
+ * that all of them see the same state; one seller after the other; and rows by a cursor, so that
+ * memory does not grow with the catalogue.
+ */
+import type { SellerId } from '../../../domain/id.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
+import { type DatabaseLocation, readServerKeyFile } from '../../nodes/database-location.ts';
+import { deriveAuditKey, SERVER_CHAIN } from '../../rules/audit.ts';
+import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
+import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
+import {
+  type CatalogueCheck, type Dialect, fault, type Finding, type Scan, warning,
+} from '../../sql/check/finding.ts';
+import { JSON_SCAN } from '../../sql/check/history.ts';
+import { secretScans } from '../../sql/check/secrets.ts';
+import { readId, type Row } from '../../sql/row.ts';
+import { openConnection } from '../connect/open-connection.ts';
+import { explainOpening } from '../connect/opening-failures.ts';
+import { readConnectOptions } from '../database.ts';
+import { DOCTOR_PAGE_ROWS } from '../limits.ts';
+import { assertSchema, assertServerKey, makePatientRunner } from '../schema/migrate.ts';
+import { queryOf, type Runner } from '../sql.ts';
+import { PostgresError } from '../wire/errors.ts';
+import { checkDurability, checkReferences } from './database-checks.ts';
+
+/** One check; it runs when its findings are asked for. */
+interface DatabaseCheck {
+  readonly name: string;
+  readonly subject: string;
+  find(): Promise<readonly Finding[]>;
+}
+
+/** What finds something without a scan of catalogues. */
+type Find = (runner: Runner) => AsyncIterable<Finding>;
+
+/** `find` of each must be called before the next one. @throws AppError as a server does */
+export async function* checkDatabase(location: DatabaseLocation): AsyncGenerator<DatabaseCheck> {
+  const connect = readConnectOptions(location);
+  const key = readServerKeyFile(location.serverKeyFile);
+  const connection = await openConnection(connect).catch(explainOpening);
+  try {
+    const runner = makePatientRunner(connection);
+    const query = queryOf(runner);
+    await assertSchema(query);
+    await assertServerKey(query, key);
+    await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const make = (name: string, subject: string, find: Find): DatabaseCheck =>
+      ({ name, subject, find: () => runCheck(runner, find) });
+    const scanned = ({ name, subject, scans }: CatalogueCheck, first: number): DatabaseCheck =>
+      make(name, subject, () => runScans(runner, scans, first));
+    yield make('durability', 'settings and standbys of the database server', checkDurability);
+    yield make('references', 'rows of sellers, and tables that find them', checkReferences);
+    for (const check of CATALOGUE_CHECKS) yield scanned(check, 1);
+    yield make('snapshots', 'snapshots of products in the history, as JSON',
+      () => runScans(runner, [JSON_SCAN], 1));
+    const scans = [...AUDIT_SCANS, ...scanCodes(deriveAuditKey(key))];
+    yield scanned({ ...AUDIT_CHECK, scans }, SERVER_CHAIN);
+    yield make('secrets', 'secrets, which the server\'s key decrypts',
+      () => runScans(runner, secretScans(key), 1));
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Faults first; a limited number of them, and of the others. A statement that fails is a fault. */
+async function runCheck(runner: Runner, find: Find): Promise<readonly Finding[]> {
+  const query = queryOf(runner);
+  const [faults, others]: [Finding[], Finding[]] = [[], []];
+  await query('SAVEPOINT doctor_check');
+  try {
+    for await (const finding of find(runner)) {
+      const list = finding.level === 'fault' ? faults : others;
+      if (list.length <= DOCTOR_FINDINGS_LIMIT) list.push(finding);
+      if (faults.length > DOCTOR_FINDINGS_LIMIT) break;
+    }
+  } catch (error) {
+    if (!(error instanceof PostgresError || error instanceof TypeError)) throw error;
+    faults.push(fault(`It cannot be read: ${error.message}.`));
+  }
+  await query('ROLLBACK TO SAVEPOINT doctor_check'); // which closes its cursor
+  const all = [...faults, ...others];
+  if (all.length <= DOCTOR_FINDINGS_LIMIT) return all;
+  const more = warning('There are more findings of this kind.', 'Only the first are shown.');
+  return [...all.slice(0, DOCTOR_FINDINGS_LIMIT), more];
+}
+
+/** @param first The lowest number of a seller, or of a chain. */
+async function* runScans(
+  runner: Runner, scans: readonly Scan[], first: number,
+): AsyncGenerator<Finding> {
+  for (const scan of scans.filter(({ isGlobal }) => isGlobal)) yield* runScan(runner, scan, 0);
+  const own = scans.filter(({ isGlobal }) => !isGlobal);
+  for await (const id of listOwners(runner, first)) {
+    for (const scan of own) yield* runScan(runner, scan, id);
+  }
+}
+
+async function* listOwners(runner: Runner, first: number): AsyncGenerator<number> {
+  if (first === SERVER_CHAIN) yield SERVER_CHAIN;
+  const query = queryOf(runner);
+  for (let last = 0; ;) {
+    const rows = await query('SELECT id FROM seller WHERE id > $1 ORDER BY id LIMIT $2',
+      last, DOCTOR_PAGE_ROWS);
+    for (const row of rows) yield last = readId<SellerId>(row, 'id');
+    if (rows.length < DOCTOR_PAGE_ROWS) return;
+  }
+}
+
+async function* runScan(
+  runner: Runner, { select, begin }: Scan, id: number,
+): AsyncGenerator<Finding> {
+  const visit = begin();
+  const dialect: Dialect = {
+    of: (column) => `${column} = ${id}`,
+    isJson: () => 'TRUE', // see JSON_SCAN
+    members: (column) => `json_each_text(${column}::json)`,
+  };
+  for await (const row of readRows(runner, select(dialect))) yield* visit(row);
+}
+
+async function* readRows(runner: Runner, text: string): AsyncGenerator<Row> {
+  const fetch = { text: `FETCH ${DOCTOR_PAGE_ROWS} FROM doctor_rows`, values: [] };
+  const declare = { text: `DECLARE doctor_rows NO SCROLL CURSOR FOR ${text}`, values: [] };
+  for (let [, page] = await runner.run([declare, fetch]); ;) {
+    const { rows = [] } = page ?? {};
+    yield* rows;
+    if (rows.length < DOCTOR_PAGE_ROWS) break;
+    [page] = await runner.run([fetch]);
+  }
+  await runner.run([{ text: 'CLOSE doctor_rows', values: [] }]);
+}

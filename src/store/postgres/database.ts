@@ -1,0 +1,48 @@
+/** Opens and migrates the database of a URL, with the secrets that its settings name. */
+import { AppError } from '../../domain/error.ts';
+import {
+  type DatabaseLocation, readPasswordFile, readServerKeyFile,
+} from '../nodes/database-location.ts';
+import type { Store } from '../store.ts';
+import { parseDatabaseUrl } from './connect/database-url.ts';
+import { type ConnectOptions, openConnection } from './connect/open-connection.ts';
+import { explainOpening } from './connect/opening-failures.ts';
+import { migrate } from './schema/migrate.ts';
+import { openPostgresStore } from './store.ts';
+
+/** @throws AppError `invalid_data` for the URL; `unavailable` */
+export async function openDatabase(
+  location: DatabaseLocation, clock?: () => number,
+): Promise<Store> {
+  const connect = readConnectOptions(location);
+  const key = readServerKeyFile(location.serverKeyFile);
+  return openPostgresStore({ connect, key, ...(clock && { clock }) }).catch(explainOpening);
+}
+
+/** @throws AppError `invalid_data` for the URL; `unavailable` */
+export async function migrateDatabase(location: DatabaseLocation) {
+  const connect = readConnectOptions(location);
+  const key = readServerKeyFile(location.serverKeyFile);
+  try {
+    // No time limits: an upgrade takes as long as it takes.
+    const connection = await openConnection(connect);
+    return await migrate(connection, key).finally(() => connection.close());
+  } catch (error) {
+    return explainOpening(error);
+  }
+}
+
+/** @throws AppError `invalid_data` */
+export function readConnectOptions(
+  { database, passwordFile }: Omit<DatabaseLocation, 'serverKeyFile'>,
+): ConnectOptions {
+  try {
+    const options = parseDatabaseUrl(database, process.env);
+    if (passwordFile === undefined) return options;
+    // Read for each connection, so that a new password needs no restart.
+    return { ...options, findPassword: async () => readPasswordFile(passwordFile) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AppError('invalid_data', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+  }
+}

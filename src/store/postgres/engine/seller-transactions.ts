@@ -1,0 +1,80 @@
+/**
+ * Runs mutations of shared SQL, each in a transaction of its own. It locks its seller first, so
+ * that what it reads stays as it is; one without a seller relies on unique keys.
+ */
+import type { SellerId } from '../../../domain/id.ts';
+import type { IdempotencyScope } from '../../rules/idempotency.ts';
+import { runOnce } from '../../sql/idempotency.ts';
+import type { Sql } from '../../sql/sql.ts';
+import { POSTGRES_CONFLICT_ATTEMPTS } from '../limits.ts';
+import { BEGIN, COMMIT, type Statement } from '../wire/statement-run.ts';
+import type { Pool } from '../wire/pool.ts';
+import {
+  explainFailure, isConflict, isOutcomeUnknown, isUniqueViolation, unknownOutcome,
+} from './failures.ts';
+import { sqlOf } from '../sql.ts';
+
+/** A mutation: its name and input identify it for retries. */
+interface SharedMutation<Value> {
+  readonly name: string;
+  readonly input: unknown;
+  /** Whose rows it changes; undefined if it creates the seller, or changes no seller's. */
+  readonly sellerId: SellerId | undefined;
+  readonly idempotency?: IdempotencyScope | undefined;
+  /** Executed once the seller is locked, in the same round trip. */
+  readonly first?: readonly Statement[];
+  run(sql: Sql, at: number): Value | Promise<Value>;
+}
+
+export class SellerTransactions {
+  readonly #pool: Pool;
+  readonly #clock: () => number;
+  /** The last mutation of each seller, which the next one waits for without a connection. */
+  readonly #last = new Map<SellerId, Promise<void>>();
+
+  constructor(pool: Pool, clock: () => number) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  /** Resolves when the mutation is durable. */
+  run<Value>(mutation: SharedMutation<Value>): Promise<Value> {
+    const { sellerId } = mutation;
+    if (sellerId === undefined) return this.#run(mutation);
+    const value = (this.#last.get(sellerId) ?? Promise.resolve()).then(() => this.#run(mutation));
+    const end = value.then(() => {}, () => {}).then(() => {
+      if (this.#last.get(sellerId) === end) this.#last.delete(sellerId);
+    });
+    this.#last.set(sellerId, end);
+    return value;
+  }
+
+  async #run<Value>(mutation: SharedMutation<Value>): Promise<Value> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#transact(mutation);
+      } catch (error) {
+        // A row that another transaction has inserted meanwhile will be found now.
+        const isRetried = isConflict(error) || isUniqueViolation(error);
+        if (isRetried && attempt < POSTGRES_CONFLICT_ATTEMPTS) continue;
+        throw explainFailure(error);
+      }
+    }
+  }
+
+  #transact<Value>(mutation: SharedMutation<Value>): Promise<Value> {
+    const { sellerId, first = [] } = mutation;
+    return this.#pool.use(async (connection) => {
+      const at = this.#clock();
+      const sql = sqlOf(connection);
+      await connection.run([BEGIN, ...(sellerId === undefined ? [] : [
+        { text: 'SELECT FROM seller WHERE id = $1 FOR UPDATE', values: [sellerId] },
+      ]), ...first]);
+      const value = await runOnce(sql, mutation, at, () => mutation.run(sql, at));
+      await connection.run([COMMIT]).catch((error: unknown) => {
+        throw isOutcomeUnknown(error) ? unknownOutcome(error) : error;
+      });
+      return value;
+    });
+  }
+}

@@ -1,0 +1,67 @@
+/** Reads that differ from SQLite's: the feed, the newest time, and stock levels. */
+import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { ChangePage, ChangeQuery } from '../../history-store.ts';
+import { assertReached } from '../../rules/history.ts';
+import { LevelTable, type StockLevel } from '../../rules/stock-levels.ts';
+import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
+import { historyQueries } from '../../sql/history/history-queries.ts';
+import { readInteger } from '../../sql/row.ts';
+import type { Sql } from '../../sql/sql.ts';
+import type { PageQuery } from '../../write.ts';
+import { LEVEL_COLUMNS, loadLevels, mapLevel } from '../catalogue/level-queries.ts';
+import { copyLevel } from '../../rules/working-set/loaded-levels.ts';
+import type { Query } from '../sql.ts';
+
+const LIST_CHANGES = `
+  SELECT s.position AS reached, s.pruned_to, c.*
+  FROM seller AS s LEFT JOIN LATERAL (
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = $1 AND position > $2 ORDER BY position LIMIT $3
+  ) AS c ON true
+  WHERE s.id = $1 ORDER BY c.position`;
+const FIND_NEWEST_TIME = `
+  SELECT greatest((SELECT max(last_at) FROM seller), (SELECT max(at) FROM audit_event)) AS at`;
+const LIST_LEVELS = `
+  SELECT ${LEVEL_COLUMNS} FROM product
+  WHERE seller_id = $1 AND id > $2 ORDER BY id LIMIT $3`;
+
+/** Every commit changes it. */
+const FIND_SUM = 'SELECT coalesce(sum(position), 0)::text AS sum FROM seller';
+
+export function historyReads(query: Query, sql: Sql) {
+  const shared = historyQueries(sql);
+  return {
+    ...shared,
+    async listChanges(sellerId: SellerId, page: ChangeQuery): Promise<ChangePage> {
+      const { after, limit, types, importId } = page;
+      if (types || importId !== undefined) return shared.listMatchingChanges(sellerId, page);
+      const rows = await query(LIST_CHANGES, sellerId, after, limit);
+      const [first] = rows;
+      if (!first) throw new AppError('not_found', 'There is no such seller.');
+      const position = readInteger(first, 'reached');
+      assertReached({ prunedTo: readInteger(first, 'pruned_to'), position }, after, 'after');
+      const changes = rows.filter((row) => row['position'] !== null)
+        .map((row) => mapChange(sellerId, row));
+      return { changes, next: changes.at(-1)?.position ?? after, position };
+    },
+    findSum: async (): Promise<unknown> => (await query(FIND_SUM))[0]?.['sum'],
+    async findNewestTime(): Promise<number | undefined> {
+      const [row] = await query(FIND_NEWEST_TIME);
+      return row?.['at'] ? readInteger(row, 'at') : undefined;
+    },
+    async readLevels(
+      sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
+    ): Promise<readonly (StockLevel | undefined)[]> {
+      const levels = await loadLevels(query, sellerId, changes, source !== undefined);
+      return levels.read(sellerId, changes, source, new LevelTable());
+    },
+    async listLevels(
+      sellerId: SellerId, { after, limit }: PageQuery<ProductId>,
+    ): Promise<readonly StockLevel[]> {
+      const rows = await query(LIST_LEVELS, sellerId, after ?? 0, limit);
+      return rows.map((row) => copyLevel(mapLevel(row)));
+    },
+  };
+}

@@ -1,0 +1,420 @@
+-- Tables and columns have the names that they have in SQLite, so that both execute the same
+-- statements. seller_id leads every primary key and distributes the tables on Citus. Times are
+-- milliseconds since 1970, prices are minor units.
+
+CREATE TABLE seller (
+  id                bigint PRIMARY KEY CHECK (id > 0),
+  name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  currency          text   NOT NULL CHECK (length(currency) = 3),
+  currency_decimals bigint NOT NULL CHECK (currency_decimals BETWEEN 0 AND 3),
+  -- Position of the last change of the catalogue, and its time. Every change takes the next one,
+  -- without gaps. NULL fails a transaction whose compare-and-set of the position fails.
+  position          bigint NOT NULL DEFAULT 0 CHECK (position >= 0),
+  last_at           bigint NOT NULL DEFAULT 0 CHECK (last_at >= 0),
+  -- The highest product id ever assigned, so that none is assigned twice.
+  last_product_id   bigint NOT NULL DEFAULT 0 CHECK (last_product_id >= 0),
+  -- Changes up to this position may have been pruned.
+  pruned_to         bigint NOT NULL DEFAULT 0 CHECK (pruned_to >= 0),
+  created_at        bigint NOT NULL CHECK (created_at >= 0),
+  -- NULL unless the seller is disabled.
+  disabled_at       bigint CHECK (disabled_at >= 0),
+  -- Counts the changes of its webhooks.
+  webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0)
+);
+
+CREATE TABLE product (
+  seller_id         bigint NOT NULL,
+  id                bigint NOT NULL CHECK (id > 0),
+  sku               text   NOT NULL COLLATE "C" CHECK (length(sku) BETWEEN 1 AND 64),
+  name              text   NOT NULL COLLATE "C" CHECK (length(name) BETWEEN 1 AND 200),
+  category          text   NOT NULL COLLATE "C" CHECK (length(category) BETWEEN 1 AND 100),
+  price_minor       bigint NOT NULL CHECK (price_minor BETWEEN 0 AND 999999999999999),
+  stock             bigint NOT NULL CHECK (stock BETWEEN 0 AND 1000000000),
+  -- Position of the product's last change.
+  position          bigint NOT NULL CHECK (position > 0),
+  created_at        bigint NOT NULL CHECK (created_at >= 0),
+  updated_at        bigint NOT NULL CHECK (updated_at >= 0),
+  -- Position of its last change that has its JSON.
+  snapshot_position bigint NOT NULL CHECK (snapshot_position > 0),
+  -- For sorting and searching, without case and accents: the name; and name, SKU and category.
+  name_key          text   NOT NULL COLLATE "C",
+  search_text       text   NOT NULL COLLATE "C",
+  PRIMARY KEY (seller_id, id),
+  -- Checked after each statement, not after each row: one may pass SKUs between products.
+  UNIQUE (seller_id, sku) DEFERRABLE
+)
+-- Room for new versions of a row beside the old ones.
+WITH (fillfactor = 85);
+
+-- Columns that stock changes alter have no index, so that they write no index entries.
+CREATE INDEX product_name ON product (seller_id, name_key, id);
+CREATE INDEX product_category ON product (seller_id, category, id);
+CREATE INDEX product_price ON product (seller_id, price_minor, id);
+
+-- The history: one row per position.
+CREATE TABLE change (
+  seller_id    bigint NOT NULL,
+  position     bigint NOT NULL CHECK (position > 0),
+  type         text   NOT NULL CHECK (type IN ('created', 'updated', 'deleted', 'stock')),
+  product_id   bigint NOT NULL CHECK (product_id > 0),
+  key_id       bigint NOT NULL CHECK (key_id > 0),
+  at           bigint NOT NULL CHECK (at >= 0),
+  stock_before bigint NOT NULL CHECK (stock_before BETWEEN 0 AND 1000000000),
+  stock_after  bigint NOT NULL CHECK (stock_after BETWEEN 0 AND 1000000000),
+  -- The product's JSON at that position; NULL if only the stock moved.
+  product      text CHECK (product IS NOT NULL OR type = 'stock'),
+  -- After the change; of a deleted product, the last one.
+  sku          text   NOT NULL COLLATE "C",
+  -- Position of the previous change of the same product; NULL for its first.
+  prior        bigint CHECK (prior > 0 AND prior < position),
+  reason       text CHECK (length(reason) BETWEEN 1 AND 200),
+  source       text CHECK (length(source) BETWEEN 1 AND 64),
+  sequence     bigint CHECK (sequence >= 0),
+  -- Who made it without a key.
+  actor        text CHECK (length(actor) BETWEEN 1 AND 100),
+  import_id    bigint CHECK (import_id > 0),
+  -- A random number for each transaction, which finds it again if its COMMIT was not answered.
+  batch        bigint NOT NULL,
+  PRIMARY KEY (seller_id, position)
+);
+
+CREATE INDEX change_deleted ON change (seller_id, product_id) WHERE type = 'deleted';
+CREATE INDEX change_deleted_sku ON change (seller_id, sku) WHERE type = 'deleted';
+
+-- From a time to a position: the last change of each minute that has one.
+CREATE TABLE change_minute (
+  seller_id bigint NOT NULL,
+  minute    bigint NOT NULL CHECK (minute >= 0),
+  position  bigint NOT NULL CHECK (position > 0),
+  PRIMARY KEY (seller_id, minute)
+);
+
+-- The last sequence number that was applied, of each source of stock and product.
+CREATE TABLE stock_sequence (
+  seller_id  bigint NOT NULL,
+  product_id bigint NOT NULL CHECK (product_id > 0),
+  source     text   NOT NULL CHECK (length(source) BETWEEN 1 AND 64),
+  sequence   bigint NOT NULL CHECK (sequence >= 0),
+  PRIMARY KEY (seller_id, product_id, source)
+);
+
+-- Units moved in and out per day, in UTC. Sums stop at 2^53 - 1.
+CREATE TABLE stock_day (
+  seller_id bigint NOT NULL,
+  day       bigint NOT NULL CHECK (day >= 0),
+  units_in  bigint NOT NULL CHECK (units_in BETWEEN 0 AND 9007199254740991),
+  units_out bigint NOT NULL CHECK (units_out BETWEEN 0 AND 9007199254740991),
+  PRIMARY KEY (seller_id, day)
+);
+
+-- Imports, stock syncs, stocktakes and reverts.
+CREATE TABLE import (
+  seller_id      bigint NOT NULL,
+  id             bigint NOT NULL CHECK (id > 0),
+  kind           text   NOT NULL,
+  key_id         bigint NOT NULL CHECK (key_id > 0),
+  actor          text CHECK (length(actor) BETWEEN 1 AND 100),
+  address        text,
+  file_name      text CHECK (length(file_name) BETWEEN 1 AND 255),
+  mode           text,
+  source         text CHECK (length(source) BETWEEN 1 AND 64),
+  -- What a revert reverts, as JSON.
+  reverts        text CHECK ((reverts IS NOT NULL) = (kind = 'revert')),
+  started_at     bigint NOT NULL CHECK (started_at >= 0),
+  -- NULL while it runs, and if it never reached its end.
+  finished_at    bigint CHECK (finished_at >= 0),
+  -- How many rows had which outcome, as JSON.
+  counts         text   NOT NULL,
+  first_position bigint CHECK (first_position > 0),
+  last_position  bigint CHECK (last_position >= first_position),
+  PRIMARY KEY (seller_id, id)
+);
+
+-- Outcomes of mutations that have an Idempotency-Key.
+CREATE TABLE idempotency (
+  seller_id   bigint NOT NULL,
+  -- SHA-256 of the decimal seller_id, a colon and the key.
+  key_hash    bytea  NOT NULL CHECK (length(key_hash) = 32),
+  -- Requests with several mutations number them from 0.
+  part        bigint NOT NULL CHECK (part >= 0),
+  -- SHA-256 of the mutation.
+  fingerprint bytea  NOT NULL CHECK (length(fingerprint) = 32),
+  at          bigint NOT NULL CHECK (at >= 0),
+  -- As JSON.
+  outcome     text   NOT NULL,
+  PRIMARY KEY (seller_id, key_hash, part)
+);
+
+CREATE INDEX idempotency_age ON idempotency (seller_id, at);
+-- Keys, accounts, webhooks and the audit log.
+
+CREATE TABLE api_key (
+  seller_id         bigint NOT NULL,
+  id                bigint NOT NULL CHECK (id > 0),
+  -- SHA-256, in hexadecimal digits.
+  hash              text   NOT NULL CHECK (length(hash) = 64),
+  name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  scopes            text   NOT NULL CHECK (length(scopes) > 0),
+  address_ranges    text   NOT NULL,
+  created_at        bigint NOT NULL CHECK (created_at >= 0),
+  -- The lifetime that a rotation gives to the next key.
+  life_ms           bigint CHECK (life_ms >= 0),
+  expires_at        bigint CHECK (expires_at >= 0),
+  revoked_at        bigint CHECK (revoked_at >= 0),
+  last_used_at      bigint CHECK (last_used_at >= 0),
+  last_used_address text,
+  PRIMARY KEY (seller_id, id),
+  UNIQUE (seller_id, hash)
+);
+
+-- The seller of a key, which a request knows only by its hash. Never changes. Global.
+CREATE TABLE key_owner (
+  hash      text   PRIMARY KEY CHECK (length(hash) = 64),
+  seller_id bigint NOT NULL
+);
+
+CREATE TABLE key_usage (
+  seller_id bigint NOT NULL,
+  -- Hours since 1970.
+  hour      bigint NOT NULL CHECK (hour >= 0),
+  key_id    bigint NOT NULL CHECK (key_id > 0),
+  requests  bigint NOT NULL CHECK (requests >= 0),
+  refusals  bigint NOT NULL CHECK (refusals BETWEEN 0 AND requests),
+  PRIMARY KEY (seller_id, hour, key_id)
+);
+
+CREATE TABLE account (
+  seller_id   bigint PRIMARY KEY,
+  -- In lower case.
+  email       text   NOT NULL CHECK (length(email) BETWEEN 3 AND 254),
+  -- In PHC string format, with its parameters and its salt.
+  password    text   NOT NULL CHECK (length(password) BETWEEN 1 AND 255),
+  -- Encrypted.
+  totp_secret bytea CHECK (length(totp_secret) BETWEEN 29 AND 256),
+  -- The last time step whose one-time password was accepted.
+  totp_step   bigint NOT NULL DEFAULT 0 CHECK (totp_step >= 0),
+  locale      text   NOT NULL CHECK (length(locale) BETWEEN 2 AND 35),
+  time_zone   text   NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 64),
+  low_stock   bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
+  created_at  bigint NOT NULL CHECK (created_at >= 0)
+);
+
+-- The seller of each e-mail address: signing in knows nothing else of an account. Global.
+CREATE TABLE account_email (
+  email     text   PRIMARY KEY CHECK (length(email) BETWEEN 3 AND 254),
+  seller_id bigint NOT NULL UNIQUE
+);
+
+CREATE TABLE recovery_code (
+  seller_id bigint NOT NULL,
+  hash      text   NOT NULL CHECK (length(hash) = 64),
+  PRIMARY KEY (seller_id, hash)
+);
+
+CREATE TABLE session (
+  seller_id  bigint NOT NULL,
+  id         bigint NOT NULL CHECK (id > 0),
+  hash       text   NOT NULL CHECK (length(hash) = 64),
+  created_at bigint NOT NULL CHECK (created_at >= 0),
+  -- Exact to a minute.
+  seen_at    bigint NOT NULL CHECK (seen_at >= 0),
+  address    text   NOT NULL CHECK (length(address) <= 100),
+  user_agent text   NOT NULL CHECK (length(user_agent) <= 200),
+  PRIMARY KEY (seller_id, id),
+  UNIQUE (seller_id, hash)
+);
+
+-- Codes by which an account can be created, each once. Global.
+CREATE TABLE invitation (
+  hash       text   PRIMARY KEY CHECK (length(hash) = 64),
+  -- An existing seller without an account; NULL for a new one.
+  seller_id  bigint,
+  -- Whether it is valid only while no seller exists.
+  is_first   bigint NOT NULL CHECK (is_first IN (0, 1)),
+  expires_at bigint NOT NULL CHECK (expires_at >= 0)
+);
+
+CREATE INDEX invitation_seller ON invitation (seller_id);
+CREATE INDEX invitation_expiry ON invitation (expires_at);
+
+CREATE TABLE column_mapping (
+  seller_id   bigint NOT NULL,
+  -- SHA-256 of the column names, in hexadecimal digits.
+  header_hash text   NOT NULL COLLATE "C" CHECK (length(header_hash) = 64),
+  -- The column of each member, as a JSON object.
+  columns     text   NOT NULL CHECK (length(columns) BETWEEN 2 AND 8192),
+  used_at     bigint NOT NULL CHECK (used_at >= 0),
+  PRIMARY KEY (seller_id, header_hash)
+);
+
+CREATE INDEX column_mapping_used ON column_mapping (seller_id, used_at, header_hash);
+
+-- One chain of events per seller; events that are about no seller have the seller_id 0.
+CREATE TABLE audit_event (
+  seller_id bigint NOT NULL CHECK (seller_id >= 0),
+  n         bigint NOT NULL CHECK (n > 0),
+  at        bigint NOT NULL CHECK (at >= 0),
+  type      text   NOT NULL CHECK (length(type) BETWEEN 1 AND 64),
+  -- The client's; empty for the command line and for programs that embed the server.
+  address   text   NOT NULL CHECK (length(address) <= 100),
+  -- What the event is about, such as the id of a key, for people to read.
+  subject   text   NOT NULL CHECK (length(subject) <= 300),
+  -- SHA-256 of this event and of the hash of the seller's event before.
+  hash      bytea  NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (seller_id, n)
+);
+
+CREATE INDEX audit_event_type ON audit_event (seller_id, type, n);
+
+-- Each chain has a segment from its start. Only the newest one of a chain grows.
+CREATE TABLE audit_segment (
+  seller_id bigint NOT NULL CHECK (seller_id >= 0),
+  id        bigint NOT NULL CHECK (id > 0),
+  first     bigint NOT NULL CHECK (first > 0),
+  last      bigint NOT NULL CHECK (last >= first - 1),
+  origin    text   NOT NULL,
+  -- Identifies the key and reveals nothing of it.
+  key_id    bytea  NOT NULL CHECK (length(key_id) = 16),
+  -- HMAC-SHA-256 over this row and the hash of the event `last`.
+  mac       bytea  NOT NULL CHECK (length(mac) = 32),
+  PRIMARY KEY (seller_id, id)
+);
+
+CREATE TABLE webhook (
+  seller_id          bigint NOT NULL,
+  id                 bigint NOT NULL CHECK (id > 0),
+  url                text   NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
+  description        text   NOT NULL CHECK (length(description) <= 200),
+  -- Separated by spaces; NULL for all.
+  types              text CHECK (length(types) > 0),
+  status             text   NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled')),
+  disabled_reason    text CHECK ((disabled_reason IS NULL) = (status = 'active')),
+  -- All changes up to here were delivered, or have types that it does not send.
+  position           bigint NOT NULL CHECK (position >= 0),
+  -- Encrypted.
+  secret             bytea  NOT NULL CHECK (length(secret) BETWEEN 29 AND 256),
+  old_secret         bytea CHECK (length(old_secret) BETWEEN 29 AND 256),
+  old_secret_ends_at bigint CHECK ((old_secret_ends_at IS NULL) = (old_secret IS NULL)),
+  -- The message that is being sent: the same id and the same changes until it is delivered.
+  message_id         text CHECK (length(message_id) BETWEEN 1 AND 64),
+  message_first      bigint CHECK (message_first > 0),
+  message_last       bigint CHECK (message_last >= message_first),
+  message_at         bigint CHECK (message_at >= 0),
+  -- Attempts that failed since the last one that did not.
+  failures           bigint NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  failing_since      bigint CHECK ((failing_since IS NULL) = (failures = 0)),
+  next_attempt_at    bigint NOT NULL CHECK (next_attempt_at >= 0),
+  created_at         bigint NOT NULL CHECK (created_at >= 0),
+  updated_at         bigint NOT NULL CHECK (updated_at >= 0),
+  PRIMARY KEY (seller_id, id),
+  CHECK ((message_id IS NULL) = (message_first IS NULL)),
+  CHECK ((message_id IS NULL) = (message_last IS NULL)),
+  CHECK ((message_id IS NULL) = (message_at IS NULL))
+);
+
+-- The newest attempts of each webhook.
+CREATE TABLE webhook_attempt (
+  seller_id      bigint NOT NULL,
+  webhook_id     bigint NOT NULL,
+  n              bigint NOT NULL CHECK (n > 0),
+  message_id     text   NOT NULL CHECK (length(message_id) BETWEEN 1 AND 64),
+  kind           text   NOT NULL CHECK (kind IN ('changes', 'test')),
+  first_position bigint CHECK ((first_position IS NULL) = (kind = 'test')),
+  last_position  bigint CHECK ((last_position IS NULL) = (kind = 'test')),
+  at             bigint NOT NULL CHECK (at >= 0),
+  duration_ms    bigint NOT NULL CHECK (duration_ms >= 0),
+  -- Of the response; NULL if there was none.
+  status         bigint CHECK (status BETWEEN 100 AND 999),
+  outcome        text   NOT NULL CHECK (length(outcome) BETWEEN 1 AND 200),
+  PRIMARY KEY (seller_id, webhook_id, n)
+);
+
+-- Facts about the database, by name: the version of the schema, and what identifies the server's
+-- key. Global.
+CREATE TABLE setting (
+  name  text PRIMARY KEY,
+  value text NOT NULL
+);
+
+-- What nodes share. Its times are of the database's clock.
+
+-- Processes that are alive, each until it stops renewing its row. Global.
+CREATE TABLE node (
+  id         text   PRIMARY KEY COLLATE "C",
+  -- Whether it delivers webhooks, or is one of those that share rate limits.
+  role       text   NOT NULL CHECK (role IN ('delivery', 'limits')),
+  expires_at bigint NOT NULL
+);
+
+-- Sellers that have had a webhook, and the buckets that they are in. Global.
+CREATE TABLE webhook_seller (
+  seller_id bigint PRIMARY KEY,
+  bucket    bigint NOT NULL CHECK (bucket BETWEEN 0 AND 63)
+);
+
+-- Which node delivers the webhooks of a bucket's sellers. Global.
+CREATE TABLE webhook_lease (
+  bucket     bigint PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
+  -- Of the last lease; empty if there was none.
+  holder     text   NOT NULL DEFAULT '',
+  -- 0 if the holder gave it up.
+  expires_at bigint NOT NULL DEFAULT 0
+)
+WITH (fillfactor = 50);
+
+INSERT INTO webhook_lease (bucket) SELECT generate_series(0, 63);
+
+-- Imports in the portal: uploads, previews, imports that run, and those of the last day.
+CREATE TABLE import_job (
+  seller_id    bigint NOT NULL,
+  id           text   NOT NULL COLLATE "C" CHECK (length(id) = 36),
+  -- Increases with each start and end of a run.
+  version      bigint NOT NULL CHECK (version >= 0),
+  -- As JSON; NULL until the file is received.
+  content      text,
+  is_running   bigint NOT NULL CHECK (is_running IN (0, 1)),
+  is_cancelled bigint NOT NULL CHECK (is_cancelled IN (0, is_running)),
+  -- Of the uploaded file, while it is needed.
+  size_bytes   bigint NOT NULL CHECK (size_bytes >= 0),
+  created_at   bigint NOT NULL,
+  -- Of the last change, or when its node was last alive.
+  seen_at      bigint NOT NULL,
+  PRIMARY KEY (seller_id, id)
+);
+
+-- The content of their files.
+CREATE TABLE import_job_chunk (
+  seller_id bigint NOT NULL,
+  job_id    text   NOT NULL COLLATE "C",
+  file      text   NOT NULL COLLATE "C" CHECK (file IN ('upload', 'rejected')),
+  -- From 0.
+  n         bigint NOT NULL CHECK (n >= 0),
+  content   bytea  NOT NULL CHECK (length(content) > 0),
+  PRIMARY KEY (seller_id, job_id, file, n),
+  FOREIGN KEY (seller_id, job_id) REFERENCES import_job (seller_id, id) ON DELETE CASCADE
+);
+
+-- Token buckets that slow down guessing. A full one needs no row. They may be lost in a crash.
+CREATE UNLOGGED TABLE throttle (
+  name    text             NOT NULL CHECK (length(name) = 43),
+  kind    text             NOT NULL CHECK (length(kind) BETWEEN 1 AND 30),
+  -- Of the last change, and when the bucket is full again.
+  at      bigint           NOT NULL,
+  full_at double precision NOT NULL,
+  -- Tokens that the last change took.
+  granted bigint           NOT NULL CHECK (granted >= 0),
+  PRIMARY KEY (name, kind)
+)
+WITH (fillfactor = 70);
+
+-- Token buckets of requests, from which nodes lease tokens: likewise.
+CREATE UNLOGGED TABLE rate_lease (
+  seller_id bigint           NOT NULL,
+  -- 0 for the bucket that all keys of the seller share.
+  key_id    bigint           NOT NULL CHECK (key_id >= 0),
+  at        bigint           NOT NULL,
+  full_at   double precision NOT NULL,
+  granted   bigint           NOT NULL CHECK (granted >= 0),
+  PRIMARY KEY (seller_id, key_id)
+)
+WITH (fillfactor = 70);

@@ -1,0 +1,144 @@
+/**
+ * Migrations: applies the SQL files of this folder that a database lacks, in one transaction, while
+ * every other node that wants to migrate waits. They are immutable and forward-only. On Citus,
+ * tables of sellers are distributed by the seller, and global tables are on every node. A database
+ * belongs to one server key, which a check value recognizes.
+ */
+import { readFileSync } from 'node:fs';
+import { AppError } from '../../../domain/error.ts';
+import { deriveAuditKey } from '../../rules/audit.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
+import { prepareAuditLog } from '../../sql/accounts/audit.ts';
+import { readText } from '../../sql/row.ts';
+import { POSTGRES_MAINTENANCE_TIMEOUT_MS } from '../limits.ts';
+import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';
+import type { Connection } from '../wire/connection.ts';
+
+/** A file's place in this list, from 1, is the version that it results in. */
+const MIGRATIONS = ['001-initial.sql'];
+const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Tables without a seller in their key. */
+const GLOBAL_TABLES = [
+  'account_email', 'invitation', 'setting', 'node', 'webhook_seller', 'webhook_lease',
+];
+/** What distributes a table, unless it is its `seller_id`. */
+const DISTRIBUTION_COLUMNS = new Map([
+  ['seller', 'id'], ['key_owner', 'hash'], ['throttle', 'name'],
+]);
+/** "SPAc": nothing else should lock this number. */
+const LOCK_NUMBER = 0x53504163;
+const FIND_SETTING = 'SELECT value FROM setting WHERE name = $1';
+/** The setting that recognizes the server's key. */
+const KEY_SETTING = 'server_key_check';
+/** The setting of a database that a move has not filled yet. */
+export const MOVE_SETTING = 'move';
+
+/** What a migration has done. */
+interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The first migration of a database makes it one of this key.
+ * @throws AppError `unavailable` if a newer version wrote the schema, or for another key
+ */
+export async function migrate(connection: Connection, key: ServerKey): Promise<Migrated> {
+  const runner = makePatientRunner(connection);
+  const query = queryOf(runner);
+  await query('BEGIN');
+  try {
+    await query('SELECT pg_advisory_xact_lock($1)', LOCK_NUMBER);
+    const from = await findVersion(query);
+    if (from > SCHEMA_VERSION) throw newerVersion(from);
+    const before = await listTables(query);
+    for (const name of MIGRATIONS.slice(from)) {
+      const text = readFileSync(new URL(name, import.meta.url), 'utf8');
+      for (const statement of text.split(/;$/m)) if (/\w/.test(statement)) await query(statement);
+    }
+    const isDistributed = await isCitus(query);
+    const created = (await listTables(query)).filter((table) => !before.includes(table));
+    for (const table of isDistributed ? created : []) {
+      if (GLOBAL_TABLES.includes(table)) await query('SELECT create_reference_table($1)', table);
+      else {
+        const column = DISTRIBUTION_COLUMNS.get(table) ?? 'seller_id';
+        await query('SELECT create_distributed_table($1, $2)', table, column);
+      }
+    }
+    await query(`
+      INSERT INTO setting (name, value) VALUES ('schema_version', $1)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`, String(SCHEMA_VERSION));
+    await query(`
+      INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
+    KEY_SETTING, key.check);
+    await assertServerKey(query, key);
+    // The chain of the server; those of sellers start with them.
+    const log = prepareAuditLog(sqlOf(runner), deriveAuditKey(key));
+    if (from === 0) await log.start(undefined);
+    await query('COMMIT');
+    return { from, to: SCHEMA_VERSION };
+  } catch (error) {
+    await query('ROLLBACK').catch(() => {}); // the connection may be lost
+    throw error;
+  }
+}
+
+/** For statements that run once, and that may take as long as they take. */
+export function makePatientRunner(connection: Connection): Runner {
+  return {
+    run: (statements) => connection.run(
+      statements.map((statement) => ({ ...statement, isUnnamed: true })),
+      { timeoutMs: POSTGRES_MAINTENANCE_TIMEOUT_MS },
+    ),
+  };
+}
+
+/** 0 for an empty database. */
+async function findVersion(query: Query): Promise<number> {
+  const tables = await listTables(query);
+  if (!tables.includes('setting')) return 0;
+  const [row] = await query(FIND_SETTING, 'schema_version');
+  return row ? Number(readText(row, 'value')) : 0;
+}
+
+/** A table with a foreign key follows the one that it refers to, as Citus distributes them. */
+async function listTables(query: Query): Promise<readonly string[]> {
+  const rows = await query(`
+    SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()
+    ORDER BY tablename`);
+  return rows.map((row) => readText(row, 'name'));
+}
+
+async function isCitus(query: Query): Promise<boolean> {
+  return (await query(`SELECT extname::text FROM pg_extension WHERE extname = 'citus'`)).length > 0;
+}
+
+function newerVersion(version: number): AppError {
+  return new AppError('unavailable', `The database has schema version ${version}, and this program `
+    + `knows up to ${SCHEMA_VERSION}. Use the version of the program that upgraded it.`);
+}
+
+/** @throws AppError `unavailable` unless the schema is the one of this program, and complete */
+export async function assertSchema(query: Query): Promise<{ readonly isDistributed: boolean }> {
+  const version = await findVersion(query);
+  if (version > SCHEMA_VERSION) throw newerVersion(version);
+  if (version < SCHEMA_VERSION) {
+    const what = version === 0 ? 'The database is empty.' : `The database has schema version ${
+      version}, and this program needs ${SCHEMA_VERSION}.`;
+    throw new AppError('unavailable', `${what} Run \`migrate\` once, then start the servers.`);
+  }
+  if ((await query(FIND_SETTING, MOVE_SETTING)).length > 0) {
+    throw new AppError('unavailable', 'A move into this database is unfinished. Run `move-to` '
+      + 'again, which continues it, then start the servers.');
+  }
+  return { isDistributed: await isCitus(query) };
+}
+
+/** @throws AppError `unavailable` unless the database belongs to this key */
+export async function assertServerKey(query: Query, key: ServerKey): Promise<void> {
+  const [row] = await query(FIND_SETTING, KEY_SETTING);
+  if (row && readText(row, 'value') === key.check) return;
+  throw new AppError('unavailable', 'The database belongs to another server key. Use the file with '
+    + 'which it was set up: all nodes need the same one.');
+}

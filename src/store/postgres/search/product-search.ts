@@ -1,0 +1,78 @@
+/**
+ * Filters and sorts a seller's products by the indexes of their table. A statement reads its rows
+ * and the seller's position in one snapshot. `LIKE` uses the trigram index if the database has the
+ * extension pg_trgm.
+ */
+import {
+  foldText, type ProductFilter, type ProductQuery, type SortKey,
+} from '../../../domain/catalogue/product-query.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { ProductPage } from '../../catalogue-store.ts';
+import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
+import { readCurrency, readInteger } from '../../sql/row.ts';
+import { comparisonsOf } from '../../sql/product-filter.ts';
+import type { Query } from '../sql.ts';
+import type { Value } from '../wire/values.ts';
+
+const SORT_COLUMNS = {
+  id: 'id', name: 'name_key', sku: 'sku', price: 'price_minor', stock: 'stock',
+  updated_at: 'updated_at',
+} as const satisfies Record<SortKey, string>;
+
+/** Changes that are read to find the products that they changed; beyond it, all are compared. */
+const RECENT_CHANGES = 10_000;
+
+/** A page of the products that match, as of now; `position` is one that was reached. */
+export async function searchProducts(
+  query: Query, sellerId: SellerId, search: ProductQuery, position: number,
+): Promise<ProductPage> {
+  const { filter, sort, after, limit } = search;
+  const values: Value[] = [sellerId, limit + 1];
+  const bind = (value: Value): string => `$${values.push(value)}`;
+  const conditions = ['p.seller_id = $1', ...conditionsOf(filter, position, bind)];
+  const [direction, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
+  const column = SORT_COLUMNS[sort.by];
+  if (after && sort.by === 'id') conditions.push(`p.id ${beyond} ${bind(after.id)}`);
+  else if (after) {
+    conditions.push(`(p.${column}, p.id) ${beyond} (${bind(after.key)}, ${bind(after.id)})`);
+  }
+  const order = sort.by === 'id' ? `p.id ${direction}`
+    : `p.${column} ${direction}, p.id ${direction}`;
+  // The left join returns the seller even if no product matches.
+  const rows = await query(`
+    SELECT s.position AS seller_position, s.currency, s.currency_decimals,
+      ${PRODUCT_COLUMNS.map((name) => `f.${name}`).join(', ')}
+    FROM seller AS s LEFT JOIN LATERAL (
+      SELECT * FROM product AS p WHERE ${conditions.join(' AND ')}
+      ORDER BY ${order} LIMIT $2
+    ) AS f ON true
+    WHERE s.id = $1 ORDER BY ${order.replaceAll('p.', 'f.')}`, ...values);
+  const [first] = rows;
+  if (!first) return { products: [], hasMore: false, position: 0 }; // there is no such seller
+  const owner = { sellerId, currency: readCurrency(first) };
+  const found = rows.filter(({ id }) => id !== null)
+    .map((row) => decodeProduct(owner, Object.values(row).slice(3)));
+  return {
+    products: found.slice(0, limit), hasMore: found.length > limit,
+    position: readInteger(first, 'seller_position'),
+  };
+}
+
+function conditionsOf(
+  filter: ProductFilter, position: number, bind: (value: Value) => string,
+): string[] {
+  const { q, changedSince } = filter;
+  return [
+    ...comparisonsOf(filter).map(({ column, operator, value }) =>
+      `p.${column} ${operator} ${bind(value)}`),
+    // No index orders products by position. The history has the last change of each.
+    ...(changedSince === undefined || position - changedSince > RECENT_CHANGES ? [] : [`p.id IN (
+      SELECT c.product_id FROM change AS c
+      WHERE c.seller_id = $1 AND c.position > ${bind(changedSince)})`]),
+    ...(q === undefined ? [] : [`p.search_text LIKE ${bind(`%${escapeLike(foldText(q))}%`)}`]),
+  ];
+}
+
+function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&');
+}

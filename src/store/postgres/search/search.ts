@@ -1,0 +1,66 @@
+/**
+ * The search port on the table of products. An export is copied by one short transaction, since a
+ * long one would keep PostgreSQL from removing old versions of rows.
+ */
+import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { ProductPage } from '../../catalogue-store.ts';
+import type { ExportQuery, SearchStore } from '../../search-store.ts';
+import { readInteger, readText } from '../../sql/row.ts';
+import { prepareSpooledExports } from '../../temporary/spooled-exports.ts';
+import { explainFailure } from '../engine/failures.ts';
+import { POSTGRES_EXPORT_PAGE_SIZE } from '../limits.ts';
+import { type Query, queryOf } from '../sql.ts';
+import type { Pool } from '../wire/pool.ts';
+import { searchProducts } from './product-search.ts';
+
+/** Sums are exact: numeric has no limit. */
+const READ_TOTALS = `
+  SELECT count(*) AS products, coalesce(sum(p.stock), 0)::text AS units,
+    coalesce(sum(p.stock::numeric * p.price_minor), 0)::text AS value_minor
+  FROM product AS p WHERE p.seller_id = $1`;
+const COUNT_LOW_STOCK = `
+  SELECT count(*) AS products FROM (
+    SELECT FROM product WHERE seller_id = $1 AND stock <= $2 LIMIT $3) AS low`;
+
+/** @param exports Not the pool of requests: a copy has a connection for seconds. */
+export function searchMethods(query: Query, exports: Pool): SearchStore {
+  return {
+    searchProducts: (sellerId, search, position) =>
+      searchProducts(query, sellerId, search, position),
+    async readTotals(sellerId) {
+      const [row = {}] = await query(READ_TOTALS, sellerId);
+      return {
+        products: readInteger(row, 'products'),
+        units: BigInt(readText(row, 'units')),
+        valueMinor: BigInt(readText(row, 'value_minor')),
+      };
+    },
+    async countLowStock(sellerId, { stockMax, limit }) {
+      const [row = {}] = await query(COUNT_LOW_STOCK, sellerId, stockMax, limit);
+      return readInteger(row, 'products');
+    },
+    exportProducts: prepareSpooledExports((sellerId, exported, position, add) =>
+      exports.use((connection) =>
+        copyPages(queryOf(connection), sellerId, exported, position, add))
+        .catch((error: unknown) => {
+          throw explainFailure(error);
+        })),
+  };
+}
+
+async function copyPages(
+  query: Query, sellerId: SellerId, { filter, sort }: ExportQuery, position: number,
+  add: (page: ProductPage) => void,
+): Promise<void> {
+  await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const limit = POSTGRES_EXPORT_PAGE_SIZE;
+  for (let after: KeysetAnchor | undefined; ;) {
+    const page = await searchProducts(query, sellerId, { filter, sort, after, limit }, position);
+    add(page);
+    const last = page.products.at(-1);
+    if (!page.hasMore || !last) break;
+    after = anchorOf(last, sort);
+  }
+  await query('COMMIT');
+}

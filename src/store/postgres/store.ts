@@ -1,0 +1,231 @@
+/**
+ * The PostgreSQL adapter: composes the ports. Any number of processes may have the same database
+ * open. Reads of one event-loop iteration are pipelined on a few connections; each statement is one
+ * snapshot.
+ */
+import { AppError } from '../../domain/error.ts';
+import type { SellerId } from '../../domain/id.ts';
+import { NODE_INTERVALS, openDelivery } from '../nodes/webhook-leases.ts';
+import { deriveAuditKey } from '../rules/audit.ts';
+import { historyMethods } from '../rules/history/history-methods.ts';
+import type { IdempotencyScope } from '../rules/idempotency.ts';
+import {
+  argumentMethods, catalogueMethods, keyMethods, type RunMutation, scopeOf,
+} from '../rules/mutations/mutation-methods.ts';
+import { openWatching } from '../rules/watching/polled-commits.ts';
+import type { ServerKey } from '../rules/server-key.ts';
+import { CatalogueWriter } from '../rules/working-set/catalogue-writer.ts';
+import { isCatalogueMutation } from '../rules/working-set/named-rows.ts';
+import type { CatalogueMutations } from '../rules/working-set/working-set.ts';
+import { secretMethods } from '../sql/accounts/account-secrets.ts';
+import { importJobs } from '../sql/import-jobs.ts';
+import { readInteger } from '../sql/row.ts';
+import { type SharedMutations, sharedMutations, sharedQueries } from '../sql/shared.ts';
+import type { Sql } from '../sql/sql.ts';
+import { type RunWebhookMutation, webhookMethods } from '../sql/webhooks/webhook-methods.ts';
+import type { Store } from '../store.ts';
+import { Grants } from './access/grants.ts';
+import { productReads } from './catalogue/product-reads.ts';
+import { type ConnectOptions, openConnection } from './connect/open-connection.ts';
+import { CatalogueTransactions } from './engine/catalogue-transactions.ts';
+import { explaining } from './engine/failures.ts';
+import { openPlacement } from './engine/placement.ts';
+import { SellerTransactions } from './engine/seller-transactions.ts';
+import { chainQueries } from './history/chain-queries.ts';
+import { historyReads } from './history/history-reads.ts';
+import {
+  POSTGRES_EXPORT_CONNECTIONS, POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS, POSTGRES_LOCK_TIMEOUT_MS,
+  POSTGRES_READ_CONNECTIONS, POSTGRES_STATEMENT_TIMEOUT_MS, POSTGRES_WRITE_CONNECTIONS,
+} from './limits.ts';
+import { announceMutation, webhookLeases } from './nodes/delivery.ts';
+import { DATABASE_TIME, openNodeCount } from './nodes/node-table.ts';
+import { makeRateLeases, makeThrottles } from './nodes/token-buckets.ts';
+import { assertSchema, assertServerKey } from './schema/migrate.ts';
+import { searchMethods } from './search/search.ts';
+import { queryOf, sqlOf } from './sql.ts';
+import type { Statement } from './wire/statement-run.ts';
+import { Pool } from './wire/pool.ts';
+
+interface PostgresStoreOptions {
+  readonly connect: ConnectOptions;
+  /** The same on every node. */
+  readonly key: ServerKey;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+  /** How often it renews its leases, and when others take them over. */
+  readonly nodeIntervals?: typeof NODE_INTERVALS;
+}
+
+/** So that a statement ends on the server, too, when nobody waits for it any more. */
+const SESSION_SETTINGS = {
+  statement_timeout: String(POSTGRES_STATEMENT_TIMEOUT_MS),
+  lock_timeout: String(POSTGRES_LOCK_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS),
+};
+
+type Mutations = SharedMutations & CatalogueMutations;
+
+/**
+ * @throws AppError `unavailable` for a database that cannot be reached, has another schema, or
+ *   belongs to another key
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { connect, key, clock = Date.now, nodeIntervals = NODE_INTERVALS } = options;
+  const pools = openPools(connect);
+  const { reads, writes, exports } = pools;
+  try {
+    const reader = explaining(reads);
+    const [query, sql] = [queryOf(reader), sqlOf(reader)];
+    const { isDistributed } = await assertSchema(query);
+    await assertServerKey(query, key);
+    const queries = {
+      ...sharedQueries(sql), ...chainQueries(query), ...historyReads(query, sql),
+      ...productReads(query),
+    };
+    const watching = openWatching(queries.findPositions, queries.findSum);
+    const transactions = new CatalogueTransactions(writes, clock, () => watching.noteCommit(),
+      isDistributed ? openPlacement(query) : undefined);
+    const writer = new CatalogueWriter(transactions);
+    const sellers = new SellerTransactions(writes, clock);
+    const runShared = runSharedMutations(sellers, key);
+    const run = runMutations(writer, runShared);
+    const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
+    const nodeCount = openNodeCount(writes, nodeIntervals);
+    const limits = queryOf(explaining(writes));
+    const grants = new Grants(query);
+    return {
+      cursorKey: key.derive('cursor', 32),
+      ...queries,
+      ...argumentMethods(run), ...keyMethods(run), ...catalogueMethods(run),
+      ...historyMethods({ queries, run, clock }),
+      ...secretMethods({ key, queries, enableTotp: (input) => run('enableTotp', input) }),
+      ...searchMethods(query, exports),
+      ...webhookMethods({ key, queries, clock, scopeOf, run: runWebhooks(runShared, delivery) }),
+      joinDelivery: delivery.join,
+      ...makeThrottles(limits),
+      rateLeases: makeRateLeases(limits, nodeCount.read),
+      importJobs: importJobs(sql, DATABASE_TIME),
+      findGrant: (hash) => grants.find(hash),
+      findInvitation: (hash) => queries.findInvitationAt(hash, clock()),
+      async noteUsage(counted) {
+        for (const some of Map.groupBy(counted, ({ sellerId }) => sellerId).values()) {
+          await run('noteUsage', [some]);
+        }
+      },
+      watch: watching.watch,
+      watchAll: watching.watchAll,
+      readMetrics: async () =>
+        ({ ...writer.readMetrics(), canWrite: true, pool: pools.readMetrics() }),
+      async close() {
+        watching.close();
+        await Promise.all([writer.close(), delivery.close(), nodeCount.close()]);
+        await pools.close();
+      },
+    };
+  } catch (error) {
+    await pools.close();
+    throw error;
+  }
+}
+
+/** Connections for reads, for writes and for exports, so that none waits for the others. */
+function openPools(connect: ConnectOptions) {
+  const settings = { ...SESSION_SETTINGS, ...connect.settings };
+  const open = () => openConnection({ ...connect, settings });
+  const [reads, writes, exports] = [
+    POSTGRES_READ_CONNECTIONS, POSTGRES_WRITE_CONNECTIONS, POSTGRES_EXPORT_CONNECTIONS,
+  ].map((max) => new Pool({ open, max })) as [Pool, Pool, Pool];
+  return {
+    reads, writes, exports,
+    readMetrics() {
+      const [one, two] = [reads.readMetrics(), writes.readMetrics()];
+      return {
+        connections: one.open + two.open, waiting: one.waiting + two.waiting,
+        roundTrips: two.roundTrips,
+      };
+    },
+    close: () => Promise.all([reads, writes, exports].map((pool) => pool.close())),
+  };
+}
+
+type RunShared = (
+  name: keyof SharedMutations, input: unknown, idempotency?: IdempotencyScope,
+  first?: (sellerId: SellerId) => readonly Statement[],
+) => Promise<unknown>;
+
+function runMutations(writer: CatalogueWriter, runShared: RunShared): RunMutation<Mutations> {
+  const run = (
+    name: keyof Mutations, input: unknown, idempotency?: IdempotencyScope, rows?: number,
+  ): Promise<unknown> => isCatalogueMutation(name)
+    ? writer.run(name, input as never, idempotency, rows) : runShared(name, input, idempotency);
+  // The cast: a mutation has the outcome of its name.
+  return run as RunMutation<Mutations>;
+}
+
+function runSharedMutations(sellers: SellerTransactions, key: ServerKey): RunShared {
+  const auditKey = deriveAuditKey(key);
+  return (name, input, idempotency, first = () => []) => {
+    const sellerId = sellerOf(input);
+    return sellers.run({
+      name, input, idempotency, sellerId, first: sellerId === undefined ? [] : first(sellerId),
+      run: (sql, at) => {
+        const mutations = sharedMutations(sql, {
+          auditKey, positions: positionsIn(sql), noteKey: noteKeyIn(sql),
+        });
+        // The cast: the input is the one of this mutation.
+        return (mutations[name] as (input: unknown, at: number) => unknown)(input, at);
+      },
+    });
+  };
+}
+
+/** Lets the nodes that deliver know of each mutation. */
+function runWebhooks(
+  runShared: RunShared, delivery: ReturnType<typeof openDelivery>,
+): RunWebhookMutation {
+  const run = async (
+    name: Parameters<RunWebhookMutation>[0], input: unknown, idempotency?: IdempotencyScope,
+  ): Promise<unknown> => {
+    const announce = (sellerId: SellerId) => announceMutation(name, sellerId);
+    const outcome = await runShared(name, input, idempotency, announce);
+    const sellerId = sellerOf(input);
+    if (sellerId !== undefined) delivery.noteMutation(name, sellerId);
+    return outcome;
+  };
+  // The cast: a mutation has the outcome of its name.
+  return run as RunWebhookMutation;
+}
+
+/** Positions as a transaction sees them that has locked the seller. */
+function positionsIn(sql: Sql) {
+  const find = sql.prepare('SELECT position, disabled_at FROM seller WHERE id = :sellerId');
+  return {
+    async of(sellerId: SellerId): Promise<number> {
+      const row = await find.get({ sellerId });
+      if (!row) throw new AppError('not_found', 'There is no such seller.');
+      if (row['disabled_at'] !== null) throw new AppError('key_unknown', 'This shop is disabled.');
+      return readInteger(row, 'position');
+    },
+  };
+}
+
+function noteKeyIn(sql: Sql) {
+  const insert = sql.prepare('INSERT INTO key_owner (hash, seller_id) VALUES (:hash, :sellerId)');
+  return async (hash: string, sellerId: SellerId): Promise<void> => {
+    await insert.run({ hash, sellerId });
+  };
+}
+
+/** The seller that a mutation is about: every input names it first, or in its actor. */
+function sellerOf(input: unknown): SellerId | undefined {
+  const [first] = Array.isArray(input) ? input : [input];
+  if (typeof first === 'number') return first as SellerId;
+  // The casts: these are the members of inputs that have a seller.
+  const { sellerId, actor, key, webhook } = (first ?? {}) as Record<string, Named | undefined>
+    & { readonly sellerId?: SellerId };
+  return sellerId ?? actor?.sellerId ?? key?.sellerId ?? webhook?.sellerId;
+}
+
+interface Named {
+  readonly sellerId?: SellerId;
+}

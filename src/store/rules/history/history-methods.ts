@@ -1,0 +1,82 @@
+/** The methods of the ports that read the history, or change it in many steps. */
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type { Store } from '../../store.ts';
+import type { SharedMutations } from '../../sql/shared.ts';
+import { openImportDryRun, openStockDryRun } from '../../temporary/dry-run.ts';
+import { openStreamedStocktake } from '../../temporary/streamed-stocktake.ts';
+import type { PageQuery } from '../../write.ts';
+import type { RunMutation } from '../mutations/mutation-methods.ts';
+import type { revertMutations } from '../mutations/revert-mutations.ts';
+import type { StockLevel } from '../stock-levels.ts';
+import { listCollapsedChanges } from './collapsed-changes.ts';
+import { Ledger } from './ledger.ts';
+import { PastCatalogue } from './past-catalogue.ts';
+import { pruneHistory, pruneIdempotency } from './pruning-jobs.ts';
+import type {
+  Awaitable, CollapsedQueries, LedgerQueries, PastQueries, PruningQueries, RevertQueries,
+} from './queries.ts';
+import { startRevert } from './revert.ts';
+
+interface Queries
+  extends LedgerQueries, CollapsedQueries, PastQueries, RevertQueries, PruningQueries {
+  /** Milliseconds since 1970; 0 or undefined if there is none. */
+  findNewestTime(): Awaitable<number | undefined>;
+  readLevels(
+    sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
+  ): Awaitable<readonly (StockLevel | undefined)[]>;
+  /** In the order of ids. */
+  listLevels(
+    sellerId: SellerId, query: PageQuery<ProductId>,
+  ): Awaitable<readonly StockLevel[]>;
+}
+
+interface HistoryMethodsOptions {
+  readonly queries: Queries;
+  readonly run: RunMutation<Pick<SharedMutations, 'pruneHistory' | 'pruneIdempotency'>
+    & ReturnType<typeof revertMutations>>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+type HistoryMethods = Pick<Store,
+  | 'listMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots' | 'findPositionAt'
+  | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
+  | 'startRevert' | 'pruneHistory' | 'pruneIdempotency'
+>;
+
+export function historyMethods(
+  { queries, run, clock }: HistoryMethodsOptions,
+): HistoryMethods & Pick<CatalogueStore, 'dryRunImport' | 'dryRunStock' | 'openStocktake'> {
+  const ledger = new Ledger(queries);
+  const past = new PastCatalogue(queries);
+  return {
+    listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
+    listCollapsedChanges: (sellerId, query) => listCollapsedChanges(queries, sellerId, query),
+    findPreviousSnapshots: (sellerId, positions) =>
+      ledger.findPreviousSnapshots(sellerId, positions),
+    findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
+    listStockAt: (sellerId, position, query) => past.listStockAt(sellerId, position, query),
+    listProductsAt: (sellerId, position, query) => past.listProductsAt(sellerId, position, query),
+    findProductAt: (sellerId, target, position) => past.findProductAt(sellerId, target, position),
+    findNewestTime: async () => (await queries.findNewestTime()) || undefined,
+    startRevert: (write, request) => startRevert({
+      queries, write, request,
+      revertProducts: (input, scope, products) => run('revertProducts', input, scope, products),
+    }),
+    pruneHistory: (before) => pruneHistory(queries, (step) =>
+      run('pruneHistory', step, undefined, step.upTo - step.after), before),
+    pruneIdempotency: () => pruneIdempotency(queries, (sellerId, before) =>
+      run('pruneIdempotency', { sellerId, before }), clock()),
+    dryRunImport: (sellerId, mode) =>
+      openImportDryRun(mode, (skus) => queries.findProductsBySku(sellerId, skus)),
+    dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
+      queries.readLevels(actor.sellerId, changes, source)),
+    openStocktake: (sellerId) => openStreamedStocktake({
+      readLevels: (named) => queries.readLevels(sellerId, named, undefined),
+      listLevels: (after, limit) => queries.listLevels(sellerId, { after, limit }),
+      listExisting: (levels, position) => past.listExisting(sellerId, levels, position),
+    }),
+  };
+}

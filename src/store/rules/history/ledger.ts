@@ -1,0 +1,184 @@
+/**
+ * The stock ledger, from the history alone. A request may have to scan much of it, so it reads
+ * short slices and yields in between. Change events are immutable, so the slices need no common
+ * snapshot.
+ */
+import type { Change } from '../../../domain/catalogue/change.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
+import type { MovementFilter, MovementPage, MovementQuery } from '../../history-store.ts';
+import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../../limits.ts';
+import { assertReached } from '../history.ts';
+import type { LedgerQueries, Span } from './queries.ts';
+
+/** A span of the history, and where the history begins. */
+interface KeptSpan extends Span {
+  readonly prunedTo: number;
+}
+
+type Positions = AsyncGenerator<readonly number[], void, void>;
+
+/** Versions that the first query of a chain reads; each further query doubles them. */
+const FIRST_VERSIONS = 64;
+const VERSIONS_LIMIT = 2_000;
+/** Changes of a version chain that one query reads; the first one reads a page. */
+const SLICE_CHANGES = 1_000;
+
+export class Ledger {
+  readonly #queries: LedgerQueries;
+
+  constructor(queries: LedgerQueries) {
+    this.#queries = queries;
+  }
+
+  async listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage> {
+    const span = await this.#findSpan(sellerId, query);
+    const { sku, productId } = query.filter;
+    if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
+    const movements: Change[] = [];
+    let size = query.limit + 1;
+    for await (const all of this.#listProductPositions(sellerId, query, span)) {
+      const positions = all.filter((position) => position <= span.upTo);
+      for (let start = 0; start < positions.length;) {
+        if (size === SLICE_CHANGES) await yieldToEventLoop();
+        const some = positions.slice(start, start + size);
+        const changes = await this.#queries.listChangesAt(sellerId, some);
+        movements.push(...changes.filter((change) => isMatch(change, query.filter)));
+        if (movements.length > query.limit) return endPage(movements, query, span);
+        start += size;
+        size = Math.min(2 * size, SLICE_CHANGES);
+      }
+    }
+    return endPage(movements, query, span);
+  }
+
+  async findPreviousSnapshots(
+    sellerId: SellerId, positions: readonly number[],
+  ): Promise<ReadonlyMap<number, string>> {
+    if (positions.length === 0) return new Map();
+    const found = await this.#queries.findSnapshots(sellerId, positions, HISTORY_SCAN_LIMIT);
+    return new Map(found.flatMap((one, index) => {
+      const position = positions[index];
+      return one?.product === undefined || position === undefined ? []
+        : [[position, one.product] as const];
+    }));
+  }
+
+  async findPositionAt(sellerId: SellerId, at: number): Promise<number> {
+    const { reach, position, isKnown } = await this.#queries.findTime(sellerId, at);
+    // The first known position: the change at this time may be earlier.
+    if (!isKnown) assertReached(reach, position - 1, 'at');
+    return position;
+  }
+
+  /** The part of the history that may match a query. */
+  async #findSpan(
+    sellerId: SellerId, { filter, after, upTo }: MovementQuery,
+  ): Promise<KeptSpan> {
+    const { prunedTo, position } = await this.#queries.findReach(sellerId);
+    const { since, until, importId } = filter;
+    const imported = importId === undefined ? { after: 0, upTo: position }
+      : await this.#queries.findImportSpan(sellerId, importId) ?? { after: 0, upTo: 0 };
+    const find = async (at: number): Promise<number> =>
+      (await this.#queries.findTime(sellerId, at)).position;
+    return {
+      prunedTo,
+      after: Math.max(
+        after, prunedTo, imported.after, since === undefined ? 0 : await find(since - 1),
+      ),
+      upTo: Math.min(
+        upTo, position, imported.upTo, until === undefined ? position : await find(until),
+      ),
+    };
+  }
+
+  /** Movements of any product, within the limit of one request. */
+  async #scan(
+    sellerId: SellerId, query: MovementQuery, span: KeptSpan,
+  ): Promise<MovementPage> {
+    const { filter, isDescending, limit } = query;
+    const movements: Change[] = [];
+    let { after, upTo } = span;
+    for (let step = 0; step < LEDGER_STEPS_LIMIT && after < upTo; step += 1) {
+      if (step > 0) await yieldToEventLoop();
+      const part = isDescending
+        ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
+        : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+      const missing = limit + 1 - movements.length;
+      movements.push(
+        ...await this.#queries.scanMovements(sellerId, part, filter, isDescending, missing),
+      );
+      if (movements.length > limit) return endPage(movements, query, span);
+      if (isDescending) upTo = part.after;
+      else after = part.upTo;
+    }
+    const isDone = after >= upTo;
+    const next = isDone ? undefined : isDescending ? upTo : after;
+    return { movements, next, prunedTo: span.prunedTo };
+  }
+
+  /**
+   * Positions of the changes of the products that a filter names, from the start of the span, in
+   * the requested order. A version chain leads back in time, so for one product the newest changes
+   * come before older ones are read.
+   */
+  async *#listProductPositions(
+    sellerId: SellerId, { filter, isDescending }: MovementQuery, { after, upTo }: Span,
+  ): Positions {
+    const starts = await this.#findStarts(sellerId, filter, upTo);
+    const [start] = starts;
+    if (isDescending && start !== undefined && starts.length === 1) {
+      yield* this.#followChain(sellerId, start, after);
+      return;
+    }
+    const all: number[] = [];
+    for (const from of starts) {
+      for await (const some of this.#followChain(sellerId, from, after)) all.push(...some);
+    }
+    yield all.sort((a, b) => (isDescending ? b - a : a - b));
+  }
+
+  /** A further page of one product starts where the previous page ended. */
+  async #findStarts(
+    sellerId: SellerId, filter: MovementFilter, upTo: number,
+  ): Promise<readonly number[]> {
+    const newest = await this.#queries.findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
+    const { productId } = filter;
+    if (productId === undefined || newest.length === 0) return newest;
+    const [next] = await this.#queries.listChangesAt(sellerId, [upTo + 1]);
+    return next?.productId === productId ? [upTo + 1] : newest;
+  }
+
+  /** The version chain of a product, from a change back to the first one after a position. */
+  async *#followChain(sellerId: SellerId, from: number, after: number): Positions {
+    let limit = FIRST_VERSIONS;
+    for (let next: number | undefined = from; next !== undefined && next > after;) {
+      const versions: Awaited<ReturnType<LedgerQueries['listVersions']>>
+        = await this.#queries.listVersions(sellerId, next, after, limit);
+      yield versions.map(({ position }) => position);
+      next = versions.at(-1)?.previousPosition;
+      if (versions.length < limit) return;
+      if (limit === VERSIONS_LIMIT) await yieldToEventLoop();
+      limit = Math.min(2 * limit, VERSIONS_LIMIT);
+    }
+  }
+}
+
+/** The span implies the times, except for changes made while a clock was far ahead. */
+function isMatch({ at, type, movement, importId }: Change, filter: MovementFilter): boolean {
+  const { source, reason, until, types } = filter;
+  return (types ? types.includes(type) : movement.before !== movement.after)
+    && (until === undefined || at <= until)
+    && (source === undefined || movement.source === source)
+    && (reason === undefined || movement.reason === reason)
+    && (filter.importId === undefined || importId === filter.importId);
+}
+
+/** A page of the results, which may include one item too many. */
+function endPage(
+  found: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
+): MovementPage {
+  const movements = found.slice(0, limit);
+  const last = found.length > limit ? movements.at(-1)?.position : undefined;
+  return { movements, next: last === undefined || !isDescending ? last : last - 1, prunedTo };
+}

@@ -1,0 +1,59 @@
+/**
+ * Removes every seller's old history and expired idempotency records, in small steps with pauses,
+ * so that other mutations are not delayed.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { SellerId } from '../../../domain/id.ts';
+import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../limits.ts';
+import type { PruningQueries } from './queries.ts';
+
+const SELLERS_PAGE = 100;
+
+export interface PruneStep {
+  readonly sellerId: SellerId;
+  /** Changes after this position, ... */
+  readonly after: number;
+  /** ... up to this one. */
+  readonly upTo: number;
+  /** Milliseconds since 1970: only older changes are removed. */
+  readonly before: number;
+}
+
+/** Removes every seller's changes before a time, in milliseconds since 1970. */
+export function pruneHistory(
+  queries: PruningQueries, prune: (step: PruneStep) => Promise<void>, before: number,
+): Promise<void> {
+  return pruneEverySeller(queries, async function* (sellerId) {
+    const { reach: { prunedTo }, position: end } = await queries.findTime(sellerId, before - 1);
+    for (let after = prunedTo; after < end;) {
+      const upTo = Math.min(end, after + PRUNE_STEP_CHANGES);
+      yield prune({ sellerId, after, upTo, before });
+      after = upTo;
+    }
+  });
+}
+
+/** Removes the idempotency records that have expired by this time, also of inactive sellers. */
+export function pruneIdempotency(
+  queries: PruningQueries, prune: (sellerId: SellerId, before: number) => Promise<void>, at: number,
+): Promise<void> {
+  const before = at - IDEMPOTENCY_LIFE_MS;
+  return pruneEverySeller(queries, async function* (sellerId) {
+    while (await queries.hasOldRecords(sellerId, before)) yield prune(sellerId, before);
+  });
+}
+
+/** Starts each step after the previous one and a pause. */
+async function pruneEverySeller(
+  queries: PruningQueries, startSteps: (sellerId: SellerId) => AsyncIterable<void>,
+): Promise<void> {
+  let after: SellerId | undefined;
+  for (;;) {
+    const sellers = await queries.listSellers({ after, limit: SELLERS_PAGE });
+    for (const { id } of sellers) {
+      for await (const _ of startSteps(id)) await wait(PRUNE_PAUSE_MS, undefined, { ref: false });
+    }
+    after = sellers.at(-1)?.id;
+    if (sellers.length < SELLERS_PAGE) return;
+  }
+}

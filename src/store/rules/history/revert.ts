@@ -1,0 +1,220 @@
+/**
+ * Runs a revert in batches of one mutation each. A product that changes between its plan and its
+ * mutation is planned again. A retry recognises the products that it has written by the import id
+ * of their changes, so it needs no record of its batches.
+ */
+import type { Change } from '../../../domain/catalogue/change.ts';
+import type { ImportCounts } from '../../../domain/catalogue/import.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ImportId, ProductId } from '../../../domain/id.ts';
+import type {
+  Revert, RevertedProduct, RevertRequest, RevertStatus,
+} from '../../revert-store.ts';
+import type { WriteContext } from '../../write.ts';
+import {
+  REVERT_ATTEMPTS_LIMIT, REVERT_BATCH_PRODUCTS, REVERT_SKU_CHAIN_LIMIT,
+} from '../../limits.ts';
+import { type TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
+import type { IdempotencyScope } from '../idempotency.ts';
+import type {
+  RestoredProduct, RestoredProducts, RevertInput,
+} from '../mutations/revert-mutations.ts';
+import { conflictOf } from '../revert.ts';
+import type { RevertQueries } from './queries.ts';
+import { openRevertPlanner, type PlannedProduct, type RevertPlanner } from './revert-planner.ts';
+
+interface RevertOptions {
+  readonly queries: RevertQueries;
+  /** Runs the mutation, which writes this number of products. */
+  readonly revertProducts: (
+    input: RevertInput, scope: IdempotencyScope | undefined, products: number,
+  ) => Promise<RestoredProducts>;
+  readonly write: WriteContext;
+  readonly request: RevertRequest;
+}
+
+/** What is known of products, and of the SKUs that they get back, before a batch is written. */
+interface Plans {
+  readonly products: Map<ProductId, PlannedProduct>;
+  /** The products that have these SKUs now. */
+  readonly holders: Map<Sku, ProductId | undefined>;
+}
+
+/** @throws AppError as `RevertStore.startRevert` */
+export async function startRevert(options: RevertOptions): Promise<Revert> {
+  const { queries, write: { sellerId }, request } = options;
+  const run = new RevertRun(options, await openRevertPlanner(queries, sellerId, request));
+  try {
+    await run.start();
+    return run;
+  } catch (error) {
+    run.close();
+    throw error;
+  }
+}
+
+class RevertRun implements Revert {
+  readonly #options: RevertOptions;
+  readonly #planner: RevertPlanner;
+  readonly #touched = new TouchedProducts();
+  /** Of the products that the mutations do not see. */
+  readonly #counts = { unchanged: 0, conflicts: 0 };
+  isReplay = false;
+
+  constructor(options: RevertOptions, planner: RevertPlanner) {
+    this.#options = options;
+    this.#planner = planner;
+  }
+
+  get importId(): ImportId | undefined {
+    return this.#planner.importId;
+  }
+
+  async start(): Promise<void> {
+    if (!this.#options.request.isDryRun) {
+      const { importId, isReplay } = await this.#write([], { part: 0, counts: this.#counts });
+      this.#planner.importId = importId;
+      if (isReplay && importId !== undefined) {
+        this.isReplay = await this.#planner.continue(importId);
+      }
+    }
+    await this.#planner.listTouched(this.#touched);
+  }
+
+  async next(): Promise<readonly RevertedProduct[]> {
+    const planned = new Map<ProductId, PlannedProduct>();
+    await this.#plan(this.#touched.take(REVERT_BATCH_PRODUCTS), planned);
+    const results = new Map<ProductId, RevertedProduct>();
+    for (let attempt = 1; planned.size > results.size; attempt += 1) {
+      const left = [...planned.values()].filter(({ id }) => !results.has(id));
+      const positions = await this.#writePlanned(left);
+      for (const one of left) {
+        const position = positions.get(one.id);
+        const isMoved = position === null && attempt < REVERT_ATTEMPTS_LIMIT;
+        if (!isMoved) results.set(one.id, this.#settle(one, position));
+      }
+      const moved = left.filter(({ id }) => !results.has(id));
+      await this.#plan(moved.flatMap(({ id }) => this.#touched.find(id) ?? []), planned);
+    }
+    return [...planned.keys()].flatMap((id) => results.get(id) ?? []);
+  }
+
+  async finish(): Promise<number> {
+    const { queries, write: { sellerId }, request } = this.#options;
+    if (request.isDryRun) return (await queries.findReach(sellerId)).position;
+    return (await this.#write([], { part: 1, counts: this.#counts })).position;
+  }
+
+  close(): void {
+    this.#touched.close();
+  }
+
+  /** Plans products, and those that have their SKUs now, if they are to be restored, too. */
+  async #plan(
+    batch: readonly TouchedProduct[], planned: Map<ProductId, PlannedProduct>,
+  ): Promise<void> {
+    const plans: Plans = { products: new Map(), holders: new Map() };
+    let round = batch;
+    for (let depth = 0; depth <= REVERT_SKU_CHAIN_LIMIT && round.length > 0; depth += 1) {
+      const found = await this.#planner.plan(round);
+      for (const [id, one] of found) plans.products.set(id, one);
+      const skus = [...new Set([...found.values()].flatMap((one) => findNewSku(one) ?? []))]
+        .filter((sku) => !plans.holders.has(sku));
+      const holders = await this.#planner.findHolders(skus);
+      for (const sku of skus) plans.holders.set(sku, holders.get(sku)?.id);
+      const ids = new Set([...holders.values()].map(({ id }) => id));
+      round = [...ids].flatMap((id) => {
+        const touched = plans.products.has(id) ? undefined : this.#touched.find(id);
+        return touched?.state === 'pending' ? touched : [];
+      });
+    }
+    for (const { id } of batch) this.#arrange(id, plans, planned);
+  }
+
+  /** Finds out whether a product can get its SKU: after the one that has it now, if that can. */
+  #arrange(
+    id: ProductId, plans: Plans, planned: Map<ProductId, PlannedProduct>, depth = 0,
+  ): void {
+    let one = plans.products.get(id);
+    if (!one || (this.#touched.find(id)?.state === 'planned' && planned.has(id))) return;
+    this.#touched.set(id, 'planning');
+    const newSku = findNewSku(one);
+    if (newSku !== undefined) {
+      const holder = plans.holders.get(newSku);
+      let other = holder === undefined ? undefined : this.#touched.find(holder);
+      if (other?.state === 'pending' && depth < REVERT_SKU_CHAIN_LIMIT) {
+        this.#arrange(other.id, plans, planned, depth + 1);
+        other = this.#touched.find(other.id);
+      }
+      const isFree = holder === undefined || (other?.state === 'planned' && other.sku !== newSku);
+      if (!isFree || !this.#touched.claim(id, newSku)) {
+        one = { ...one, plan: conflictOf('sku_taken') };
+      }
+    }
+    if (this.isReplay && one.plan.action === 'write') one = { ...one, plan: conflictOf('changed') };
+    planned.set(id, one);
+    const { sku } = (one.plan.action === 'write' ? one.plan.to : one.current) ?? {};
+    this.#touched.set(id, 'planned', sku);
+  }
+
+  /** Positions of the changes, null for a product that was not written; none in a dry run. */
+  async #writePlanned(
+    planned: readonly PlannedProduct[],
+  ): Promise<ReadonlyMap<ProductId, number | null | undefined>> {
+    const products = planned.flatMap(({ id, last, plan, done }): RestoredProduct[] =>
+      (plan.action === 'write' && last && !done
+        ? [{ id, position: last.position, to: plan.to }] : []));
+    if (products.length === 0 || this.#options.request.isDryRun) return new Map();
+    const { positions } = await this.#write(products, {});
+    for (const { id } of planned) this.#touched.set(id, 'written');
+    return new Map(products.map(({ id }, index) => [id, positions[index]]));
+  }
+
+  #write(
+    products: readonly RestoredProduct[],
+    { part, counts = {} }: { readonly part?: 0 | 1; readonly counts?: ImportCounts },
+  ) {
+    const { revertProducts, write, request: { selection, isForced } } = this.#options;
+    const { sellerId, keyId, actorName, address, idempotency } = write;
+    const record = { kind: 'revert', address, reverts: this.#planner.changes } as const;
+    const imported = { id: this.importId, record, counts, isLast: part === 1 };
+    const actor = { sellerId, keyId, actorName, import: imported };
+    const scope = idempotency && part !== undefined
+      ? { sellerId, key: idempotency.key, part } : undefined;
+    const input = { actor, selection, isForced, generated: { products } };
+    return revertProducts(input, scope, products.length);
+  }
+
+  #settle(one: PlannedProduct, written: number | null | undefined): RevertedProduct {
+    const { id, current, last, plan, done } = one;
+    const result = { id, sku: (current ?? last)?.sku, position: (current ?? last)?.position };
+    if (done) {
+      return { ...result, sku: done.sku, status: describeChange(done), position: done.position };
+    }
+    if (plan.action === 'none') {
+      this.#counts.unchanged += 1;
+      return { ...result, status: 'unchanged' };
+    }
+    if (plan.action === 'conflict' || written === null) {
+      this.#counts.conflicts += 1;
+      const conflict = plan.action === 'conflict' ? plan.conflict : 'changed';
+      return { ...result, status: 'conflict', conflict };
+    }
+    const status = !plan.to ? 'deleted' : current ? 'restored' : 'recreated';
+    const { sku } = plan.to ?? result;
+    const position = written ?? result.position;
+    return { ...result, sku, status, position, before: current, after: plan.to };
+  }
+}
+
+/** The SKU that a product is to get back; undefined if it has it. */
+function findNewSku({ plan, current }: PlannedProduct): Sku | undefined {
+  const to = plan.action === 'write' ? plan.to : undefined;
+  return to?.sku === current?.sku ? undefined : to?.sku;
+}
+
+/** What a revert did by one of its changes. */
+function describeChange({ type }: Change): RevertStatus {
+  if (type === 'created') return 'recreated';
+  return type === 'deleted' ? 'deleted' : 'restored';
+}

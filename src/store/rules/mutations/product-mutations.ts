@@ -1,0 +1,155 @@
+/**
+ * The mutations that write products. Each writes a product's row, its seller's next position and
+ * the change event at that position, together. The only other writer of products is
+ * `stock-mutations.ts`, which does the same for the stock of many at once. Synchronous: an adapter
+ * runs them inside a transaction, or on rows that it has loaded and writes afterwards.
+ */
+import { AppError } from '../../../domain/error.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
+import {
+  formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
+} from '../../../domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
+import type {
+  ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
+} from '../../catalogue-store.ts';
+import type { Actor } from '../../write.ts';
+import type { ChangeActor } from '../history.ts';
+import { countEffects } from '../import-counts.ts';
+import {
+  describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
+} from '../product-changes.ts';
+import type { OpenRecord, WriteActor } from './import-records.ts';
+import type { PositionAllocator } from './position-allocator.ts';
+
+/** Where an adapter keeps products. */
+export interface ProductRows {
+  find(sellerId: SellerId, target: ProductTarget): Product | undefined;
+  /** @throws AppError `sku_taken`, at the latest before the commit */
+  insert(product: Product): void;
+  /** `isMovement`: its change event has no snapshot. */
+  update(product: Product, isMovement: boolean): void;
+  remove(product: Product): void;
+}
+
+/** Names and order of the members are hashed (rules/idempotency.ts). */
+interface Members {
+  readonly actor: WriteActor;
+  readonly product: NewProduct;
+  readonly target: ProductTarget;
+  readonly patch: ProductPatch;
+  readonly precondition: Precondition;
+  readonly products: readonly ProductRow[];
+  readonly mode: ImportMode;
+}
+
+type Input<Names extends keyof Members> = Pick<Members, Names>;
+
+/** A product to create again; its version chain continues from its deletion. */
+interface DeletedProduct {
+  readonly id: ProductId;
+  readonly createdAt: number;
+  /** Of the deletion. */
+  readonly position: number;
+}
+
+export function productMutations(
+  rows: ProductRows, positions: PositionAllocator, openRecord: OpenRecord,
+) {
+  const { create, update, remove } = productChanges(rows, positions);
+
+  function getProduct({ sellerId }: Actor, target: ProductTarget): Product {
+    const product = rows.find(sellerId, target);
+    if (product) return product;
+    const name = 'id' in target ? 'id' : 'SKU';
+    throw new AppError('not_found', `You have no product with this ${name}.`);
+  }
+
+  return {
+    createProduct: ({ actor, product }: Input<'actor' | 'product'>, at: number): WrittenProduct =>
+      create(actor, product, at),
+    putProduct(
+      { actor, product, precondition }: Input<'actor' | 'product' | 'precondition'>, at: number,
+    ): WrittenProduct {
+      const before = rows.find(actor.sellerId, { sku: product.sku });
+      assertPrecondition(precondition, before?.position);
+      return before ? update(actor, before, product, at) : create(actor, product, at);
+    },
+    patchProduct(
+      { actor, target, patch, precondition }: Input<'actor' | 'target' | 'patch' | 'precondition'>,
+      at: number,
+    ): WrittenProduct {
+      const before = getProduct(actor, target);
+      assertPrecondition(precondition, before.position);
+      return update(actor, before, { ...before, ...patch }, at);
+    },
+    deleteProduct(
+      { actor, target, precondition }: Input<'actor' | 'target' | 'precondition'>, at: number,
+    ): { readonly isReplay: boolean } {
+      const before = getProduct(actor, target);
+      assertPrecondition(precondition, before.position);
+      remove(actor, before, at);
+      return { isReplay: false };
+    },
+    importProducts(input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts {
+      const { products, mode } = input;
+      const { actor, close } = openRecord(input.actor, at);
+      const effects = products.map((row): ImportEffect => {
+        const before = rows.find(actor.sellerId, { sku: row.sku });
+        // Decided here, not by an earlier read, which could miss a concurrent change.
+        const product = mergeImportRow(row, mode, before);
+        if (typeof product === 'string') return product;
+        return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
+      });
+      const importId = close(countEffects(effects));
+      return { effects, position: positions.of(actor.sellerId), isReplay: false, importId };
+    },
+  };
+}
+
+/** What mutations do to one product. */
+export function productChanges(rows: ProductRows, positions: PositionAllocator) {
+  return {
+    /** @throws AppError `sku_taken` */
+    create(
+      actor: ChangeActor, product: NewProduct, now: number, deleted?: DeletedProduct,
+    ): WrittenProduct {
+      const { sellerId } = actor;
+      const { position, at, currency } = positions.next(sellerId, now);
+      const { id, createdAt, position: previousPosition } = deleted
+        ?? { id: positions.takeProductId(sellerId, at), createdAt: at };
+      const after = { ...product, sellerId, id, currency, position, createdAt, updatedAt: at };
+      rows.insert(after);
+      const json = formatProduct(after);
+      const change = describeChange('created', actor, { before: undefined, after, snapshot: json });
+      positions.addChange({ ...change, previousPosition });
+      return { effect: 'created', id, position, json, isReplay: false };
+    },
+    /** Allocates no position if nothing changes. @throws AppError `sku_taken` */
+    update(actor: ChangeActor, before: Product, to: NewProduct, now: number): WrittenProduct {
+      const { id, sellerId } = before;
+      if (isSameProduct(before, to)) {
+        const json = formatProduct(before);
+        return { effect: 'unchanged', id, position: before.position, json, isReplay: false };
+      }
+      if (to.sku !== before.sku && rows.find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
+      const { position, at: updatedAt } = positions.next(sellerId, now);
+      const after = updateProduct(before, to, position, updatedAt);
+      const isMovement = isStockMovement(before, to);
+      rows.update(after, isMovement);
+      const json = formatProduct(after);
+      const states = { before, after, snapshot: isMovement ? undefined : json };
+      positions.addChange(describeChange(isMovement ? 'stock' : 'updated', actor, states));
+      return { effect: 'updated', id, position, json, isReplay: false };
+    },
+    /** The event contains the product's last state, with a stock of 0. */
+    remove(actor: ChangeActor, before: Product, now: number): void {
+      const { position, at: updatedAt } = positions.next(before.sellerId, now);
+      rows.remove(before);
+      const after = { ...before, position, updatedAt, stock: 0 };
+      const states = { before, after, snapshot: formatProduct(before) };
+      positions.addChange(describeChange('deleted', actor, states));
+    },
+  };
+}

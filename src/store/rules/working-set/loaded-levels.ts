@@ -1,0 +1,111 @@
+/**
+ * The stock levels of one seller in a transaction. Levels that a batch evaluates are copies, since
+ * an evaluation changes them even if the batch is rejected; what is written replaces the loaded
+ * ones.
+ */
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../stock-levels.ts';
+
+/** A level as it is stored. */
+export type StoredLevel = Pick<StockLevel, 'id' | 'sku' | 'stock' | 'position' | 'at'>;
+
+/** The last sequence number that a source applied to a product. */
+export interface StoredSequence {
+  readonly id: ProductId;
+  readonly source: string;
+  readonly sequence: number;
+}
+
+/** A mutation needs rows that were not loaded: it runs again on a seller that is locked. */
+export class NotLoadedError extends Error {
+  override readonly name = 'NotLoadedError';
+}
+
+export class LoadedLevels {
+  /** Whether all levels that the mutations name were loaded. */
+  readonly #isComplete: boolean;
+  readonly #byId = new Map<ProductId, StoredLevel>();
+  readonly #bySku = new Map<Sku, StoredLevel>();
+  readonly #sequences = new Map<string, StoredSequence>();
+  readonly #written = new Map<ProductId, StoredLevel>();
+  readonly #writtenSequences = new Map<string, StoredSequence>();
+
+  constructor(isComplete: boolean) {
+    this.#isComplete = isComplete;
+  }
+
+  load(level: StoredLevel): void {
+    this.#byId.set(level.id, level);
+    this.#bySku.set(level.sku, level);
+  }
+
+  loadSequence(one: StoredSequence): void {
+    this.#sequences.set(keyOf(one), one);
+  }
+
+  /** As `StockRows.readLevels`. */
+  read(
+    sellerId: SellerId, changes: readonly (StockChange | ProductReference)[],
+    source: string | undefined, table: LevelTable,
+  ): readonly (StockLevel | undefined)[] {
+    const levels = changes.map((change) => {
+      const known = table.find(sellerId, change);
+      if (known) return known;
+      const stored = this.#find(sellerId, change);
+      if (stored) table.add(copyLevel(stored));
+      else if (!this.#isComplete) throw new NotLoadedError();
+      return table.find(sellerId, change);
+    });
+    for (const level of levels) if (level) startBatch(level);
+    if (source === undefined) return levels;
+    for (const level of levels) {
+      if (!level) continue;
+      level.sequence = this.#sequences.get(keyOf({ id: level.id, source }))?.sequence ?? -1;
+    }
+    return levels;
+  }
+
+  write(levels: Iterable<StockLevel>, source: string | undefined): void {
+    for (const { id, sku, stock, position, at, isMoved, sequence, isSequenceMoved } of levels) {
+      if (isMoved) {
+        const level = { id, sku, stock, position, at };
+        this.load(level);
+        this.#written.set(id, level);
+      }
+      if (source === undefined || !isSequenceMoved) continue;
+      const one = { id, source, sequence };
+      this.loadSequence(one);
+      this.#writtenSequences.set(keyOf(one), one);
+    }
+  }
+
+  /** Of all products in stock, if they were loaded, in the order of their ids. */
+  listInStock(): readonly StockLevel[] {
+    return [...this.#byId.values()].filter(({ stock }) => stock > 0)
+      .sort((one, other) => one.id - other.id).map(copyLevel);
+  }
+
+  /** What to write: the last level of each product, and the last number of each source. */
+  listWritten() {
+    return { levels: [...this.#written.values()], sequences: [...this.#writtenSequences.values()] };
+  }
+
+  #find(sellerId: SellerId, { sku, id }: ProductReference): StoredLevel | undefined {
+    if (sku !== undefined) return this.#bySku.get(sku);
+    const named = parseNamedId(sellerId, id);
+    return named === undefined ? undefined : this.#byId.get(named);
+  }
+}
+
+export function copyLevel({ id, sku, stock, position, at }: StoredLevel): StockLevel {
+  return {
+    id, sku, stockBefore: stock, stock, position, at, isMoved: false, sequence: -1,
+    isSequenceMoved: false,
+  };
+}
+
+function keyOf({ id, source }: Pick<StoredSequence, 'id' | 'source'>): string {
+  return `${id} ${source}`;
+}

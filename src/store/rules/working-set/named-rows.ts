@@ -1,0 +1,111 @@
+/** The rows that the mutations of a transaction name, which are loaded before they run. */
+import type { ProductRow, ProductTarget } from '../../../domain/catalogue/product.ts';
+import type { NewProduct, Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
+import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
+import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
+import type { ZeroingBatch } from '../../catalogue-store.ts';
+import { hashIdempotencyKey, type IdempotencyScope } from '../idempotency.ts';
+import type { WriteActor } from '../mutations/import-records.ts';
+import type { RestoredProduct } from '../mutations/revert-mutations.ts';
+import { parseNamedId } from '../stock-levels.ts';
+import type { CatalogueMutations } from './working-set.ts';
+
+export type CatalogueMutationName = keyof CatalogueMutations;
+
+const CATALOGUE_MUTATIONS: ReadonlySet<string> = new Set<CatalogueMutationName>([
+  'createProduct', 'putProduct', 'patchProduct', 'deleteProduct', 'importProducts',
+  'revertProducts', 'syncStock', 'zeroStock',
+]);
+
+export function isCatalogueMutation(name: string): name is CatalogueMutationName {
+  return CATALOGUE_MUTATIONS.has(name);
+}
+
+/** A mutation of the catalogue: its input is the one of its name. */
+export interface CatalogueCall {
+  readonly name: CatalogueMutationName;
+  readonly input: { readonly actor: WriteActor };
+  readonly idempotency: IdempotencyScope | undefined;
+}
+
+/** Every member that an input may have. */
+interface Input {
+  readonly actor: WriteActor;
+  readonly product?: NewProduct;
+  readonly target?: ProductTarget;
+  readonly patch?: { readonly sku?: Sku };
+  readonly products?: readonly ProductRow[];
+  readonly sync?: StockSync;
+  readonly isDryRun?: boolean;
+  readonly generated?: { readonly products: readonly (ProductId | RestoredProduct)[] }
+    & Partial<Pick<ZeroingBatch, 'total'>>;
+}
+
+/** The mutations that work on stock levels. A transaction has only these of a seller, or others. */
+export const STOCK_MUTATIONS: ReadonlySet<CatalogueMutationName> =
+  new Set(['syncStock', 'zeroStock']);
+
+/** Whether a mutation can do without rows: it creates, or the levels that it names are cached. */
+export function needsNoRows({ name, input }: CatalogueCall): boolean {
+  // The cast: which members an input has depends on its mutation.
+  const { actor, sync, isDryRun } = input as Input;
+  if (name === 'createProduct') return true;
+  return name === 'syncStock' && isDryRun !== true && actor.import?.id === undefined
+    && sync?.source === undefined && sync?.completion === undefined;
+}
+
+export class NamedRows {
+  readonly skus = new Set<Sku>();
+  readonly ids = new Set<ProductId>();
+  /** Products that may have been deleted. */
+  readonly deleted = new Set<ProductId>();
+  readonly imports = new Set<ImportId>();
+  readonly idempotencyHashes: Uint8Array[] = [];
+  /** Whether the mutations work on stock levels. */
+  isStock = false;
+  /** Whether the changes of stock have a source, which may number them. */
+  hasSource = false;
+  /** Whether a mutation starts an import. */
+  startsImport = false;
+  /** Whether a stocktake sets all products to 0 that it does not name. */
+  isStocktake = false;
+
+  add(sellerId: SellerId, call: CatalogueCall): void {
+    const { name, idempotency } = call;
+    this.isStock ||= STOCK_MUTATIONS.has(name);
+    if (idempotency) this.idempotencyHashes.push(hashIdempotencyKey(idempotency));
+    // The cast: which members an input has depends on its mutation.
+    const { actor: { import: part }, product, target, patch, products = [], sync, generated } =
+      call.input as Input;
+    if (part?.id !== undefined) this.imports.add(part.id);
+    else if (part) this.startsImport = true;
+    for (const sku of [product?.sku, patch?.sku, ...products.map((row) => row.sku)]) {
+      if (sku !== undefined) this.skus.add(sku);
+    }
+    if (target && 'id' in target) this.ids.add(target.id);
+    else if (target) this.skus.add(target.sku);
+    for (const one of generated?.products ?? []) this.#addGenerated(one);
+    if (sync) this.#addSync(sellerId, sync);
+  }
+
+  #addGenerated(one: ProductId | RestoredProduct): void {
+    this.ids.add(typeof one === 'number' ? one : one.id);
+    if (typeof one === 'number') return;
+    this.deleted.add(one.id);
+    if (one.to) this.skus.add(one.to.sku);
+  }
+
+  #addSync(sellerId: SellerId, { changes, faulty = [], source, completion }: StockSync): void {
+    for (const reference of changes) this.#addReference(sellerId, reference);
+    for (const reference of faulty) this.#addReference(sellerId, reference);
+    this.hasSource ||= source !== undefined;
+    this.isStocktake ||= completion !== undefined;
+  }
+
+  #addReference(sellerId: SellerId, { sku, id }: ProductReference): void {
+    const parsed = parseNamedId(sellerId, id);
+    if (sku !== undefined) this.skus.add(sku);
+    else if (parsed !== undefined) this.ids.add(parsed);
+  }
+}

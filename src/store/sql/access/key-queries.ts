@@ -1,0 +1,57 @@
+/** Queries of API keys, and their row mapper. */
+import type { ApiKey } from '../../../domain/access/api-key.ts';
+import { isScope } from '../../../domain/access/caller.ts';
+import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { AccessStore } from '../../access-store.ts';
+import type { QueriesOf } from '../port-methods.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import type { Sql } from '../sql.ts';
+
+/** Columns for `mapKey`. */
+export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
+  revoked_at, last_used_at, last_used_address`;
+
+export function keyQueries(sql: Sql) {
+  const find = sql.prepare(`
+    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
+  const list = sql.prepare(`
+    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id > :after
+    ORDER BY id LIMIT :limit`);
+  const listNewest = sql.prepare(`
+    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id < :before
+    ORDER BY id DESC LIMIT :limit`);
+  return {
+    async findKey({ sellerId, keyId }) {
+      const row = await find.get({ sellerId, keyId });
+      return row && mapKey(row);
+    },
+    async listKeys(sellerId, { after, limit }, isNewestFirst = false) {
+      const rows = isNewestFirst
+        ? await listNewest.all({ sellerId, before: after ?? Number.MAX_SAFE_INTEGER, limit })
+        : await list.all({ sellerId, after: after ?? 0, limit });
+      return rows.map(mapKey);
+    },
+  } satisfies Partial<QueriesOf<AccessStore>>;
+}
+
+export function mapKey(row: Row): ApiKey {
+  return {
+    sellerId: readId<SellerId>(row, 'seller_id'),
+    id: readId<KeyId>(row, 'id'),
+    name: readText(row, 'name'),
+    ...readGranted(row),
+    createdAt: readInteger(row, 'created_at'),
+    revokedAt: readOptional(row, 'revoked_at', readInteger),
+    lastUsedAt: readOptional(row, 'last_used_at', readInteger),
+    lastUsedAddress: readOptional(row, 'last_used_address', readText),
+  };
+}
+
+/** A key's permissions, allowed addresses and expiry. */
+export function readGranted(row: Row) {
+  return {
+    scopes: readText(row, 'scopes').split(' ').filter(isScope),
+    addressRanges: readText(row, 'address_ranges').split(' ').filter(Boolean),
+    expiresAt: readOptional(row, 'expires_at', readInteger),
+  };
+}

@@ -1,0 +1,116 @@
+/** Creates, rotates and revokes API keys, which are stored as hashes only. */
+import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
+import type { AuditType } from '../../../domain/access/audit.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatKeyId, type KeyReference, nextId, type SellerId } from '../../../domain/id.ts';
+import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import type { AccessStore } from '../../access-store.ts';
+import type { AuditLog } from '../../rules/audit.ts';
+import type { MutationsOf } from '../port-methods.ts';
+import { readInteger, readOptional } from '../row.ts';
+import type { Sql } from '../sql.ts';
+import { KEY_COLUMNS, mapKey } from './key-queries.ts';
+
+const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
+
+/** Names and order of the members are hashed (rules/idempotency.ts). */
+interface Creation {
+  readonly sellerId: SellerId;
+  readonly hash: string;
+  readonly key: NewApiKey;
+  readonly address: string;
+}
+
+interface Rotation {
+  readonly key: KeyReference;
+  readonly hash: string;
+  readonly overlapMs: number;
+  readonly address: string;
+}
+
+export type KeyMutations = ReturnType<typeof keyMutations>;
+
+export function keyMutations(sql: Sql, audit: AuditLog) {
+  const addKey = prepareAddKey(sql);
+  const findLive = sql.prepare(`
+    SELECT ${KEY_COLUMNS}, life_ms FROM api_key
+    WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
+  const expire = sql.prepare(`
+    UPDATE api_key
+    SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END
+    WHERE seller_id = :sellerId AND id = :keyId`);
+  const revoke = sql.prepare(`
+    UPDATE api_key SET revoked_at = coalesce(revoked_at, :at)
+    WHERE seller_id = :sellerId AND id = :keyId RETURNING ${KEY_COLUMNS}`);
+  const noteUse = sql.prepare(`
+    UPDATE api_key SET last_used_at = :at, last_used_address = :address
+    WHERE seller_id = :sellerId AND id = :keyId`);
+
+  async function note(
+    type: AuditType, { sellerId, id, name }: ApiKey, address: string | undefined, at: number,
+  ): Promise<void> {
+    const subject = `${formatKeyId({ sellerId, keyId: id })} ${name}`;
+    await audit.add({ sellerId, type, address, subject }, at);
+  }
+
+  return {
+    async createKey(input: Creation, at: number): Promise<ApiKey> {
+      const made = await addKey(input, at);
+      await note('key_created', made, input.address, at);
+      return made;
+    },
+    async rotateKey({ key: { sellerId, keyId }, hash, overlapMs, address }: Rotation, at: number) {
+      const row = await findLive.get({ sellerId, keyId, at });
+      if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
+      const lifeMs = readOptional(row, 'life_ms', readInteger);
+      const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
+      const old = mapKey(row);
+      const made = await addKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
+      await expire.run({ sellerId, keyId, endsAt: at + overlapMs });
+      await note('key_rotated', old, address, at);
+      return made;
+    },
+    ...{
+      async revokeKey([{ sellerId, keyId }, address], at) {
+        const row = await revoke.get({ at, sellerId, keyId });
+        if (!row) throw new AppError('not_found', 'There is no such key.');
+        const revoked = mapKey(row);
+        if (revoked.revokedAt === at) await note('key_revoked', revoked, address, at);
+        return revoked;
+      },
+      async noteKeyUse([{ sellerId, keyId }, address], at) {
+        await noteUse.run({ at, address, sellerId, keyId });
+      },
+    } satisfies Partial<MutationsOf<AccessStore>>,
+  };
+}
+
+function prepareAddKey(sql: Sql) {
+  const findSeller = sql.prepare(`
+    SELECT (SELECT count(*) FROM api_key WHERE seller_id = :sellerId AND ${LIVE}) AS live,
+      (SELECT coalesce(max(id), 0) FROM api_key WHERE seller_id = :sellerId) AS last_id
+    FROM seller WHERE id = :sellerId`);
+  const insert = sql.prepare(`
+    INSERT INTO api_key
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt)
+    RETURNING ${KEY_COLUMNS}`);
+
+  return async (
+    { sellerId, hash, key }: Omit<Creation, 'address'>, at: number,
+  ): Promise<ApiKey> => {
+    const seller = await findSeller.get({ sellerId, at });
+    if (!seller) throw new AppError('not_found', 'There is no such seller.');
+    if (readInteger(seller, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
+      const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
+      throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
+    }
+    const { name, scopes, addressRanges, expiresAt } = key;
+    return mapKey(await insert.get({
+      sellerId, id: nextId(readInteger(seller, 'last_id'), at), hash, at, name, expiresAt,
+      // The key crossed threads as JSON, which has null for undefined.
+      lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
+      scopes: scopes.join(' '), ranges: addressRanges.join(' '),
+    }) ?? {});
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * The methods of the account port that need the server's key. Secrets are encrypted and decrypted
+ * here, so mutations get only encrypted ones.
+ */
+import { formatSellerId, type SellerId } from '../../../domain/id.ts';
+import type { TotpSecret } from '../../../domain/access/totp.ts';
+import type { AccountStore } from '../../account-store.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
+import type { totpMutations, totpQueries } from './totp.ts';
+
+type SecretMethods = Pick<AccountStore, 'findTotp' | 'enableTotp' | 'encrypt' | 'decrypt'>;
+
+interface SecretMethodsOptions {
+  readonly key: ServerKey;
+  readonly queries: ReturnType<typeof totpQueries>;
+  /** Runs the mutation in a transaction. */
+  readonly enableTotp: (
+    input: Parameters<ReturnType<typeof totpMutations>['enableTotp']>[0],
+  ) => Promise<void>;
+}
+
+export function secretMethods(
+  { key, queries, enableTotp }: SecretMethodsOptions,
+): SecretMethods {
+  return {
+    async findTotp(sellerId) {
+      const found = await queries.findEncryptedTotp(sellerId);
+      if (!found) return undefined;
+      const { sealed, ...totp } = found;
+      // The cast: only secrets are encrypted in this context.
+      const secret = key.decrypt(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
+      return { secret, ...totp };
+    },
+    async enableTotp(sellerId, { secret, ...totp }, address) {
+      const sealed = key.encrypt(secret, contextOfTotp(sellerId)).toString('base64');
+      await enableTotp([sellerId, { sealed, ...totp }, address]);
+    },
+    encrypt: async (text, context) => key.encrypt(text, `portal ${context}`).toString('base64url'),
+    decrypt: async (sealed, context) =>
+      key.decrypt(Buffer.from(sealed, 'base64url'), `portal ${context}`),
+  };
+}
+
+/** The context that an account's secret is bound to (AEAD). Persisted: do not change it. */
+export function contextOfTotp(sellerId: SellerId): string {
+  return `totp secret ${formatSellerId(sellerId)}`;
+}

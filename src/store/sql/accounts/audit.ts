@@ -1,0 +1,114 @@
+/**
+ * The audit log: one chain of events per seller, by the rules of `rules/audit.ts`, so that an event
+ * touches the rows of its seller only.
+ */
+import { AUDIT_TYPES, type AuditEvent } from '../../../domain/access/audit.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { AccountStore } from '../../account-store.ts';
+import {
+  type AuditKey, type AuditLog, type AuditSegment, chainHash, EMPTY_CHAIN, extendSegment,
+  type HashedEvent, SEGMENT_ORIGINS, SERVER_CHAIN, startSegment,
+} from '../../rules/audit.ts';
+import type { QueriesOf } from '../port-methods.ts';
+import { readBytes, readId, readInteger, readText, type Row } from '../row.ts';
+import type { Sql } from '../sql.ts';
+
+const COLUMNS = 'seller_id, n, at, type, address, subject';
+const SEGMENT_COLUMNS = 'seller_id, id, first, last, origin, key_id, mac';
+const SUBJECT_LIMIT_CHARACTERS = 300;
+const ADDRESS_LIMIT_CHARACTERS = 100;
+
+export function prepareAuditLog(sql: Sql, key: AuditKey): AuditLog {
+  const findHead = sql.prepare(`
+    SELECT n, hash FROM audit_event WHERE seller_id = :chain ORDER BY n DESC LIMIT 1`);
+  const findNewestSegment = sql.prepare(`
+    SELECT ${SEGMENT_COLUMNS} FROM audit_segment WHERE seller_id = :chain
+    ORDER BY id DESC LIMIT 1`);
+  const insert = sql.prepare(`
+    INSERT INTO audit_event (${COLUMNS}, hash)
+    VALUES (:chain, :n, :at, :type, :address, :subject, :hash)`);
+  const writeSegment = prepareWriteSegment(sql);
+  return {
+    async start(sellerId) {
+      await writeSegment(startSegment(sellerId ?? SERVER_CHAIN, key));
+    },
+    async add({ sellerId, type, ...event }, at) {
+      const chain = sellerId ?? SERVER_CHAIN;
+      const [row, segment] = await Promise.all([
+        findHead.get({ chain }), findNewestSegment.get({ chain }),
+      ]);
+      const before = row ? { n: readInteger(row, 'n'), hash: readBytes(row, 'hash') } : EMPTY_CHAIN;
+      const newest = segment && mapSegment(segment);
+      // A number never used before, even if events were removed.
+      const n = Math.max(before.n, newest?.last ?? 0) + 1;
+      const address = (event.address ?? '').slice(0, ADDRESS_LIMIT_CHARACTERS);
+      const subject = (event.subject ?? '').slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
+      const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
+      await insert.run({ chain, n, at, type, address, subject, hash });
+      await writeSegment(extendSegment(chain, newest, before, { n, hash }, key));
+    },
+  };
+}
+
+/** Inserts a segment, or extends an existing one. */
+function prepareWriteSegment(sql: Sql) {
+  const write = sql.prepare(`
+    INSERT INTO audit_segment (${SEGMENT_COLUMNS})
+    VALUES (:chain, :id, :first, :last, :origin, :keyId, :mac)
+    ON CONFLICT (seller_id, id) DO UPDATE SET last = excluded.last, mac = excluded.mac`);
+  return async (segment: AuditSegment): Promise<void> => {
+    await write.run({ ...segment });
+  };
+}
+
+export function auditQueries(sql: Sql) {
+  const list = sql.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId AND n < :before
+    ORDER BY n DESC LIMIT :limit`);
+  const listOfType = sql.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId AND type = :type AND n < :before
+    ORDER BY n DESC LIMIT :limit`);
+  return {
+    async listAuditEvents(sellerId, { type, before = Number.MAX_SAFE_INTEGER, limit }) {
+      const rows = type === undefined ? await list.all({ sellerId, before, limit })
+        : await listOfType.all({ sellerId, type, before, limit });
+      return rows.map(mapEvent);
+    },
+  } satisfies Partial<QueriesOf<AccountStore>>;
+}
+
+function mapEvent(row: Row): AuditEvent {
+  const event = mapHashedEvent(row);
+  const type = AUDIT_TYPES.find((known) => known === event.type);
+  if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
+  return { ...event, type };
+}
+
+/** Reads all columns except the hash. */
+export function mapHashedEvent(row: Row): HashedEvent {
+  const chain = readId<SellerId>(row, 'seller_id');
+  return {
+    n: readInteger(row, 'n'),
+    sellerId: chain === SERVER_CHAIN ? undefined : chain,
+    at: readInteger(row, 'at'),
+    type: readText(row, 'type'),
+    address: readText(row, 'address'),
+    subject: readText(row, 'subject'),
+  };
+}
+
+/** Needs a row with all columns. */
+export function mapSegment(row: Row): AuditSegment {
+  const text = readText(row, 'origin');
+  const origin = SEGMENT_ORIGINS.find((known) => known === text);
+  if (!origin) throw new TypeError(`"${text}" is not an origin of a segment.`);
+  return {
+    chain: readInteger(row, 'seller_id'),
+    id: readInteger(row, 'id'),
+    first: readInteger(row, 'first'),
+    last: readInteger(row, 'last'),
+    origin,
+    keyId: readBytes(row, 'key_id'),
+    mac: readBytes(row, 'mac'),
+  };
+}

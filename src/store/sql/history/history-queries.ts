@@ -1,0 +1,113 @@
+/**
+ * Reads the history by position, its storage order, and finds positions by time. Every query limits
+ * the changes that it scans, and returns how far it got.
+ */
+import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { ImportId, SellerId } from '../../../domain/id.ts';
+import { MINUTE_MS } from '../../../domain/time.ts';
+import type { ChangePage, ChangeQuery } from '../../history-store.ts';
+import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
+import { assertReached, type Reach } from '../../rules/history.ts';
+import type { Span, TimePosition } from '../../rules/history/queries.ts';
+import { readInteger, readOptional } from '../row.ts';
+import type { Sql } from '../sql.ts';
+import { CHANGE_COLUMNS, mapChange } from './changes.ts';
+
+export function historyQueries(sql: Sql) {
+  const spans = spanQueries(sql);
+  const listMatching = sql.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = :sellerId AND position > :from AND position <= :end
+      AND ${sql.isPartOf('type', ':types')}
+      AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
+    ORDER BY position LIMIT :limit`);
+  return {
+    ...spans,
+    findTime: prepareFindTime(sql),
+    /** Changes of some types, or of an import. */
+    async listMatchingChanges(
+      sellerId: SellerId, { after, limit, types = CHANGE_TYPES, importId }: ChangeQuery,
+    ): Promise<ChangePage> {
+      const { position } = await spans.findReach(sellerId);
+      const all = { after: 0, upTo: importId === undefined ? position : 0 };
+      const span = importId === undefined ? all
+        : await spans.findImportSpan(sellerId, importId) ?? all;
+      const from = Math.max(after, span.after);
+      const end = Math.min(span.upTo, from + HISTORY_SCAN_LIMIT);
+      const rows = await listMatching.all({
+        sellerId, from, end, limit, types: types.join(' '), importId,
+      });
+      // Read after the changes, which pruning may have removed.
+      assertReached({ ...await spans.findReach(sellerId), position }, from, 'after');
+      const changes = rows.map((row) => mapChange(sellerId, row));
+      const last = changes.length < limit ? undefined : changes.at(-1)?.position;
+      return { changes, next: last ?? (end >= span.upTo ? position : end), position };
+    },
+  };
+}
+
+function spanQueries(sql: Sql) {
+  const findReach = sql.prepare('SELECT pruned_to, position FROM seller WHERE id = :sellerId');
+  const findSpan = sql.prepare(`
+    SELECT first_position, last_position FROM import
+    WHERE seller_id = :sellerId AND id = :id AND first_position IS NOT NULL`);
+  return {
+    async findReach(sellerId: SellerId): Promise<Reach> {
+      const row = await findReach.get({ sellerId });
+      if (!row) throw noSeller();
+      return { prunedTo: readInteger(row, 'pruned_to'), position: readInteger(row, 'position') };
+    },
+    async findImportSpan(sellerId: SellerId, id: ImportId): Promise<Span | undefined> {
+      const row = await findSpan.get({ sellerId, id });
+      return row && {
+        after: readInteger(row, 'first_position') - 1, upTo: readInteger(row, 'last_position'),
+      };
+    },
+  };
+}
+
+/**
+ * Finds the position of a time. The history has no index on time: a small table has the last change
+ * of each minute, and within a minute time follows position, so that a binary search finds it.
+ */
+function prepareFindTime(sql: Sql) {
+  const lastOf = (minutes: string): string => `coalesce((
+    SELECT m.position FROM change_minute AS m WHERE m.seller_id = :sellerId AND ${minutes}
+    ORDER BY m.minute DESC LIMIT 1), 0)`;
+  // The last change first: in the minute in which a clock was put right, earlier ones may be later.
+  const middle = `CASE search.step WHEN 1 THEN search.high
+    ELSE (search.low + search.high + 1) / 2 END`;
+  // A change in the middle that is pruned is older than all others.
+  const find = sql.prepare(`
+    WITH RECURSIVE search (step, low, high) AS (
+      SELECT 1, ${lastOf('m.minute < :minute')}, ${lastOf('m.minute <= :minute')}
+      UNION ALL
+      SELECT search.step + 1, CASE WHEN c.at > :at THEN search.low ELSE ${middle} END,
+        CASE WHEN c.at > :at THEN ${middle} - 1 ELSE search.high END
+      FROM search LEFT JOIN change AS c ON c.seller_id = :sellerId AND c.position = ${middle}
+      WHERE search.low < search.high)
+    SELECT search.low, s.position, s.pruned_to, ${lastOf('m.minute < :minute')} AS minute_end,
+      (SELECT p.at FROM change AS p
+        WHERE p.seller_id = :sellerId AND p.position = s.pruned_to) AS pruned_at
+    FROM search CROSS JOIN seller AS s
+    WHERE search.low >= search.high AND s.id = :sellerId`);
+  return async (sellerId: SellerId, at: number): Promise<TimePosition> => {
+    const row = await find.get({ sellerId, at, minute: Math.floor(at / MINUTE_MS) });
+    if (!row) throw noSeller();
+    const prunedTo = readInteger(row, 'pruned_to');
+    const position = Math.max(readInteger(row, 'low'), prunedTo);
+    const prunedAt = readOptional(row, 'pruned_at', readInteger);
+    const isPruned = prunedAt === undefined ? readInteger(row, 'minute_end') < prunedTo
+      : prunedAt > at;
+    return {
+      reach: { prunedTo, position: readInteger(row, 'position') },
+      position,
+      isKnown: position > prunedTo || prunedTo === 0 || !isPruned,
+    };
+  };
+}
+
+function noSeller(): AppError {
+  return new AppError('not_found', 'There is no such seller.');
+}

@@ -1,0 +1,76 @@
+/** Import records: queries and row mapper. */
+import {
+  IMPORT_KINDS, type ImportCounts, type ImportRecord, type RevertedChanges,
+} from '../../../domain/catalogue/import.ts';
+import type { ImportId, KeyId, SellerId } from '../../../domain/id.ts';
+import type { ImportStore } from '../../import-store.ts';
+import type { ImportQueries } from '../../rules/history/queries.ts';
+import type { QueriesOf } from '../port-methods.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import type { Sql } from '../sql.ts';
+
+export function importQueries(sql: Sql) {
+  const columns = `id, kind, key_id, actor, address, file_name, mode, source, reverts, started_at,
+    finished_at, counts, first_position, last_position`;
+  const listAmong = sql.prepare(`
+    SELECT ${columns} FROM import
+    WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
+  const list = sql.prepare(`
+    SELECT ${columns} FROM import
+    WHERE seller_id = :sellerId AND id < :before
+      AND (CAST(:kind AS text) IS NULL OR kind = :kind)
+    ORDER BY id DESC LIMIT :limit`);
+  async function findImports(
+    sellerId: SellerId, ids: readonly ImportId[],
+  ): Promise<ReadonlyMap<ImportId, ImportRecord>> {
+    const records = (await listAmong.all({ sellerId, ids })).map((row) => mapImport(sellerId, row));
+    return new Map(records.map((record) => [record.id, record]));
+  }
+  return {
+    findImports,
+    findImport: async (sellerId, id) => (await findImports(sellerId, [id])).get(id),
+    async listImports(sellerId, { before = Number.MAX_SAFE_INTEGER, kind, limit }) {
+      const rows = await list.all({ sellerId, before, kind, limit });
+      return rows.map((row) => mapImport(sellerId, row));
+    },
+  } satisfies QueriesOf<ImportStore> & ImportQueries;
+}
+
+function mapImport(sellerId: SellerId, row: Row): ImportRecord {
+  const kind = IMPORT_KINDS.find((known) => known === row['kind']);
+  if (!kind) throw new TypeError(`"${readText(row, 'kind')}" is not a kind of import.`);
+  const reverts = readOptional(row, 'reverts', readText);
+  return {
+    sellerId, kind,
+    id: readId<ImportId>(row, 'id'),
+    keyId: readId<KeyId>(row, 'key_id'),
+    actor: readOptional(row, 'actor', readText),
+    address: readOptional(row, 'address', readText),
+    fileName: readOptional(row, 'file_name', readText),
+    mode: readOptional(row, 'mode', readText),
+    source: readOptional(row, 'source', readText),
+    // The column holds what `insert` or `update` wrote.
+    reverts: reverts === undefined ? undefined : JSON.parse(reverts) as RevertedChanges,
+    startedAt: readInteger(row, 'started_at'),
+    finishedAt: readOptional(row, 'finished_at', readInteger),
+    counts: readCounts(row),
+    firstPosition: readOptional(row, 'first_position', readInteger),
+    lastPosition: readOptional(row, 'last_position', readInteger),
+  };
+}
+
+export function readCounts(row: Row): ImportCounts {
+  // The column holds what `insert` or `update` wrote.
+  return JSON.parse(readText(row, 'counts')) as ImportCounts;
+}
+
+/** A row, in the order of its columns in the insert of each adapter. */
+export function encodeImport(record: ImportRecord): [SellerId, ...(number | string | null)[]] {
+  const { actor, address, fileName, mode, source, reverts, finishedAt } = record;
+  return [
+    record.sellerId, record.id, record.kind, record.keyId, actor ?? null, address ?? null,
+    fileName ?? null, mode ?? null, source ?? null, reverts ? JSON.stringify(reverts) : null,
+    record.startedAt, finishedAt ?? null, JSON.stringify(record.counts),
+    record.firstPosition ?? null, record.lastPosition ?? null,
+  ];
+}

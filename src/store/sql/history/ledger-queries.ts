@@ -1,0 +1,109 @@
+/** The queries behind the ledger and the collapsed history, each with a limit. */
+import type { Change } from '../../../domain/catalogue/change.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { MovementFilter } from '../../history-store.ts';
+import type { ChainedChange, Span } from '../../rules/history/queries.ts';
+import { readInteger, readOptional, readText } from '../row.ts';
+import type { Sql } from '../sql.ts';
+import { CHANGE_COLUMNS, mapChange } from './changes.ts';
+
+export function ledgerQueries(sql: Sql) {
+  return {
+    listVersions: prepareListVersions(sql), ...scanQueries(sql), findNewest: prepareFindNewest(sql),
+  };
+}
+
+function prepareListVersions(sql: Sql) {
+  // A number instead of a LIMIT, which PostgreSQL does not know within a recursion.
+  const list = sql.prepare(`
+    WITH RECURSIVE version (position, prior, n) AS (
+      SELECT position, prior, 1 FROM change WHERE seller_id = :sellerId AND position = :from
+      UNION ALL
+      SELECT c.position, c.prior, version.n + 1 FROM version CROSS JOIN change AS c
+      WHERE c.seller_id = :sellerId AND c.position = version.prior
+        AND version.prior > :after AND version.n < :limit)
+    SELECT position, prior FROM version`);
+  return async (
+    sellerId: SellerId, from: number, after: number, limit: number,
+  ): Promise<Pick<ChainedChange, 'position' | 'previousPosition'>[]> => {
+    const rows = await list.all({ sellerId, from, after, limit });
+    return rows.map((row) => ({
+      position: readInteger(row, 'position'),
+      previousPosition: readOptional(row, 'prior', readInteger),
+    }));
+  };
+}
+
+/** Changes of any product. */
+function scanQueries(sql: Sql) {
+  const prepareScan = (direction: 'ASC' | 'DESC') => sql.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND CASE WHEN CAST(:types AS text) IS NULL THEN stock_before <> stock_after
+        ELSE ${sql.isPartOf('type', ':types')} END
+      AND (CAST(:source AS text) IS NULL OR source = :source)
+      AND (CAST(:reason AS text) IS NULL OR reason = :reason)
+      AND at <= :until AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
+    ORDER BY position ${direction} LIMIT :limit`);
+  const [ascending, descending] = [prepareScan('ASC'), prepareScan('DESC')];
+  // Changes whose record is gone are listed.
+  const scanCollapsed = sql.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change AS c
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND (import_id IS NULL OR position = coalesce((
+        SELECT i.last_position FROM import AS i
+        WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))
+    ORDER BY position DESC LIMIT :limit`);
+  return {
+    async scanMovements(
+      sellerId: SellerId, span: Span, filter: MovementFilter, isDescending: boolean, limit: number,
+    ): Promise<Change[]> {
+      const { source, reason, until = Number.MAX_SAFE_INTEGER, types, importId } = filter;
+      const rows = await (isDescending ? descending : ascending).all({
+        sellerId, ...span, limit, source, reason, until, importId,
+        types: types?.join(' '),
+      });
+      return rows.map((row) => mapChange(sellerId, row));
+    },
+    async scanCollapsed(
+      sellerId: SellerId, { after, upTo }: Span, limit: number,
+    ): Promise<Change[]> {
+      const rows = await scanCollapsed.all({ sellerId, after, upTo, limit });
+      return rows.map((row) => mapChange(sellerId, row));
+    },
+  };
+}
+
+/** Finds the last changes of products, and then those of deleted ones. */
+function prepareFindNewest(sql: Sql) {
+  const findById = sql.prepare(`
+    SELECT position, sku FROM product WHERE seller_id = :sellerId AND id = :id`);
+  const findDeletion = sql.prepare(`
+    SELECT position, sku FROM change ${sql.indexedBy('change_deleted')}
+    WHERE seller_id = :sellerId AND product_id = :id AND type = 'deleted'
+    ORDER BY position DESC LIMIT 1`);
+  const findBySku = sql.prepare(`
+    SELECT position FROM product WHERE seller_id = :sellerId AND sku = :sku`);
+  const listDeletions = sql.prepare(`
+    SELECT c.position FROM change AS c ${sql.indexedBy('change_deleted_sku')}
+    WHERE c.seller_id = :sellerId AND c.sku = :sku AND c.type = 'deleted'
+      AND NOT EXISTS (
+        SELECT 1 FROM product AS p WHERE p.seller_id = c.seller_id AND p.id = c.product_id)
+      AND NOT EXISTS (
+        SELECT 1 FROM change AS d WHERE d.seller_id = c.seller_id
+          AND d.product_id = c.product_id AND d.type = 'deleted' AND d.position > c.position)
+    ORDER BY c.position DESC LIMIT :limit`);
+  return async (
+    sellerId: SellerId, { sku, productId: id }: MovementFilter, limit: number,
+  ): Promise<number[]> => {
+    if (id !== undefined) {
+      const row = await findById.get({ sellerId, id }) ?? await findDeletion.get({ sellerId, id });
+      const isNamed = row && (sku === undefined || readText(row, 'sku') === sku);
+      return isNamed ? [readInteger(row, 'position')] : [];
+    }
+    if (sku === undefined) return [];
+    const row = await findBySku.get({ sellerId, sku });
+    const deletions = await listDeletions.all({ sellerId, sku, limit });
+    return [...row ? [row] : [], ...deletions].map((one) => readInteger(one, 'position'));
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * The queries behind past catalogues: where the version chains of products begin that may have
+ * existed at a position.
+ */
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { StockLevelAt } from '../../history-store.ts';
+import type { Span } from '../../rules/history/queries.ts';
+import { readId, readInteger, readText } from '../row.ts';
+import type { Sql } from '../sql.ts';
+
+export function pastQueries(sql: Sql) {
+  const list = sql.prepare(`
+    SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
+    UNION ALL
+    SELECT product_id, sku, stock_after, position FROM change
+    WHERE seller_id = :sellerId AND product_id > :after AND type = 'deleted'
+      AND position > :position
+    ORDER BY 1 LIMIT :limit`);
+  return {
+    ...deletionQueries(sql),
+    async listKnown(
+      sellerId: SellerId, after: number, position: number, limit: number,
+    ): Promise<StockLevelAt[]> {
+      const rows = await list.all({ sellerId, after, position, limit });
+      return rows.map((row) => ({
+        id: readId<ProductId>(row, 'id'),
+        // The column matches this brand.
+        sku: readText(row, 'sku') as Sku,
+        stock: readInteger(row, 'stock'),
+        position: readInteger(row, 'position'),
+      }));
+    },
+  };
+}
+
+/** Changes by which products lost their SKUs. */
+function deletionQueries(sql: Sql) {
+  const listDeletions = sql.prepare(`
+    SELECT product_id, position, product FROM change ${sql.indexedBy('change_deleted')}
+    WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'
+      AND position > :position`);
+  const findSkuDeletion = sql.prepare(`
+    SELECT product_id FROM change ${sql.indexedBy('change_deleted_sku')}
+    WHERE seller_id = :sellerId AND sku = :sku AND type = 'deleted' AND position > :position
+    ORDER BY position LIMIT 1`);
+  const findRename = sql.prepare(`
+    SELECT c.product_id FROM change AS c
+    JOIN change AS b ON b.seller_id = c.seller_id AND b.position = c.prior
+    WHERE c.seller_id = :sellerId AND c.position > :after AND c.position <= :upTo
+      AND c.type = 'updated' AND c.sku <> :sku AND b.sku = :sku
+    ORDER BY c.position LIMIT 1`);
+  return {
+    async findDeletionsAfter(
+      sellerId: SellerId, ids: readonly ProductId[], position: number,
+    ): Promise<ReadonlyMap<ProductId, { readonly position: number; readonly snapshot: string }>> {
+      const first = new Map<ProductId, { position: number; snapshot: string }>();
+      // Only products that reverts created again have several.
+      for (const row of await listDeletions.all({ sellerId, ids, position })) {
+        const id = readId<ProductId>(row, 'product_id');
+        const deleted = readInteger(row, 'position');
+        if (deleted >= (first.get(id)?.position ?? Infinity)) continue;
+        first.set(id, { position: deleted, snapshot: readText(row, 'product') });
+      }
+      return first;
+    },
+    async findSkuDeletionAfter(
+      sellerId: SellerId, sku: Sku, position: number,
+    ): Promise<ProductId | undefined> {
+      const row = await findSkuDeletion.get({ sellerId, sku, position });
+      return row && readId<ProductId>(row, 'product_id');
+    },
+    async findRename(
+      sellerId: SellerId, sku: Sku, { after, upTo }: Span,
+    ): Promise<ProductId | undefined> {
+      const row = await findRename.get({ sellerId, sku, after, upTo });
+      return row && readId<ProductId>(row, 'product_id');
+    },
+  };
+}

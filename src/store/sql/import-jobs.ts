@@ -1,0 +1,157 @@
+/**
+ * Import jobs in tables, for engines that several nodes share. Each method is one statement, so a
+ * job needs no lock: `replaceJob` is a compare-and-set of the version. Files are rows of chunks.
+ */
+import { AppError } from '../../domain/error.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type {
+  ImportFile, ImportFileName, ImportJobKey, ImportJobStore, StoredImportJob,
+} from '../nodes/import-job-store.ts';
+import { IMPORT_CHUNKS_PER_READ, IMPORT_JOBS_LIST_LIMIT } from '../limits.ts';
+import { readBytes, readId, readInteger, readText, type Row } from './row.ts';
+import type { Sql } from './sql.ts';
+
+/** @param now An SQL expression: the time of the database, in milliseconds since 1970. */
+export function importJobs(sql: Sql, now: string): ImportJobStore {
+  const { create, find, list, replace, note, cancel, remove, listDisposable } = prepare(sql, now);
+  const files = prepareFiles(sql);
+  return {
+    createJob: async ({ sellerId, id }) => {
+      await create.run({ sellerId, id });
+    },
+    async findJob({ sellerId, id }) {
+      const row = await find.get({ sellerId, id });
+      return row && readJob(sellerId, row);
+    },
+    listJobs: async (sellerId) =>
+      (await list.all({ sellerId })).map((row) => readJob(sellerId, row)),
+    async replaceJob({ content, isRunning, ...job }) {
+      return await replace.run({
+        ...job, content: JSON.stringify(content), isRunning: Number(isRunning),
+      }) > 0;
+    },
+    async noteProgress({ sellerId, id, version, content }) {
+      const row = await note.get({ sellerId, id, version, content: JSON.stringify(content) });
+      return row && { isCancelled: readInteger(row, 'is_cancelled') === 1 };
+    },
+    cancelJob: async ({ sellerId, id }) => {
+      await cancel.run({ sellerId, id });
+    },
+    deleteJob: async ({ sellerId, id }) => {
+      await remove.run({ sellerId, id });
+    },
+    listDisposableJobs: async ({ lifeMs, limitBytes }) =>
+      (await listDisposable.all({ lifeMs, limitBytes })).map((row) =>
+        ({ sellerId: readId<SellerId>(row, 'seller_id'), id: readText(row, 'id') })),
+    createFile: async (job, name) => new ChunkedFile(files, job, name, 0),
+    openFile: (job, name, sizeBytes) => new ChunkedFile(files, job, name, sizeBytes),
+  };
+}
+
+function prepare(sql: Sql, now: string) {
+  const columns = `id, version, content, ${now} - seen_at AS idle_ms`;
+  const isJob = 'seller_id = :sellerId AND id = :id';
+  return {
+    create: sql.prepare(`
+      INSERT INTO import_job (seller_id, id, version, is_running, is_cancelled, size_bytes,
+        created_at, seen_at)
+      VALUES (:sellerId, :id, 0, 1, 0, 0, ${now}, ${now})`),
+    find: sql.prepare(`
+      SELECT ${columns} FROM import_job WHERE ${isJob} AND content IS NOT NULL`),
+    list: sql.prepare(`
+      SELECT ${columns} FROM import_job WHERE seller_id = :sellerId AND content IS NOT NULL
+      ORDER BY created_at DESC, id LIMIT ${IMPORT_JOBS_LIST_LIMIT}`),
+    replace: sql.prepare(`
+      UPDATE import_job SET version = version + 1, content = :content, is_running = :isRunning,
+        is_cancelled = 0, size_bytes = :sizeBytes, seen_at = ${now}
+      WHERE ${isJob} AND version = :version`),
+    note: sql.prepare(`
+      UPDATE import_job SET content = :content, seen_at = ${now}
+      WHERE ${isJob} AND version = :version
+      RETURNING is_cancelled`),
+    cancel: sql.prepare(`
+      UPDATE import_job SET is_cancelled = 1 WHERE ${isJob} AND is_running = 1`),
+    // With its files, by their foreign key.
+    remove: sql.prepare(`DELETE FROM import_job WHERE ${isJob}`),
+    // Of all sellers: in the background only.
+    listDisposable: sql.prepare(`
+      SELECT seller_id, id FROM (
+        SELECT seller_id, id, is_running, size_bytes, seen_at,
+          sum(size_bytes) OVER (ORDER BY seen_at DESC, id) AS kept_bytes
+        FROM import_job) AS job
+      WHERE seen_at < ${now} - :lifeMs
+        OR (is_running = 0 AND size_bytes > 0 AND kept_bytes > :limitBytes)
+      ORDER BY seen_at, id LIMIT ${IMPORT_JOBS_LIST_LIMIT}`),
+  };
+}
+
+function readJob(sellerId: SellerId, row: Row): StoredImportJob {
+  return {
+    sellerId, id: readText(row, 'id'), version: readInteger(row, 'version'),
+    content: JSON.parse(readText(row, 'content')), idleMs: readInteger(row, 'idle_ms'),
+  };
+}
+
+function prepareFiles(sql: Sql) {
+  const isFile = 'seller_id = :sellerId AND job_id = :id AND file = :name';
+  return {
+    /** Nothing if the job is deleted. */
+    append: sql.prepare(`
+      INSERT INTO import_job_chunk (seller_id, job_id, file, n, content)
+      SELECT seller_id, id, :name, :n, :content FROM import_job
+      WHERE seller_id = :sellerId AND id = :id`),
+    read: sql.prepare(`
+      SELECT content FROM import_job_chunk WHERE ${isFile} AND n >= :n
+      ORDER BY n LIMIT ${IMPORT_CHUNKS_PER_READ}`),
+    remove: sql.prepare(`DELETE FROM import_job_chunk WHERE ${isFile}`),
+  };
+}
+
+class ChunkedFile implements ImportFile {
+  readonly #statements: ReturnType<typeof prepareFiles>;
+  readonly #key: Readonly<Record<'sellerId', SellerId> & Record<'id' | 'name', string>>;
+  #sizeBytes: number;
+  #chunks = 0;
+
+  constructor(
+    statements: ReturnType<typeof prepareFiles>, { sellerId, id }: ImportJobKey,
+    name: ImportFileName, sizeBytes: number,
+  ) {
+    this.#statements = statements;
+    this.#key = { sellerId, id, name };
+    this.#sizeBytes = sizeBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    const chunk = { ...this.#key, n: this.#chunks, content: bytes };
+    if (await this.#statements.append.run(chunk) === 0) throw deleted();
+    this.#chunks += 1;
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** The end of a file counts only if all of it was read: a stocktake zeroes what it lacks. */
+  async *read(): AsyncGenerator<Buffer, void, void> {
+    let [n, bytesRead] = [0, 0];
+    while (bytesRead < this.#sizeBytes) {
+      const rows = await this.#statements.read.all({ ...this.#key, n });
+      if (rows.length === 0) throw deleted();
+      for (const row of rows) {
+        const { buffer, byteOffset, length } = readBytes(row, 'content');
+        [n, bytesRead] = [n + 1, bytesRead + length];
+        yield Buffer.from(buffer, byteOffset, length);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#statements.remove.run(this.#key);
+  }
+}
+
+function deleted(): AppError {
+  return new AppError('not_found', 'The file of this import was deleted.');
+}

@@ -1,0 +1,26 @@
+/** Comparisons of columns with values, which a filter of products makes. */
+import type { ProductFilter } from '../../domain/catalogue/product-query.ts';
+
+/** The columns that filters compare. */
+type FilterColumn = 'sku' | 'category' | 'price_minor' | 'stock' | 'updated_at' | 'position';
+
+export interface Comparison {
+  readonly column: FilterColumn;
+  readonly operator: '=' | '>' | '>=' | '<=';
+  readonly value: number | string;
+}
+
+/** All of a filter, except its text. */
+export function comparisonsOf(filter: ProductFilter): Comparison[] {
+  const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
+    { column: 'sku', operator: '=', value: filter.sku },
+    { column: 'position', operator: '>', value: filter.changedSince },
+    { column: 'updated_at', operator: '>=', value: filter.updatedSince },
+    { column: 'category', operator: '=', value: filter.category },
+    { column: 'price_minor', operator: '>=', value: filter.priceMin },
+    { column: 'price_minor', operator: '<=', value: filter.priceMax },
+    { column: 'stock', operator: '>=', value: filter.stockMin },
+    { column: 'stock', operator: '<=', value: filter.stockMax },
+  ];
+  return candidates.filter((one): one is Comparison => one.value !== undefined);
+}

@@ -1,0 +1,42 @@
+/** Reads columns as the types that the tables guarantee; anything else is our bug. */
+import type { Currency } from '../../domain/catalogue/currency.ts';
+
+/** A row, by the names of its columns. */
+export type Row =
+  Readonly<Record<string, number | bigint | string | Uint8Array<ArrayBuffer> | null>>;
+
+export function readInteger(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`Column ${column} is not an integer.`);
+  return value;
+}
+
+/** An id, or another branded number: `readId<SellerId>(row, 'seller_id')`. */
+export function readId<Id extends number>(row: Row, column: string): Id {
+  // The cast: an id column contains only values that the domain branded before writing.
+  return readInteger(row, column) as Id;
+}
+
+export function readText(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`Column ${column} is not a text.`);
+  return value;
+}
+
+export function readBytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);
+  return value;
+}
+
+/** From the currency columns, which every table of sellers has. */
+export function readCurrency(row: Row): Currency {
+  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
+}
+
+/** Undefined for NULL. */
+export function readOptional<Value>(
+  row: Row, column: string, read: (row: Row, column: string) => Value,
+): Value | undefined {
+  return row[column] === null ? undefined : read(row, column);
+}

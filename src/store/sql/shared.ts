@@ -1,0 +1,88 @@
+/** All shared SQL, composed: the same queries and mutations on every engine. */
+import type { SellerId } from '../../domain/id.ts';
+import type { AccountStore } from '../account-store.ts';
+import type { AuditKey } from '../rules/audit.ts';
+import { keyQueries } from './access/key-queries.ts';
+import { usageMutations, usageQueries } from './access/key-usage.ts';
+import { keyMutations } from './access/keys.ts';
+import { sellerMutations, sellerQueries } from './access/sellers.ts';
+import { accountMutations, accountQueries } from './accounts/accounts.ts';
+import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
+import { columnMappingMutations, columnMappingQueries } from './accounts/column-mappings.ts';
+import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
+import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
+import { totpMutations, totpQueries } from './accounts/totp.ts';
+import { pruningMutations } from './history/history-pruning.ts';
+import { importQueries } from './history/import-queries.ts';
+import { ledgerQueries } from './history/ledger-queries.ts';
+import { pastQueries } from './history/past-queries.ts';
+import { revertQueries } from './history/revert-queries.ts';
+import { stockDayQueries } from './history/stock-days.ts';
+import { idempotencyMutations, idempotencyQueries } from './idempotency.ts';
+import type { MutationsOf } from './port-methods.ts';
+import type { Sql } from './sql.ts';
+import { webhookDeliveryMutations } from './webhooks/webhook-deliveries.ts';
+import { type WebhookEnvironment, webhookMutations } from './webhooks/webhook-mutations.ts';
+import { webhookQueries } from './webhooks/webhooks.ts';
+
+export function sharedQueries(sql: Sql) {
+  return {
+    ...sellerQueries(sql), ...keyQueries(sql), ...usageQueries(sql),
+    ...ledgerQueries(sql), ...pastQueries(sql), ...revertQueries(sql), ...stockDayQueries(sql),
+    ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
+    ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
+    ...auditQueries(sql), ...columnMappingQueries(sql),
+  };
+}
+
+/** What an engine provides besides SQL. */
+interface Environment {
+  readonly auditKey: AuditKey;
+  readonly positions: WebhookEnvironment['positions'];
+  /** Called in the transaction that creates a key. */
+  readonly noteKey?: (hash: string, sellerId: SellerId) => Promise<void>;
+}
+
+/**
+ * A mutation takes its input and the commit time, and returns its outcome. It may run twice, so its
+ * only effects are in the database.
+ */
+export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Environment) {
+  const audit = prepareAuditLog(sql, auditKey);
+  const keys = noteNewKeys(keyMutations(sql, audit), noteKey);
+  const sellers = { ...sellerMutations(sql, audit), ...keys };
+  return {
+    ...sellers,
+    ...usageMutations(sql),
+    ...pruningMutations(sql),
+    ...idempotencyMutations(sql),
+    ...webhookMutations(sql, { positions, audit }),
+    ...webhookDeliveryMutations(sql),
+    ...accountMutations(sql, audit),
+    ...totpMutations(sql, audit),
+    ...sessionMutations(sql, audit),
+    ...invitationMutations(sql, audit, sellers),
+    ...columnMappingMutations(sql),
+    ...{
+      noteAuditEvent: ([event], at) => audit.add(event, at),
+    } satisfies Partial<MutationsOf<AccountStore>>,
+  };
+}
+
+export type SharedMutations = ReturnType<typeof sharedMutations>;
+type KeyMutations = ReturnType<typeof keyMutations>;
+
+function noteNewKeys(mutations: KeyMutations, noteKey: Environment['noteKey']): KeyMutations {
+  if (!noteKey) return mutations;
+  return {
+    ...mutations,
+    async createKey(input, at) {
+      await noteKey(input.hash, input.sellerId);
+      return mutations.createKey(input, at);
+    },
+    async rotateKey(input, at) {
+      await noteKey(input.hash, input.key.sellerId);
+      return mutations.rotateKey(input, at);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * The webhook worker's mutations. A webhook may be changed or deleted during an attempt, so each
+ * mutation has an effect only if the webhook is still in the state that the worker has seen.
+ */
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
+import type { WebhookReference } from '../../../domain/id.ts';
+import type {
+  Webhook, WebhookAttempt, WebhookMessage, WebhookResult, WebhookStep,
+} from '../../../domain/webhooks/webhook.ts';
+import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
+import { readInteger } from '../row.ts';
+import type { Sql } from '../sql.ts';
+import { prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
+
+interface MessageStart {
+  readonly webhook: Webhook;
+  readonly position: number;
+  readonly message: WebhookMessage | undefined;
+}
+
+interface AttemptEnd {
+  readonly webhook: WebhookReference;
+  readonly message: WebhookMessage;
+  readonly result: WebhookResult;
+  readonly step: WebhookStep;
+}
+
+interface Test {
+  readonly webhook: WebhookReference;
+  readonly messageId: string;
+  readonly result: WebhookResult;
+}
+
+export function webhookDeliveryMutations(sql: Sql) {
+  const { findWebhook } = webhookQueries(sql);
+  const update = prepareUpdateWebhook(sql);
+  const addAttempt = prepareAddAttempt(sql);
+
+  async function findAsSeen(seen: Webhook): Promise<Webhook | undefined> {
+    const webhook = await findWebhook(seen);
+    return webhook && isAsSeen(webhook, seen) ? webhook : undefined;
+  }
+
+  return {
+    async beginWebhookMessage(
+      { webhook: seen, position, message }: MessageStart,
+    ): Promise<boolean> {
+      const webhook = await findAsSeen(seen);
+      if (webhook) await update({ ...webhook, position, message });
+      return webhook !== undefined;
+    },
+    async endWebhookAttempt(
+      { webhook: reference, message, result, step }: AttemptEnd, at: number,
+    ): Promise<boolean> {
+      const { id: messageId, first, last } = message;
+      const before = await findWebhook(reference);
+      if (!before) return false;
+      await addAttempt(before, { ...result, messageId, kind: 'changes', first, last });
+      if (before.message?.id !== messageId) return false;
+      const after = endAttempt(before, step, at);
+      await update(after);
+      return step.isDelivered && after.message !== undefined;
+    },
+    async noteWebhookTest({ webhook, messageId, result }: Test): Promise<void> {
+      if (!await findWebhook(webhook)) return;
+      await addAttempt(webhook, {
+        ...result, messageId, kind: 'test', first: undefined, last: undefined,
+      });
+    },
+    async disableWebhook(
+      { webhook: seen, reason }: { readonly webhook: Webhook; readonly reason: string }, at: number,
+    ): Promise<void> {
+      const webhook = await findAsSeen(seen);
+      if (webhook) await update(disable(webhook, reason, at));
+    },
+  };
+}
+
+/** Logs an attempt of an existing webhook, and deletes the oldest attempt over the limit. */
+function prepareAddAttempt(sql: Sql) {
+  const findLast = sql.prepare(`
+    SELECT coalesce(max(n), 0) AS n FROM webhook_attempt
+    WHERE seller_id = :sellerId AND webhook_id = :id`);
+  const insert = sql.prepare(`
+    INSERT INTO webhook_attempt (seller_id, webhook_id, n, message_id, kind, first_position,
+      last_position, at, duration_ms, status, outcome)
+    VALUES (:sellerId, :id, :n, :messageId, :kind, :first, :last, :at, :durationMs, :status,
+      :outcome)`);
+  const prune = sql.prepare(`
+    DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id AND n <= :last`);
+  return async (
+    { sellerId, id }: WebhookReference, attempt: Omit<WebhookAttempt, 'n'>,
+  ): Promise<void> => {
+    const n = readInteger(await findLast.get({ sellerId, id }) ?? {}, 'n') + 1;
+    const { first, last, status } = attempt; // a parameter must not be missing
+    await insert.run({ sellerId, id, n, ...attempt, first, last, status });
+    await prune.run({ sellerId, id, last: n - WEBHOOK_ATTEMPTS_KEPT });
+  };
+}

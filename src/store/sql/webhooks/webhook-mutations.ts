@@ -1,0 +1,170 @@
+/**
+ * The mutations by which sellers create and change webhooks: each loads a webhook, applies a rule
+ * of `domain/webhooks/webhook-changes.ts`, stores the result and adds it to the audit log.
+ */
+import type { AuditType } from '../../../domain/access/audit.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { SellerId, WebhookId } from '../../../domain/id.ts';
+import type { NewWebhook, Webhook, WebhookPatch } from '../../../domain/webhooks/webhook.ts';
+import {
+  assertWebhookRoom, createWebhook, formatAuditSubject, isReconfigured, patchWebhook, replayFrom,
+} from '../../../domain/webhooks/webhook-changes.ts';
+import type { AuditLog } from '../../rules/audit.ts';
+import type { WrittenWebhook } from '../../webhook-store.ts';
+import type { Actor } from '../../write.ts';
+import { historyPruned } from '../../rules/history.ts';
+import { readInteger } from '../row.ts';
+import type { Sql } from '../sql.ts';
+import { prepareInsertWebhook, prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
+
+/** A webhook of the actor. */
+interface Target {
+  readonly actor: Actor;
+  readonly id: WebhookId;
+}
+
+/**
+ * An encrypted secret in base64, generated for each call, so it is not part of the fingerprint that
+ * identifies a retry. A retry with the same Idempotency-Key gets the secret of the first call.
+ */
+interface GeneratedSecret {
+  readonly secret: string;
+}
+
+interface Creation {
+  readonly actor: Actor;
+  readonly webhook: NewWebhook;
+  /** Includes the id, to which the secret's encryption is bound. */
+  readonly generated: GeneratedSecret & { readonly id: WebhookId };
+}
+
+export type WrittenSecret = WrittenWebhook & GeneratedSecret;
+
+/** Another process has created a webhook with this id: call it again with another one. */
+interface TakenId {
+  readonly rejection: 'id';
+}
+
+/** What an adapter provides besides SQL. */
+export interface WebhookEnvironment {
+  readonly positions: {
+    /**
+     * Position of a seller's last change, including this transaction's.
+     * @throws AppError `key_unknown` if the seller is disabled
+     */
+    of(sellerId: SellerId): number | Promise<number>;
+  };
+  readonly audit: AuditLog;
+}
+
+export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironment) {
+  const {
+    find, get, insert, update, rotate, remove, count, findPrunedTo,
+  } = prepareStatements(sql);
+  const note = noteIn(audit);
+
+  return {
+    async createWebhook(
+      { actor, webhook: input, generated: { id, secret } }: Creation, at: number,
+    ): Promise<WrittenSecret | TakenId> {
+      const { sellerId } = actor;
+      if (await find({ sellerId, id })) return { rejection: 'id' };
+      assertWebhookRoom(await count(sellerId));
+      const webhook = createWebhook({ sellerId, id }, input, await positions.of(sellerId), at);
+      await insert(webhook, decode(secret));
+      await note('webhook_created', webhook, actor, at);
+      return { webhook, secret, isReplay: false };
+    },
+    async patchWebhook(
+      { patch, ...target }: Target & { readonly patch: WebhookPatch }, at: number,
+    ): Promise<WrittenWebhook> {
+      const before = await get(target);
+      const webhook = patchWebhook(before, patch, at);
+      await update(webhook);
+      if (isReconfigured(before, webhook)) await note('webhook_changed', webhook, target.actor, at);
+      return { webhook, isReplay: false };
+    },
+    async rotateWebhookSecret(
+      { overlapMs, generated: { secret }, ...target }:
+      Target & { readonly overlapMs: number; readonly generated: GeneratedSecret }, at: number,
+    ): Promise<WrittenSecret> {
+      const webhook = { ...await get(target), updatedAt: at };
+      await rotate(webhook, decode(secret), at + overlapMs);
+      await note('webhook_secret_rotated', webhook, target.actor, at);
+      return { webhook, secret, isReplay: false };
+    },
+    async replayWebhook(
+      { position, ...target }: Target & { readonly position: number }, at: number,
+    ): Promise<WrittenWebhook> {
+      const { sellerId } = target.actor;
+      const webhook = replayFrom(await get(target), position, at);
+      const catalogue = await positions.of(sellerId);
+      if (position > catalogue) {
+        const detail = `The catalogue is at position ${catalogue}, before ${position}.`;
+        throw new AppError('invalid_data', detail);
+      }
+      const prunedTo = await findPrunedTo(sellerId);
+      if (position < prunedTo) throw historyPruned(prunedTo);
+      await update(webhook);
+      return { webhook, isReplay: false };
+    },
+    async deleteWebhook(target: Target, at: number): Promise<{ readonly isReplay: boolean }> {
+      const webhook = await get(target);
+      await remove(webhook);
+      await note('webhook_deleted', webhook, target.actor, at);
+      return { isReplay: false };
+    },
+  };
+}
+
+function noteIn(audit: WebhookEnvironment['audit']) {
+  return async (
+    type: AuditType, webhook: Webhook, { address = '' }: Actor, at: number,
+  ): Promise<void> => {
+    const { sellerId } = webhook;
+    await audit.add({ sellerId, type, address, subject: formatAuditSubject(webhook) }, at);
+  };
+}
+
+function prepareStatements(sql: Sql) {
+  const { findWebhook: find } = webhookQueries(sql);
+  const count = sql.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = :sellerId');
+  const rotate = sql.prepare(`
+    UPDATE webhook SET old_secret = secret, old_secret_ends_at = :oldEndsAt, secret = :secret,
+      updated_at = :updatedAt
+    WHERE seller_id = :sellerId AND id = :id`);
+  const findPruned = sql.prepare('SELECT pruned_to FROM seller WHERE id = :sellerId');
+  const removeAttempts = sql.prepare(`
+    DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id`);
+  const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
+  return {
+    find,
+    insert: prepareInsertWebhook(sql),
+    update: prepareUpdateWebhook(sql),
+    /** @throws AppError `not_found` */
+    async get({ actor: { sellerId }, id }: Target): Promise<Webhook> {
+      const webhook = await find({ sellerId, id });
+      if (webhook) return webhook;
+      throw new AppError('not_found', 'You have no webhook with this id.');
+    },
+    async rotate(
+      { sellerId, id, updatedAt }: Webhook, secret: Uint8Array, oldEndsAt: number,
+    ): Promise<void> {
+      await rotate.run({ sellerId, id, updatedAt, secret, oldEndsAt });
+    },
+    async remove({ sellerId, id }: Webhook): Promise<void> {
+      await removeAttempts.run({ sellerId, id });
+      await remove.run({ sellerId, id });
+    },
+    async count(sellerId: SellerId): Promise<number> {
+      return readInteger(await count.get({ sellerId }) ?? {}, 'webhooks');
+    },
+    async findPrunedTo(sellerId: SellerId): Promise<number> {
+      return readInteger(await findPruned.get({ sellerId }) ?? {}, 'pruned_to');
+    },
+  };
+}
+
+function decode(secret: string): Uint8Array {
+  return Buffer.from(secret, 'base64');
+}

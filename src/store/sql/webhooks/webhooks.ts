@@ -1,0 +1,125 @@
+/** Webhooks: columns, row mapper and queries. */
+import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
+import type { Webhook, WebhookAttempt } from '../../../domain/webhooks/webhook.ts';
+import type { AttemptQuery } from '../../webhook-store.ts';
+import type { PageQuery } from '../../write.ts';
+import { readBytes, readInteger, type Row } from '../row.ts';
+import type { Parameters, Sql } from '../sql.ts';
+
+/** A webhook's columns by member. Its secrets are in another table: only signing needs them. */
+interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
+  /** Separated by spaces. */
+  readonly types: string | undefined;
+  readonly messageId: string | undefined;
+  readonly messageFirst: number;
+  readonly messageLast: number;
+  readonly messageAt: number;
+}
+
+const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
+  sellerId: 'seller_id', id: 'id', url: 'url', description: 'description', types: 'types',
+  status: 'status', disabledReason: 'disabled_reason', position: 'position',
+  messageId: 'message_id', messageFirst: 'message_first', messageLast: 'message_last',
+  messageAt: 'message_at', failures: 'failures', failingSince: 'failing_since',
+  nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
+};
+const MEMBERS = Object.keys(COLUMNS);
+/** Names the columns as members. */
+export const SELECT_WEBHOOK = `SELECT ${
+  Object.entries(COLUMNS).map(([member, column]) => `${column} AS "${member}"`).join(', ')}
+  FROM webhook`;
+
+export function webhookQueries(sql: Sql) {
+  const find = sql.prepare(`${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id = :id`);
+  const list = sql.prepare(`
+    ${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id > :after ORDER BY id LIMIT :limit`);
+  const findLastId = sql.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM webhook WHERE seller_id = :sellerId`);
+  const listSecrets = sql.prepare(`
+    SELECT secret FROM webhook WHERE seller_id = :sellerId AND id = :id UNION ALL
+    SELECT old_secret FROM webhook
+    WHERE seller_id = :sellerId AND id = :id AND old_secret_ends_at > :at`);
+  const listAttempts = sql.prepare(`
+    SELECT n, message_id AS "messageId", kind, first_position AS first, last_position AS last, at,
+      duration_ms AS "durationMs", status, outcome
+    FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id AND n < :before
+    ORDER BY n DESC LIMIT :limit`);
+  return {
+    async findWebhook({ sellerId, id }: WebhookReference): Promise<Webhook | undefined> {
+      const row = await find.get({ sellerId, id });
+      return row && decodeWebhook(row);
+    },
+    async listWebhooks(
+      sellerId: SellerId, { after, limit }: PageQuery<WebhookId>,
+    ): Promise<Webhook[]> {
+      return (await list.all({ sellerId, after: after ?? 0, limit })).map(decodeWebhook);
+    },
+    async findLastWebhookId(sellerId: SellerId): Promise<number> {
+      return readInteger(await findLastId.get({ sellerId }) ?? {}, 'id');
+    },
+    /** The secrets valid at this time, still encrypted, newest first. */
+    async listWebhookSecrets(
+      { sellerId, id }: WebhookReference, at: number,
+    ): Promise<Uint8Array[]> {
+      return (await listSecrets.all({ sellerId, id, at })).map((row) => readBytes(row, 'secret'));
+    },
+    async listWebhookAttempts(
+      { sellerId, id }: WebhookReference, { before, limit }: AttemptQuery,
+    ): Promise<WebhookAttempt[]> {
+      const rows = await listAttempts.all({
+        sellerId, id, before: before ?? Number.MAX_SAFE_INTEGER, limit,
+      });
+      // The cast: the columns are named as members, and the table holds their types.
+      return rows.map((row) => replaceNulls(row) as unknown as WebhookAttempt);
+    },
+  };
+}
+
+/** Inserts a webhook with its encrypted secret. */
+export function prepareInsertWebhook(sql: Sql) {
+  const insert = sql.prepare(`
+    INSERT INTO webhook (${Object.values(COLUMNS).join(', ')}, secret)
+    VALUES (${MEMBERS.map((member) => `:${member}`).join(', ')}, :secret)`);
+  return async (webhook: Webhook, secret: Uint8Array): Promise<void> => {
+    await insert.run({ ...encodeWebhook(webhook), secret });
+  };
+}
+
+/** Stores an existing webhook, except its secrets. */
+export function prepareUpdateWebhook(sql: Sql) {
+  const { sellerId: _, id: __, ...changing } = COLUMNS;
+  const assignments = Object.entries(changing).map(([member, column]) => `${column} = :${member}`);
+  const update = sql.prepare(`
+    UPDATE webhook SET ${assignments.join(', ')} WHERE seller_id = :sellerId AND id = :id`);
+  return async (webhook: Webhook): Promise<void> => {
+    await update.run(encodeWebhook(webhook));
+  };
+}
+
+/** From a row of `SELECT_WEBHOOK`. */
+export function decodeWebhook(row: Row): Webhook {
+  // The cast: SELECT names the columns as members, and the table holds their types.
+  const { messageId, messageFirst, messageLast, messageAt, ...rest } =
+    replaceNulls(row) as unknown as StoredWebhook;
+  return {
+    ...rest,
+    // The cast: only these are written.
+    types: rest.types === undefined ? null : rest.types.split(' ') as ChangeType[],
+    message: messageId === undefined ? undefined
+      : { id: messageId, first: messageFirst, last: messageLast, at: messageAt },
+  };
+}
+
+/** The values of all columns, by member. */
+function encodeWebhook({ message, types, ...rest }: Webhook): Parameters {
+  return {
+    ...rest, types: types && types.join(' '), messageId: message?.id,
+    messageFirst: message?.first, messageLast: message?.last, messageAt: message?.at,
+  } satisfies Record<keyof StoredWebhook, unknown>;
+}
+
+/** An undefined member is NULL in its column. */
+function replaceNulls(row: Row): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));
+}

@@ -1,0 +1,28 @@
+/** What a key grants, in SQLite: the query that authenticates every request. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { AccessStore } from '../../access-store.ts';
+import { readGranted } from '../../sql/access/key-queries.ts';
+import type { QueriesOf } from '../../sql/port-methods.ts';
+import { readCurrency, readId, readInteger } from '../../sql/row.ts';
+
+export function grantQueries(db: DatabaseSync) {
+  // Not filtered by seller_id: it finds the seller.
+  const find = db.prepare(`
+    SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
+      s.currency, s.currency_decimals, s.position
+    FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
+    WHERE k.hash = ? AND k.revoked_at IS NULL AND s.disabled_at IS NULL`);
+  return {
+    findGrant(hash) {
+      const row = find.get(hash);
+      return row && {
+        sellerId: readId<SellerId>(row, 'seller_id'),
+        keyId: readId<KeyId>(row, 'id'),
+        ...readGranted(row),
+        currency: readCurrency(row),
+        position: readInteger(row, 'position'),
+      };
+    },
+  } satisfies Partial<QueriesOf<AccessStore>>;
+}

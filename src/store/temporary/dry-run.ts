@@ -1,0 +1,101 @@
+/**
+ * Dry runs of imports and stock changes that arrive in batches. A temporary database, in memory
+ * while small and then in a file, keeps what earlier batches would have written, so later batches
+ * see it, however long the input is. Nothing is written to the catalogue.
+ */
+import type { NewProduct, Sku } from '../../domain/catalogue/product-fields.ts';
+import { isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
+import type { StockChange } from '../../domain/catalogue/stock-change.ts';
+import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../catalogue-store.ts';
+import type { Awaitable } from '../rules/history/queries.ts';
+import { mergeImportRow } from '../rules/product-changes.ts';
+import { StockBatch } from '../rules/stock-batch.ts';
+import type { StockLevel } from '../rules/stock-levels.ts';
+import { readText } from '../sql/row.ts';
+import type { Actor } from '../write.ts';
+import { openTemporary } from './temporary-database.ts';
+
+/** `find` finds products in the catalogue. */
+export function openImportDryRun(
+  mode: ImportMode, find: (skus: readonly Sku[]) => Awaitable<ReadonlyMap<Sku, NewProduct>>,
+): ImportDryRun {
+  const tried = openTriedItems<NewProduct>();
+
+  function tryRow(row: ProductRow, found: ReadonlyMap<Sku, NewProduct>): ImportEffect {
+    const before = tried.find(row.sku) ?? found.get(row.sku);
+    const product = mergeImportRow(row, mode, before);
+    if (typeof product === 'string') return product;
+    if (before && isSameProduct(before, product)) return 'unchanged';
+    tried.set(product.sku, product);
+    return before ? 'updated' : 'created';
+  }
+
+  return {
+    async try(products) {
+      const found = await find([...new Set(products.map(({ sku }) => sku))]);
+      return products.map((row) => tryRow(row, found));
+    },
+    close: async () => tried.close(),
+  };
+}
+
+type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
+
+/** A dry run writes nothing that could reveal it. */
+const NO_ORIGIN = { source: undefined, reason: undefined };
+
+/** `read` finds products in the catalogue, which was at `position`. */
+export function openStockDryRun(
+  actor: Actor, position: number,
+  read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
+): StockDryRun {
+  const tried = openTriedItems<TriedLevel>();
+  let last = position;
+
+  /** Sets a level to what earlier batches would have left. */
+  function restore(level: StockLevel): void {
+    const found = tried.find(String(level.id));
+    if (!found) return;
+    level.stock = found.stock;
+    level.position = found.position;
+    // If earlier changes had no sequence, the stored one was not read.
+    level.sequence = Math.max(level.sequence, found.sequence);
+  }
+
+  return {
+    async try(changes) {
+      const levels = await read(changes);
+      for (const level of new Set(levels)) if (level) restore(level);
+      const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
+      const results = changes.map((change, index) => batch.apply(change, levels[index]));
+      for (const { id, stock, position: moved, sequence } of batch.named) {
+        tried.set(String(id), { stock, position: moved, sequence });
+      }
+      last += batch.movements.length;
+      return { results, position: last };
+    },
+    close: async () => tried.close(),
+  };
+}
+
+/** Items by key in a temporary database, in one transaction that is never committed. */
+function openTriedItems<Item>() {
+  const db = openTemporary();
+  db.exec(`
+    CREATE TABLE tried (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    BEGIN;
+  `);
+  const find = db.prepare('SELECT item FROM tried WHERE key = ?');
+  const set = db.prepare('INSERT OR REPLACE INTO tried (key, item) VALUES (?, ?)');
+  return {
+    find(key: string): Item | undefined {
+      const row = find.get(key);
+      // The table holds what `set` wrote.
+      return row && JSON.parse(readText(row, 'item')) as Item;
+    },
+    set: (key: string, item: Item) => void set.run(key, JSON.stringify(item)),
+    close(): void {
+      if (db.isOpen) db.close();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/** Two apps on one store, as two nodes are: they limit requests and guesses together. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
+import { SCOPES } from '../../src/domain/access/caller.ts';
+import { createApp } from '../../src/features.ts';
+import { listen } from '../../src/http/server/listener.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { makeNewKey, makeSeller } from '../store/contract/fixture.ts';
+import { makeClock } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
+import { type Answer, type Request, send } from '../support/http.ts';
+import { assertProblem } from './problem.ts';
+import { makeSharedLeases } from '../store/nodes/shared-leases.ts';
+
+const PRODUCTS = '/api/v1/products';
+
+interface NodeOptions {
+  readonly rateLimitPerMinute: number;
+  readonly sellerRateLimitPerMinute?: number;
+}
+
+/** Requests take turns between two nodes. */
+async function startNodes(t: TestContext, options: NodeOptions) {
+  const clock = makeClock();
+  const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), clock });
+  const rateLeases = makeSharedLeases(2, clock);
+  const nodes = await Promise.all([1, 2].map(async () => {
+    const app = createApp({ ...options, clock, store: { ...store, rateLeases } });
+    const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 }, app);
+    return { app, listener, port: listener.port };
+  }));
+  t.after(async () => {
+    await Promise.all(nodes.flatMap(({ app, listener }) => [listener.stop(), app.close()]));
+    await store.close();
+  });
+  let turn = 0;
+  const sendToNext = (request: Request): Promise<Answer> => {
+    turn += 1;
+    return send(nodes[turn % 2]?.port ?? 0, request);
+  };
+  const key = generateApiKey();
+  const { id } = await makeSeller(store);
+  await store.createKey(id, hashApiKey(key), makeNewKey({ scopes: SCOPES }));
+  return { clock, nodes, rateLeases, headers: { 'x-api-key': key }, sendToNext };
+}
+
+test('limits the requests of a key to two nodes together', async (t) => {
+  const { clock, headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 40 });
+  for (let n = 0; n < 40; n += 1) {
+    const answer = await sendToNext({ path: PRODUCTS, headers });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['ratelimit-policy'], '"requests";q=40;w=60');
+    const resetSeconds = Math.ceil(1.5 * (n + 1));
+    assert.equal(answer.headers['ratelimit'], `"requests";r=${39 - n};t=${resetSeconds}`);
+  }
+  for (let n = 0; n < 2; n += 1) {
+    const rejected = await sendToNext({ path: PRODUCTS, headers });
+    assertProblem(rejected, 429, 'rate-limited');
+    assert.equal(rejected.headers['retry-after'], '2');
+    assert.equal(rejected.headers['ratelimit'], '"requests";r=0;t=60');
+  }
+  clock.now += 2_000;
+  assert.equal((await sendToNext({ path: PRODUCTS, headers })).status, 200);
+  assertProblem(await sendToNext({ path: PRODUCTS, headers }), 429, 'rate-limited');
+});
+
+test('takes a token of the seller and of the key, or of neither', async (t) => {
+  const limits = { rateLimitPerMinute: 4, sellerRateLimitPerMinute: 4 };
+  const { clock, headers, sendToNext } = await startNodes(t, limits);
+  for (const status of [200, 200, 200, 200, 429, 429, 429]) {
+    assert.equal((await sendToNext({ path: PRODUCTS, headers })).status, status);
+  }
+  clock.now += 15_000;
+  assert.equal((await sendToNext({ path: PRODUCTS, headers })).status, 200);
+});
+
+test('counts concurrent requests to two nodes together', async (t) => {
+  const { headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 100 });
+  const asked = Array.from({ length: 150 }, () => sendToNext({ path: PRODUCTS, headers }));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  const allowed = statuses.filter((status) => status === 200);
+  assert.ok(allowed.length >= 90 && allowed.length <= 100, `${allowed.length}`);
+});
+
+test('returns its tokens when a node stops', async (t) => {
+  const { nodes, headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 1_000 });
+  await sendToNext({ path: PRODUCTS, headers });
+  await nodes[1]?.app.close();
+  const { headers: { ratelimit } } = await send(nodes[0]?.port ?? 0, { path: PRODUCTS, headers });
+  assert.equal(ratelimit, '"requests";r=998;t=1');
+});
+
+test('has no limit, and asks nothing, if it is 0', async (t) => {
+  const { headers, rateLeases, sendToNext } = await startNodes(t, { rateLimitPerMinute: 0 });
+  for (let n = 0; n < 20; n += 1) {
+    const answer = await sendToNext({ path: PRODUCTS, headers });
+    assert.deepEqual([answer.status, answer.headers['ratelimit']], [200, undefined]);
+  }
+  assert.equal(rateLeases.exchanges, 0);
+});
+
+test('allows no more rejected keys at two nodes than at one', async (t) => {
+  const { clock, sendToNext } = await startNodes(t, { rateLimitPerMinute: 0 });
+  const guess = (): Promise<Answer> =>
+    sendToNext({ path: PRODUCTS, headers: { 'x-api-key': generateApiKey() } });
+  for (let n = 0; n < 60; n += 1) assertProblem(await guess(), 401, 'key-unknown');
+  for (let n = 0; n < 2; n += 1) assertProblem(await guess(), 429, 'rate-limited');
+  clock.now += 1_000;
+  assertProblem(await guess(), 401, 'key-unknown');
+  assertProblem(await guess(), 429, 'rate-limited');
+});

@@ -1,0 +1,95 @@
+/** The description of a job, from which its pages are rendered: plain data of a bounded size. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import type { JobDescription } from '../../../../src/features/portal/imports/job-description.ts';
+import { RevertTask } from '../../../../src/features/portal/imports/revert/revert-task.ts';
+import { StockImport } from '../../../../src/features/portal/imports/stock/stock-import.ts';
+import {
+  type Bench, commit, HEADER, makeRows, openBench, readRejected, taskOf, upload,
+} from './setup.ts';
+
+/** The column names and the examples of a header of 256 KiB, and the examples of rows. */
+const SIZE_LIMIT_BYTES = 1024 * 1024;
+
+/** The paths of values that JSON would lose or change; it drops members that are undefined. */
+function findLosses(value: unknown, path = ''): string[] {
+  switch (typeof value) {
+    case 'string': case 'boolean': case 'undefined': return [];
+    case 'number': return Number.isFinite(value) ? [] : [path];
+    case 'object': break;
+    default: return [path];
+  }
+  if (value === null) return [];
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== Array.prototype) return [path];
+  return Object.entries(value).flatMap(([name, member]) => findLosses(member, `${path}/${name}`));
+}
+
+function assertPlain({ description }: ImportJob): JobDescription {
+  assert.deepEqual(findLosses(description), []);
+  const text = JSON.stringify(description);
+  assert.ok(text.length <= SIZE_LIMIT_BYTES, `${text.length} bytes`);
+  return JSON.parse(text) as JobDescription; // what was written
+}
+
+async function uploadStock(bench: Bench, text: string): Promise<ImportJob> {
+  const job = await upload(bench, text, 'stock.csv');
+  const { task } = job.state;
+  assert.ok(task instanceof StockImport);
+  const settings = { ...task.settings, isComplete: true, zeroLimitPercent: 100 };
+  await job.dryRun(task.withSettings(settings));
+  await job.waitUntilIdle(60_000);
+  return job;
+}
+
+test('is plain data before, during and after the import of a product file', async (t) => {
+  const bench = await openBench(t);
+  await commit(await upload(bench, HEADER + makeRows(30)));
+  const job = await upload(bench,
+    `${HEADER}${makeRows(30, 1, '5')}${makeRows(30, 1, '6')}${makeRows(90, 1, 'x')}`);
+  const { phase, task } = assertPlain(job);
+  assert.ok(phase === 'ready' && task.kind === 'products');
+  assert.equal(task.preview?.differences.length, 20);
+  assert.equal(task.progress.duplicates.count, 30);
+  assert.equal(task.progress.commonCause?.rows, 90);
+  assert.equal(task.file.rejected, undefined);
+  assert.ok(await job.commit(job.state.revision));
+  assert.equal(assertPlain(job).phase, 'importing');
+  await job.waitUntilIdle(60_000);
+  const { phase: last, task: done } = assertPlain(job);
+  assert.ok(last === 'done' && done.kind === 'products');
+  assert.equal(done.file.rejected?.sizeBytes, (await readRejected(job)).length);
+  assert.ok(done.progress.importId);
+});
+
+test('is plain data for stocktakes and reverts, too', async (t) => {
+  const bench = await openBench(t);
+  const first = await upload(bench, HEADER + makeRows(30));
+  await commit(first);
+  const stocktake = await uploadStock(bench, 'sku,stock\nSKU-1,3\nSKU-2,x\nnone,5\n');
+  const { task } = assertPlain(stocktake);
+  assert.ok(task.kind === 'stock' && task.total.missing === 28);
+  await commit(stocktake);
+  assert.equal(assertPlain(stocktake).phase, 'done');
+
+  const { store, importer: { sellerId }, jobs } = bench;
+  const id = taskOf(first).progress.importId ?? assert.fail();
+  const record = await store.findImport(sellerId, id) ?? assert.fail();
+  const revert = await jobs.start(bench.importer,
+    new RevertTask({ actor: bench.importer, record, store }));
+  await revert.waitUntilIdle(60_000);
+  const { task: preview } = assertPlain(revert);
+  assert.ok(preview.kind === 'revert' && preview.preview?.conflicts.length === 20);
+});
+
+test('is bounded, whatever a file contains', async (t) => {
+  const bench = await openBench(t);
+  const long = 'ä'.repeat(4_000);
+  const columns = Array.from({ length: 900 }, (_, n) => `${n} ${'c'.repeat(200)}`).join(',');
+  const rows = Array.from({ length: 60 }, (_, n) => `${long},${long},${n}${long},${long},1\n`);
+  const job = await upload(bench, `name,category,sku,price,stock,${columns}\n${rows.join('')}`);
+  const { task } = assertPlain(job);
+  assert.ok(task.kind === 'products');
+  assert.equal(task.preview?.rejected.length, 20);
+});

@@ -1,0 +1,148 @@
+/** Nodes with import jobs on one PostgreSQL database. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import type { ImportJobStore } from '../../../../src/store/nodes/import-job-store.ts';
+import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
+import { migrate } from '../../../../src/store/postgres/schema/migrate.ts';
+import { openPostgresStore } from '../../../../src/store/postgres/store.ts';
+import { ServerKey } from '../../../../src/store/rules/server-key.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { type PostgresServer, startPostgres } from '../../../support/postgres/server.ts';
+import { type Bench, makeBench } from './setup.ts';
+
+const KEY = new ServerKey(randomBytes(32));
+
+export interface Database {
+  readonly server: PostgresServer;
+  /** With all migrations applied; each test gets a copy. */
+  readonly template: string;
+}
+
+export async function startDatabase(): Promise<Database> {
+  const server = await startPostgres({ isFast: true, settings: { max_connections: '300' } });
+  const template = await server.createDatabase();
+  const connection = await openConnection(server.connectOptions(template));
+  await migrate(connection, KEY);
+  await connection.close();
+  return { server, template };
+}
+
+interface Node extends Bench {
+  /** A job of the nodes' seller. */
+  find(id: string): Promise<ImportJob>;
+  /** The job once it meets a condition. */
+  findWhen(id: string, isMet: (job: ImportJob) => boolean): Promise<ImportJob>;
+}
+
+type Change = (store: Store) => Store;
+
+/** Two nodes on a database of their own. */
+export async function openNodes(
+  t: TestContext, { server, template }: Database, changeFirst: Change = (store) => store,
+) {
+  const connect = server.connectOptions(await server.createDatabase(template));
+  const connection = await openConnection(connect);
+  t.after(() => connection.close());
+  const open = async (change: Change, keptLimitBytes?: number): Promise<Bench> => {
+    const store = await openPostgresStore({ connect, key: KEY });
+    const bench = await makeBench(change(store), 'unused', keptLimitBytes);
+    t.after(async () => {
+      await bench.jobs.close();
+      await store.close();
+    });
+    return bench;
+  };
+  const first = await open(changeFirst);
+  const { importer } = first;
+  const toNode = (bench: Bench): Node => {
+    const find = (id: string) => bench.jobs.get(importer.sellerId, id);
+    return {
+      ...bench, importer, find,
+      async findWhen(id, isMet) {
+        for (;;) {
+          const job = await find(id);
+          if (isMet(job)) return job;
+          await wait(20);
+        }
+      },
+    };
+  };
+  const openNode = async (keptLimitBytes?: number): Promise<Node> =>
+    toNode(await open((store) => store, keptLimitBytes));
+  const query = async (text: string) => {
+    const [result] = await connection.run([{ text, values: [], isUnnamed: true }]);
+    return result?.rows ?? [];
+  };
+  return {
+    a: toNode(first), b: await openNode(), openNode, query,
+    /** Puts back the last sign of life of all jobs. */
+    age: (ms: number) => query(`UPDATE import_job SET seen_at = seen_at - ${ms}`),
+  };
+}
+
+/** A store that keeps its jobs differently. */
+export function changeJobs(
+  store: Store, change: (jobs: ImportJobStore) => Partial<ImportJobStore>,
+): Store {
+  const { importJobs } = store;
+  assert.ok(importJobs);
+  return { ...store, importJobs: { ...importJobs, ...change(importJobs) } };
+}
+
+/** Holds what a node does and what it says of its jobs, as if it had stopped. */
+export class Suspension {
+  readonly #resumed = Promise.withResolvers<void>();
+  readonly #recorded = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<void>();
+  readonly stopped = this.#stopped.promise;
+  isSuspended = false;
+  /** Of an import, which the node stops after; the others know of the first one. */
+  batches = Infinity;
+
+  resume(): void {
+    this.isSuspended = false;
+    this.#resumed.resolve();
+  }
+
+  readonly change = (store: Store): Store => {
+    const { dryRunImport, importProducts } = store;
+    return changeJobs({
+      ...store,
+      dryRunImport: (...args) => {
+        const dryRun = dryRunImport(...args);
+        return {
+          try: async (products) => {
+            await this.#wait();
+            return dryRun.try(products);
+          },
+          close: () => dryRun.close(),
+        };
+      },
+      importProducts: async (...args) => {
+        this.batches -= 1;
+        if (this.batches === 0) await this.#recorded.promise;
+        const imported = await importProducts(...args);
+        if (this.batches === 0) {
+          this.isSuspended = true;
+          this.#stopped.resolve();
+        }
+        await this.#wait();
+        return imported;
+      },
+    }, (jobs) => ({
+      noteProgress: async (job) => {
+        await this.#wait();
+        const noted = await jobs.noteProgress(job);
+        if (JSON.stringify(job.content).includes('"importId":')) this.#recorded.resolve();
+        return noted;
+      },
+    }));
+  };
+
+  async #wait(): Promise<void> {
+    if (this.isSuspended) await this.#resumed.promise;
+  }
+}

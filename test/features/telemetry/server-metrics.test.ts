@@ -1,0 +1,38 @@
+/** Metrics of the server: one that the store does not have is absent. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { RunningServer } from '../../../src/feature.ts';
+import type { Log } from '../../../src/features/telemetry/log.ts';
+import { ServerMetrics } from '../../../src/features/telemetry/server-metrics.ts';
+import type { StoreMetrics } from '../../../src/store/maintenance-store.ts';
+
+const EMPTY = { buckets: [], count: 0, sum: 0 };
+
+async function listNames(t: TestContext, of: Partial<StoreMetrics>): Promise<string[]> {
+  const figures: StoreMetrics = {
+    canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, commits: EMPTY,
+    ...of,
+  };
+  // The casts: what the metrics ask of a log and of a server.
+  const log = { readMetrics: () => ({ written: 0, dropped: 0 }) } as Log;
+  const server = {
+    store: { readMetrics: async () => figures }, inFlightCount: () => 0,
+    readConnections: () => ({ open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 }),
+    listMetrics: () => [],
+  } as unknown as RunningServer;
+  const metrics = new ServerMetrics(log);
+  t.after(() => metrics.close());
+  return (await metrics.list(server)).map(({ name }) => name);
+}
+
+const DISK = ['store_log_bytes', 'store_disk_free_bytes'];
+const POOL = ['store_pool_connections', 'store_pool_waiting', 'store_round_trip_duration_seconds'];
+
+test('lists metrics of the disk and of connections only if the store has them', async (t) => {
+  const none = await listNames(t, {});
+  for (const name of [...DISK, ...POOL]) assert.ok(!none.includes(name), name);
+  const disk = await listNames(t, { disk: { walBytes: 1, freeBytes: 2 } });
+  assert.deepEqual(disk.filter((name) => [...DISK, ...POOL].includes(name)), DISK);
+  const pool = await listNames(t, { pool: { connections: 8, waiting: 0, roundTrips: EMPTY } });
+  assert.deepEqual(pool.filter((name) => [...DISK, ...POOL].includes(name)), POOL);
+});

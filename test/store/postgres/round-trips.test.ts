@@ -1,0 +1,63 @@
+/** How often requests wait for PostgreSQL: what a deployment pays for the distance to it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { openConnection } from '../../../src/store/postgres/connect/open-connection.ts';
+import { migrate } from '../../../src/store/postgres/schema/migrate.ts';
+import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { NO_POSTGRES } from '../../support/postgres/install.ts';
+import { type PostgresServer, startPostgres, TEST_KEY } from '../../support/postgres/server.ts';
+import { recordStatements } from '../../support/postgres/statement-recorder.ts';
+import { countTo, makeHash, makeNewKey, makeNewProduct, makeSeller } from '../contract/fixture.ts';
+
+describe('round trips to PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+  const recorder = recordStatements();
+  const hash = makeHash();
+  let server: PostgresServer;
+  let store: Store;
+  before(async () => {
+    server = await startPostgres({ isFast: true });
+    const connect = server.connectOptions(await server.createDatabase());
+    const connection = await openConnection(connect);
+    await migrate(connection, TEST_KEY);
+    await connection.close();
+    store = await openPostgresStore({ connect, key: TEST_KEY });
+  });
+  after(async () => {
+    recorder.restore();
+    await store.close();
+    await server.end();
+  });
+
+  async function countOf(work: () => Promise<unknown>): Promise<number> {
+    const first = recorder.countRoundTrips();
+    await work();
+    return recorder.countRoundTrips() - first;
+  }
+
+  test('a read takes at most 2 with the look-up of its key, an uncontended write 1', async () => {
+    const { id: sellerId } = await makeSeller(store);
+    const { id: keyId } = await store.createKey(sellerId, hash, makeNewKey());
+    const actor = { sellerId, keyId };
+    const product = await store.createProduct(actor, makeNewProduct());
+    const lookUp = async () => assert.ok(await store.findGrant(hash));
+    // Whose key it is, a node asks once.
+    assert.equal(await countOf(lookUp), 2);
+    const page = { after: undefined, limit: 10 };
+    const reads: Readonly<Record<string, () => Promise<unknown>>> = {
+      product: async () => assert.ok(await store.findProduct(sellerId, { id: product.id })),
+      list: () => store.listProducts(sellerId, page),
+      changes: () => store.listChanges(sellerId, { after: 0, limit: 10 }),
+    };
+    for (const [name, read] of Object.entries(reads)) {
+      const count = await countOf(async () => {
+        await lookUp();
+        await read();
+      });
+      assert.equal(count, 2, name);
+    }
+    assert.equal(await countOf(() => store.createProduct(actor, makeNewProduct())), 1);
+    assert.equal(await countOf(() => Promise.all(countTo(50).map(() =>
+      store.createProduct(actor, makeNewProduct())))), 1, 'writes of one turn');
+  });
+});

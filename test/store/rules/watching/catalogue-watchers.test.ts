@@ -1,0 +1,108 @@
+/** What watching costs, and what it does if positions come late or not at all. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { SellerId } from '../../../../src/domain/id.ts';
+import { POSITION_READ_INTERVAL_MS } from '../../../../src/store/limits.ts';
+import { CatalogueWatchers } from '../../../../src/store/rules/watching/catalogue-watchers.ts';
+import { countTo } from '../../contract/fixture.ts';
+
+const [ONE, OTHER] = [1 as SellerId, 2 as SellerId]; // legal ones
+
+/** Catalogues whose positions a test sets, and whose commits it reports. */
+function prepare(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const positions = new Map([[ONE, 0], [OTHER, 0]]);
+  const reads: (readonly SellerId[])[] = [];
+  const listeners = new Set<() => void>();
+  const state = { read: async () => positions };
+  const watchers = new CatalogueWatchers({
+    findPositions(ids) {
+      reads.push(ids);
+      return state.read();
+    },
+    watchAll(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  });
+  return {
+    positions, reads, listeners, state, watchers,
+    commit(position: number): void {
+      positions.set(ONE, position);
+      for (const listener of listeners) listener();
+    },
+    async pass(): Promise<void> {
+      await turn();
+      t.mock.timers.tick(POSITION_READ_INTERVAL_MS);
+      await turn();
+    },
+  };
+}
+
+test('reads positions once for all who begin to watch together, and once per commit', async (t) => {
+  const { reads, watchers, commit } = prepare(t);
+  const told: number[] = [];
+  for (const after of countTo(100)) {
+    watchers.watch(ONE, after, () => told.push(after));
+    watchers.watch(OTHER, after, () => assert.fail('it has not changed'));
+  }
+  await turn();
+  assert.deepEqual(reads, [[ONE, OTHER]]);
+  commit(41);
+  await turn();
+  assert.deepEqual(reads.slice(1), [[ONE, OTHER]]);
+  assert.deepEqual(told, countTo(40));
+});
+
+test('reads at most once per interval while commits are frequent, and misses none', async (t) => {
+  const { reads, watchers, commit, pass } = prepare(t);
+  const told: number[] = [];
+  const follow = (after: number): void => void watchers.watch(ONE, after, (position) => {
+    told.push(position);
+    if (position < 300) follow(position);
+  });
+  watchers.watch(OTHER, 0, () => assert.fail('it has not changed'));
+  follow(300);
+  await turn();
+  reads.length = 0;
+  for (const position of countTo(300)) commit(position);
+  await pass();
+  await pass();
+  assert.equal(reads.length, 2);
+  commit(301);
+  await turn();
+  assert.equal(reads.length, 3, 'immediately after a quiet interval');
+  assert.deepEqual(told, [301]);
+});
+
+test('notices a commit during a slow read', async (t) => {
+  const { positions, state, watchers, commit, pass } = prepare(t);
+  const told: number[] = [];
+  watchers.watch(ONE, 1, (position) => told.push(position));
+  await turn();
+  const slow = Promise.withResolvers<void>();
+  state.read = async () => {
+    const seen = new Map(positions);
+    await slow.promise;
+    return seen;
+  };
+  commit(1);
+  await turn();
+  commit(2);
+  slow.resolve();
+  await pass();
+  assert.deepEqual(told, [2]);
+});
+
+test('tells all watches if positions cannot be read', async (t) => {
+  const { state, listeners, watchers, commit } = prepare(t);
+  const told: number[] = [];
+  for (const seller of [ONE, OTHER]) watchers.watch(seller, 9, (position) => told.push(position));
+  await turn();
+  state.read = () => Promise.reject(new Error('The disk is gone.'));
+  commit(1);
+  await turn();
+  assert.deepEqual(told, [Infinity, Infinity]);
+  assert.equal(listeners.size, 0, 'nobody is watching any more');
+});

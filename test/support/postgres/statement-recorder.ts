@@ -1,0 +1,27 @@
+/** Records what this process sends to PostgreSQL. */
+import { mock } from 'node:test';
+import { Connection } from '../../../src/store/postgres/wire/connection.ts';
+import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
+
+/** Until `restore`. Each statement is recorded with the values that it had last. */
+export function recordStatements() {
+  const byText = new Map<string, Statement>();
+  let roundTrips = 0;
+  const { run } = Connection.prototype;
+  const { mock: patch } = mock.method(Connection.prototype, 'run',
+    function record(this: Connection, ...args: Parameters<typeof run>) {
+      roundTrips += 1;
+      for (const statement of args[0]) byText.set(statement.text, statement);
+      return run.apply(this, args);
+    });
+  return {
+    /** The statements since the last call. */
+    take(): readonly Statement[] {
+      const taken = [...byText.values()];
+      byText.clear();
+      return taken;
+    },
+    countRoundTrips: () => roundTrips,
+    restore: () => patch.restore(),
+  };
+}
