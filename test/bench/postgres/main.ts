@@ -1,0 +1,142 @@
+/**
+ * The store on PostgreSQL, beside a program that executes one transaction per request on the same
+ * tables, and beside the store on SQLite; then one node beside two. It takes three minutes, and
+ * needs Debian's package postgresql. With `SELLER_API_TEST_CITUS`, the URL of a database on a Citus
+ * coordinator, that is measured instead; the shops that are made stay in it.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openConnection } from '../../../src/store/postgres/connect/open-connection.ts';
+import { Pool } from '../../../src/store/postgres/wire/pool.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { median, printRow } from '../table.ts';
+import { connectOptions, openStoreAt, startDatabase } from './database.ts';
+import { naiveSubject } from './naive.ts';
+import type { NodeLoad } from './node.ts';
+import {
+  makeShops, measureRate, productOf, type Shop, type Subject, subjectOf,
+} from './subject.ts';
+
+const ROUNDS = 5;
+const SLICE_MS = 1_500;
+const CALLERS = 64;
+const SHOPS = 100;
+/** Of one call, which changes the stock of so many products of a thousand. */
+const CHANGES = 1_000;
+const CHANGE_CALLERS = 4;
+/** As many connections as a server with a few cores serves well. */
+const NAIVE_CONNECTIONS = 16;
+
+interface Measured {
+  readonly subject: Subject;
+  readonly shops: readonly Shop[];
+}
+
+/** Returns operations per second. `round` makes SKUs unique. */
+type Workload = (measured: Measured, round: string) => Promise<number>;
+
+const WORKLOADS: Readonly<Record<string, Workload>> = {
+  'create, 1 seller': ({ subject, shops: [shop] }, round) =>
+    measureRate(CALLERS, SLICE_MS, async (n) => shop && subject.create(shop, productOf(n, round))),
+  [`create, ${SHOPS} sellers`]: ({ subject, shops }, round) =>
+    measureRate(CALLERS, SLICE_MS, async (n) => {
+      const shop = shops[n % shops.length];
+      return shop && subject.create(shop, productOf(n, `${round}m`));
+    }),
+  'stock, 1 seller': async ({ subject, shops: [shop] }) => CHANGES
+    * await measureRate(CHANGE_CALLERS, SLICE_MS, async () => shop && subject.adjust(shop, SKUS)),
+  [`key look-up, ${SHOPS} keys`]: ({ subject, shops }) =>
+    measureRate(CALLERS, SLICE_MS, async (n) => subject.findKey(shops[n % SHOPS]?.hash ?? '')),
+};
+const SKUS = Array.from({ length: CHANGES }, (_, n) => productOf(n, 'S').sku);
+
+async function prepare(store: Store): Promise<Measured> {
+  const shops = await makeShops(store, SHOPS);
+  const subject = subjectOf(store);
+  const [shop] = shops;
+  if (shop) await Promise.all(SKUS.map((_, n) => subject.create(shop, productOf(n, 'S'))));
+  return { subject, shops };
+}
+
+async function compare(url: string, folder: string): Promise<readonly Shop[]> {
+  const ours = await prepare(await openStoreAt(url));
+  const sqlite = await prepare(await openSqliteStore({ folder: join(folder, 'sqlite') }));
+  const open = () => openConnection(connectOptions(url));
+  // On tables of its own sellers: no lock of the other makes it wait.
+  const store = await openStoreAt(url);
+  const { shops } = await prepare(store);
+  await store.close();
+  const naive = { subject: naiveSubject(new Pool({ open, max: NAIVE_CONNECTIONS })), shops };
+
+  console.log(`\nOperations per second, and ratios: medians of ${ROUNDS} rounds`);
+  printRow(['', 'PostgreSQL', 'naive', 'SQLite', 'x naive', 'x SQLite'], 24);
+  for (const [name, measure] of Object.entries(WORKLOADS)) {
+    const rates = { ours: [] as number[], naive: [] as number[], sqlite: [] as number[] };
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const slice = {
+        ours: await measure(ours, `O${round}`), naive: await measure(naive, `N${round}`),
+        sqlite: await measure(sqlite, `Q${round}`),
+      };
+      if (round === 0) continue; // warms up
+      rates.ours.push(slice.ours);
+      rates.naive.push(slice.naive);
+      rates.sqlite.push(slice.sqlite);
+    }
+    const ratio = (others: readonly number[]): number =>
+      median(rates.ours.map((rate, n) => rate / (others[n] ?? NaN)));
+    printRow([
+      name, median(rates.ours), median(rates.naive), median(rates.sqlite), ratio(rates.naive),
+      ratio(rates.sqlite),
+    ], 24);
+  }
+  await Promise.all([ours, naive, sqlite].map(({ subject }) => subject.close()));
+  return ours.shops;
+}
+
+async function compareNodes(url: string, shops: readonly Shop[]): Promise<void> {
+  const nodes = await Promise.all([1, 2].map(async () => {
+    const node = fork(new URL('node.ts', import.meta.url), [url]);
+    await once(node, 'message');
+    return node;
+  }));
+  const [first] = nodes;
+  const [one, two]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const alone = await loadNodes(first ? [first] : [], shops, `A${round}`);
+    const both = await loadNodes(nodes, shops, `B${round}`);
+    if (round === 0) continue; // warms up
+    one.push(alone);
+    two.push(both);
+  }
+  console.log(`\nCreates per second of ${SHOPS} sellers, ${CALLERS} callers in all`);
+  printRow(['', 'one node', 'two nodes', 'x one'], 24);
+  const ratio = median(two.map((rate, n) => rate / (one[n] ?? NaN)));
+  printRow(['create', median(one), median(two), ratio], 24);
+  for (const node of nodes) node.disconnect();
+}
+
+/** The rates of all, which write for the same sellers. */
+async function loadNodes(
+  nodes: readonly ChildProcess[], shops: readonly Shop[], round: string,
+): Promise<number> {
+  const rates = await Promise.all(nodes.map(async (node, n) => {
+    const load: NodeLoad = {
+      shops, callers: CALLERS / nodes.length, durationMs: SLICE_MS, series: `${round}${n}`,
+    };
+    node.send(load);
+    const [rate] = await once(node, 'message');
+    return Number(rate);
+  }));
+  return rates.reduce((sum, rate) => sum + rate, 0);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'seller-api-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.once('SIGINT', () => process.exit(130));
+const database = await startDatabase(process.env['SELLER_API_TEST_CITUS']);
+await compareNodes(database.url, await compare(database.url, folder));
+await database.end();
