@@ -141,10 +141,14 @@ function change(file: string, sql: string): void {
   db.close();
 }
 
-/** Kills a process that builds once it has come to so many rows; returns how many there are. */
+/**
+ * Kills a process that builds once it has come to so many rows; returns how many there are. It
+ * stops after a thousand more: a late kill must not find a finished build.
+ */
 async function buildAndKill(folder: string, goal: number): Promise<number> {
   const script = join(import.meta.dirname, 'build.ts');
-  const child = spawn(process.execPath, [script, folder], { stdio: 'inherit' });
+  const args = [script, folder, String(goal + 1_000)];
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const ended = once(child, 'exit');
   await waitFor(() => (readStanding(folder)?.rows ?? 0) >= goal);
   child.kill('SIGKILL');
