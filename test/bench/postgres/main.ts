@@ -62,7 +62,7 @@ async function prepare(store: Store): Promise<Measured> {
   return { subject, shops };
 }
 
-async function compare(url: string, folder: string): Promise<readonly Shop[]> {
+async function compare(url: string, folder: string): Promise<void> {
   const ours = await prepare(await openStoreAt(url));
   const sqlite = await prepare(await openSqliteStore({ folder: join(folder, 'sqlite') }));
   const open = () => openConnection(connectOptions(url));
@@ -94,38 +94,49 @@ async function compare(url: string, folder: string): Promise<readonly Shop[]> {
     ], 24);
   }
   await Promise.all([ours, naive, sqlite].map(({ subject }) => subject.close()));
-  return ours.shops;
 }
 
-async function compareNodes(url: string, shops: readonly Shop[]): Promise<void> {
+async function compareNodes(url: string): Promise<void> {
   const nodes = await Promise.all([1, 2].map(async () => {
     const node = fork(new URL('node.ts', import.meta.url), [url]);
     await once(node, 'message');
     return node;
   }));
-  const [first] = nodes;
-  const [one, two]: [number[], number[]] = [[], []];
+  // Each way has shops of its own: a node remembers those that only it writes to.
+  const store = await openStoreAt(url);
+  const make = () => makeShops(store, SHOPS);
+  const [alone, shared, divided] = [await make(), await make(), await make()];
+  await store.close();
+  const ways: Readonly<Record<string, readonly (readonly Shop[])[]>> = {
+    'one node': [alone],
+    'two, any seller': [shared, shared],
+    'two, each its sellers': [divided.slice(0, SHOPS / 2), divided.slice(SHOPS / 2)],
+  };
+  const rates = new Map(Object.keys(ways).map((way) => [way, [] as number[]]));
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const alone = await loadNodes(first ? [first] : [], shops, `A${round}`);
-    const both = await loadNodes(nodes, shops, `B${round}`);
-    if (round === 0) continue; // warms up
-    one.push(alone);
-    two.push(both);
+    for (const [way, parts] of Object.entries(ways)) {
+      const rate = await loadNodes(nodes, parts, `${way}${round}`);
+      if (round > 0) rates.get(way)?.push(rate); // the first round warms up
+    }
   }
   console.log(`\nCreates per second of ${SHOPS} sellers, ${CALLERS} callers in all`);
-  printRow(['', 'one node', 'two nodes', 'x one'], 24);
-  const ratio = median(two.map((rate, n) => rate / (one[n] ?? NaN)));
-  printRow(['create', median(one), median(two), ratio], 24);
+  printRow(['', 'create', 'x one'], 24);
+  const one = rates.get('one node') ?? [];
+  for (const [way, all] of rates) {
+    printRow([way, median(all), median(all.map((rate, n) => rate / (one[n] ?? NaN)))], 24);
+  }
   for (const node of nodes) node.disconnect();
 }
 
-/** The rates of all, which write for the same sellers. */
+/** The sum of the rates of as many nodes as `parts` has, each of which writes for its part. */
 async function loadNodes(
-  nodes: readonly ChildProcess[], shops: readonly Shop[], round: string,
+  nodes: readonly ChildProcess[], parts: readonly (readonly Shop[])[], round: string,
 ): Promise<number> {
-  const rates = await Promise.all(nodes.map(async (node, n) => {
+  const rates = await Promise.all(parts.map(async (shops, n) => {
+    const [node] = nodes.slice(n);
+    if (!node) throw new Error(`There is no node ${n}.`);
     const load: NodeLoad = {
-      shops, callers: CALLERS / nodes.length, durationMs: SLICE_MS, series: `${round}${n}`,
+      shops, callers: CALLERS / parts.length, durationMs: SLICE_MS, series: `${round}-${n}`,
     };
     node.send(load);
     const [rate] = await once(node, 'message');
@@ -138,5 +149,6 @@ const folder = mkdtempSync(join(tmpdir(), 'seller-api-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 const database = await startDatabase(process.env['SELLER_API_TEST_CITUS']);
-await compareNodes(database.url, await compare(database.url, folder));
+await compare(database.url, folder);
+await compareNodes(database.url);
 await database.end();
