@@ -15,13 +15,12 @@ import { type LoadedSeller, makeLoadedSeller } from '../../rules/working-set/loa
 import { LEVEL_QUERIES, mapLevel, mapSequence } from './level-queries.ts';
 import type { NamedRows } from '../../rules/working-set/named-rows.ts';
 
-const LOCK = `
-  SELECT position, last_at, last_product_id, currency, currency_decimals, disabled_at
-  FROM seller WHERE id = $1 FOR UPDATE`;
 const SELECT_PRODUCTS = `SELECT ${PRODUCT_COLUMNS.join(', ')} FROM product WHERE seller_id = $1`;
 /** Of a seller ($1), most of them by names ($2). */
 const QUERIES = {
-  lock: LOCK,
+  lock: `
+    SELECT position, last_at, last_product_id, currency, currency_decimals, disabled_at
+    FROM seller WHERE id = $1 FOR UPDATE`,
   productsBySku: `${SELECT_PRODUCTS} AND sku = ANY ($2::text[])`,
   productsById: `${SELECT_PRODUCTS} AND id = ANY ($2::bigint[])`,
   deletions: `
@@ -35,7 +34,6 @@ const QUERIES = {
     SELECT key_hash, part, fingerprint, outcome FROM idempotency
     WHERE seller_id = $1 AND key_hash = ANY ($2::bytea[]) AND at > $3`,
 } as const;
-
 
 type QueryName = keyof typeof QUERIES;
 type Lookup = readonly [QueryName, readonly Parameter[]];

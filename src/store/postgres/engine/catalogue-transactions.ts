@@ -13,8 +13,8 @@ import {
 } from '../../rules/working-set/decision.ts';
 import { NotLoadedError } from '../../rules/working-set/loaded-levels.ts';
 import { makeLoadedSeller, type LoadedSeller } from '../../rules/working-set/loaded-seller.ts';
-import type { CallsBySeller } from '../../rules/working-set/catalogue-writer.ts';
-import { NamedRows } from '../../rules/working-set/named-rows.ts';
+import { type CallsBySeller, divide } from '../../rules/working-set/catalogue-writer.ts';
+import { isCreation, NamedRows } from '../../rules/working-set/named-rows.ts';
 import { loadSellers } from '../catalogue/load-sellers.ts';
 import { writeRows } from '../catalogue/write-rows.ts';
 import type { FindPlace } from './placement.ts';
@@ -23,7 +23,8 @@ import { ConnectionLostError, PostgresError } from '../wire/errors.ts';
 import { COMMIT, ROLLBACK, type Statement } from '../wire/statement-run.ts';
 import type { Pool } from '../wire/pool.ts';
 import {
-  explainFailure, isConflict, isDataError, isOutcomeUnknown, NotMadeError, unknownOutcome,
+  explainFailure, isConflict, isDataError, isOutcomeUnknown, isUniqueViolation, NotMadeError,
+  unknownOutcome,
 } from './failures.ts';
 
 /** A seller as this node's last transaction left it. */
@@ -69,8 +70,7 @@ export class CatalogueTransactions {
   /** Whether a transaction from memory will probably succeed. */
   isRemembered(sellerId: SellerId): boolean {
     if (!this.#remembered.has(sellerId)) return false;
-    const until = this.#contended.get(sellerId);
-    if (until === undefined) return true;
+    const until = this.#contended.get(sellerId) ?? 0;
     if (until > performance.now()) return false;
     this.#contended.delete(sellerId);
     return true;
@@ -94,6 +94,8 @@ export class CatalogueTransactions {
         return undefined;
       }
       if (error instanceof UnansweredError) return this.runLocked(calls, [error]);
+      // The positions were right, but not, for instance, a SKU.
+      if (isUniqueViolation(error)) return this.runLocked(calls, [], true);
       if (error instanceof PostgresError) {
         for (const id of calls.keys()) this.#contended.set(id, performance.now() + CONTENDED_MS);
         return undefined;
@@ -105,19 +107,27 @@ export class CatalogueTransactions {
   /**
    * `unanswered` has earlier transactions of the calls whose COMMIT was not answered. The server
    * may still execute one that was sent from memory, so they are looked for under the lock: once
-   * this transaction has moved the positions, their compare-and-sets fail.
+   * this transaction has moved the positions, their compare-and-sets fail. `loadsAll`: the rows
+   * that the calls name are loaded at the first attempt.
    * @throws AppError if nothing was written, or if nobody can tell
    */
   async runLocked(
     calls: CallsBySeller, unanswered: readonly UnansweredError[] = [],
+    loadsAll = !calls.values().every((some) => some.every(isCreation)),
   ): Promise<readonly Outcome[]> {
     let sent = unanswered;
+    let isComplete = loadsAll || sent.length > 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#runLocked(calls, sent);
+        return await this.#runLocked(calls, sent, isComplete);
       } catch (error) {
         for (const id of calls.keys()) this.#forget(id);
-        if (isDataError(error) || error instanceof PartialMutationError) {
+        const isInvalid = isDataError(error) || error instanceof PartialMutationError;
+        if (!isComplete && (isInvalid || error instanceof NotLoadedError)) {
+          isComplete = true;
+          continue;
+        }
+        if (isInvalid) {
           const parts = divide(calls);
           if (parts.length > 1) return this.#runParts(parts);
           throw explainFailure(error instanceof PartialMutationError ? error.cause : error);
@@ -138,21 +148,19 @@ export class CatalogueTransactions {
   async #runParts(parts: readonly CallsBySeller[]): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const part of parts) {
-      try {
-        outcomes.push(...await this.runLocked(part));
-      } catch (error) {
-        outcomes.push(...[...part.values()].flat().map(() => ({ isDone: false, error } as const)));
-      }
+      const fail = (error: unknown): readonly Outcome[] =>
+        [...part.values()].flat().map(() => ({ isDone: false, error }));
+      outcomes.push(...await this.runLocked(part, [], true).catch(fail));
     }
     return outcomes;
   }
 
   #runLocked(
-    calls: CallsBySeller, unanswered: readonly UnansweredError[],
+    calls: CallsBySeller, unanswered: readonly UnansweredError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
     const named = new Map(calls.entries().map(([sellerId, some]) => {
       const rows = new NamedRows();
-      for (const call of some) rows.add(sellerId, call);
+      if (isComplete) for (const call of some) rows.add(sellerId, call);
       return [sellerId, rows] as const;
     }));
     return this.#pool.use(async (connection) => {
@@ -166,7 +174,7 @@ export class CatalogueTransactions {
         await connection.run([COMMIT]).catch(failLoading);
         return made.outcomes;
       }
-      const known = { isLocked: true, sellers, records, cache: this.#cache, at };
+      const known = { isLocked: isComplete, sellers, records, cache: this.#cache, at };
       const decision = decide([...calls.values()].flat(), known);
       const statements = writeRows(decision.set, at, this.#findPlace !== undefined);
       await connection.run(statements.length > 0 ? [...statements, COMMIT] : [ROLLBACK])
@@ -238,10 +246,4 @@ function failCommit(error: unknown, { set, outcomes }: Decision): never {
 /** Nothing has been written yet. */
 function failLoading(error: unknown): never {
   throw error instanceof ConnectionLostError ? new NotMadeError('', { cause: error }) : error;
-}
-
-/** One part per seller, or per call if there is only one seller. */
-function divide(calls: CallsBySeller): readonly CallsBySeller[] {
-  if (calls.size > 1) return [...calls].map((one) => new Map([one]));
-  return [...calls].flatMap(([id, some]) => some.map((call) => new Map([[id, [call]]])));
 }

@@ -23,6 +23,12 @@ type Output<Name extends CatalogueMutationName> = Awaited<ReturnType<CatalogueMu
 /** The calls of each seller, in order. */
 export type CallsBySeller = ReadonlyMap<SellerId, readonly CatalogueCall[]>;
 
+/** One part per seller, or per call if there is only one seller. */
+export function divide(calls: CallsBySeller): readonly CallsBySeller[] {
+  if (calls.size > 1) return [...calls].map((one) => new Map([one]));
+  return [...calls].flatMap(([id, some]) => some.map((call) => new Map([[id, [call]]])));
+}
+
 /** Where an adapter runs transactions. */
 interface Transactions {
   /** Whether a transaction from memory will probably succeed. */

@@ -46,11 +46,17 @@ interface Input {
 export const STOCK_MUTATIONS: ReadonlySet<CatalogueMutationName> =
   new Set(['syncStock', 'zeroStock']);
 
+/** Whether a mutation conflicts with other rows only by unique keys, which the database checks. */
+export function isCreation({ name }: CatalogueCall): boolean {
+  return name === 'createProduct';
+}
+
 /** Whether a mutation can do without rows: it creates, or the levels that it names are cached. */
-export function needsNoRows({ name, input }: CatalogueCall): boolean {
+export function needsNoRows(call: CatalogueCall): boolean {
+  if (isCreation(call)) return true;
+  const { name, input } = call;
   // The cast: which members an input has depends on its mutation.
   const { actor, sync, isDryRun } = input as Input;
-  if (name === 'createProduct') return true;
   return name === 'syncStock' && isDryRun !== true && actor.import?.id === undefined
     && sync?.source === undefined && sync?.completion === undefined;
 }
