@@ -83,10 +83,27 @@ export async function openNodes(
   };
 }
 
+type JobsChange = (jobs: ImportJobStore) => Partial<ImportJobStore>;
+
+/** Holds an import before its second batch until `release`; its node keeps jobs differently. */
+export function holdSecondBatch(changeOfJobs: JobsChange) {
+  const held = Promise.withResolvers<void>();
+  let batches = 0;
+  return {
+    release: held.resolve,
+    change: (store: Store): Store => changeJobs({
+      ...store,
+      importProducts: async (...args) => {
+        batches += 1;
+        if (batches === 2) await held.promise;
+        return store.importProducts(...args);
+      },
+    }, changeOfJobs),
+  };
+}
+
 /** A store that keeps its jobs differently. */
-export function changeJobs(
-  store: Store, change: (jobs: ImportJobStore) => Partial<ImportJobStore>,
-): Store {
+export function changeJobs(store: Store, change: JobsChange): Store {
   const { importJobs } = store;
   assert.ok(importJobs);
   return { ...store, importJobs: { ...importJobs, ...change(importJobs) } };

@@ -12,7 +12,7 @@ import { IMPORT_BATCH_ROWS } from '../../../../src/transfer/limits.ts';
 import { countTo, readAll } from '../../../store/contract/fixture.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import {
-  changeJobs, type Database, openNodes, startDatabase, Suspension,
+  changeJobs, type Database, holdSecondBatch, openNodes, startDatabase, Suspension,
 } from './nodes-setup.ts';
 import {
   chunksOf, commit, HEADER, makeRows, readRejected, retry, taskOf, upload,
@@ -130,22 +130,15 @@ describe('import jobs on nodes that share a database', options, () => {
   });
 
   test('show their progress on other nodes, which can cancel them', async (t) => {
-    const [held, noticed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let batches = 0;
-    const { a, b } = await openNodes(t, database, (store) => changeJobs({
-      ...store,
-      importProducts: async (...args) => {
-        batches += 1;
-        if (batches === 2) await held.promise;
-        return store.importProducts(...args);
-      },
-    }, (jobs) => ({
+    const noticed = Promise.withResolvers<void>();
+    const { change, release } = holdSecondBatch((jobs) => ({
       noteProgress: async (job) => {
         const noted = await jobs.noteProgress(job);
         if (noted?.isCancelled) noticed.resolve();
         return noted;
       },
-    })));
+    }));
+    const { a, b } = await openNodes(t, database, change);
     const job = await upload(a, HEADER + makeRows(4 * IMPORT_BATCH_ROWS));
     assert.ok(await job.commit(job.state.revision));
     const shown = await b.findWhen(job.id, (found) => taskOf(found).progress.rows > 0);
@@ -153,28 +146,21 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal(taskOf(shown).progress.counts.created, IMPORT_BATCH_ROWS);
     await shown.cancel();
     await noticed.promise;
-    held.resolve();
+    release();
     const ended = await b.findWhen(job.id, (found) => !found.isRunning);
     assert.equal(ended.state.phase, 'cancelled');
     assert.equal(taskOf(ended).progress.counts.created, 2 * IMPORT_BATCH_ROWS);
   });
 
   test('show the same progress on every node', async (t) => {
-    const [noting, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let batches = 0;
-    const { a, b } = await openNodes(t, database, (store) => changeJobs({
-      ...store,
-      importProducts: async (...args) => {
-        batches += 1;
-        if (batches === 2) await held.promise;
-        return store.importProducts(...args);
-      },
-    }, (jobs) => ({
+    const noting = Promise.withResolvers<void>();
+    const { change, release } = holdSecondBatch((jobs) => ({
       noteProgress: async (job) => {
         await noting.promise;
         return jobs.noteProgress(job);
       },
-    })));
+    }));
+    const { a, b } = await openNodes(t, database, change);
     const job = await upload(a, HEADER + makeRows(2 * IMPORT_BATCH_ROWS));
     assert.ok(await job.commit(job.state.revision));
     while (taskOf(job).progress.rows === 0) await wait(20);
@@ -183,7 +169,7 @@ describe('import jobs on nodes that share a database', options, () => {
       assert.ok(task.kind === 'products' && task.progress.rows === 0);
     }
     noting.resolve();
-    held.resolve();
+    release();
     const done = await b.findWhen(job.id, ({ state: { phase } }) => phase === 'done');
     assert.equal(taskOf(done).progress.rows, 2 * IMPORT_BATCH_ROWS);
   });
