@@ -35,7 +35,7 @@ export function sharedQueries(sql: Sql) {
   };
 }
 
-/** What an engine provides besides SQL. */
+/** What the mutations need of their engine, apart from SQL. */
 interface Environment {
   readonly auditKey: AuditKey;
   readonly positions: WebhookEnvironment['positions'];

@@ -42,7 +42,7 @@ export class WorkingSet {
   /** Which every change of the transaction carries, so that it can be found. */
   readonly batch = randomInt(BATCH_LIMIT);
   readonly positions: PositionAllocator;
-  /** Rows to insert, besides those of the sellers. Movements follow each other from `first`. */
+  /** Rows to insert, apart from those of the sellers. Movements follow each other from `first`. */
   readonly changes: NewChange[] = [];
   readonly movements: { readonly stock: StockBatch; readonly first: number }[] = [];
   readonly imports: ImportRecord[] = [];

@@ -45,7 +45,7 @@ interface TakenId {
   readonly rejection: 'id';
 }
 
-/** What an adapter provides besides SQL. */
+/** What the mutations need of their engine, apart from SQL. */
 export interface WebhookEnvironment {
   readonly positions: {
     /**
