@@ -148,7 +148,8 @@ export class CatalogueWriter {
       batch.bySeller.set(sellerId, next);
       this.#busy.add(sellerId);
       queue.splice(0, next.length);
-      if (queue.length === 0) this.#queues.delete(sellerId);
+      this.#queues.delete(sellerId); // and set again, behind the others
+      if (queue.length > 0) this.#queues.set(sellerId, queue);
       rows += next.reduce((sum, pending) => sum + pending.rows, 0);
       count += next.length;
       if (rows >= WRITE_BATCH_ROWS_LIMIT || count >= WRITE_BATCH_LIMIT) break;
