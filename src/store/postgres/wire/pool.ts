@@ -174,7 +174,7 @@ export class Pool {
     this.#opening += 1;
     open().then((connection) => {
       this.#failures = 0;
-      this.#connections.add(connection);
+      if (!connection.isLost) this.#connections.add(connection);
       connection.onRoundTrip = (ms) => this.#roundTrips.add(ms / 1_000);
       connection.onChange = () => {
         if (connection.isLost) this.#connections.delete(connection);

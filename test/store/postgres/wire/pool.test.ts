@@ -49,6 +49,20 @@ describe('a pool', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
     assert.ok(pool.readMetrics().roundTrips.count >= before + 20);
   }));
 
+  test('opens another connection instead of one that was lost before it was open', () => {
+    let opened = 0;
+    const open = async () => {
+      const connection = await openConnection(server.connectOptions(database));
+      opened += 1;
+      if (opened === 1) connection.destroy(new Error('the server stops'));
+      return connection;
+    };
+    return withPool({ max: 1, open, queueTimeoutMs: 5_000 }, async (pool) => {
+      await pool.run([ONE]);
+      assert.equal(opened, 2);
+    });
+  });
+
   test('spreads pipelines over the least busy connections', () => withPool({}, async (pool) => {
     await Promise.all([1, 2, 3].map(() => pool.use((connection) => connection.run([SLEEP]))));
     const results = await Promise.all([1, 2, 3].map(() => pool.run([PID])));
