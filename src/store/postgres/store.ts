@@ -107,11 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       importJobs: importJobs(sql, DATABASE_TIME),
       findGrant: (hash) => grants.find(hash),
       findInvitation: (hash) => queries.findInvitationAt(hash, clock()),
-      async noteUsage(counted) {
-        for (const some of Map.groupBy(counted, ({ sellerId }) => sellerId).values()) {
-          await run('noteUsage', [some]);
-        }
-      },
+      noteUsage: (usage) => run('noteUsage', [usage]),
       watch: watching.watch,
       watchAll: watching.watchAll,
       readMetrics: async () =>

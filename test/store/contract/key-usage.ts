@@ -57,6 +57,14 @@ export function testKeyUsage(prepare: PrepareStore): void {
     assert.deepEqual(await readUsage(store, actor.sellerId), [entry(actor, HOUR, 210, 20)]);
   });
 
+  test('adds all counts of a call, or none', async (t) => {
+    const { store, actor, stranger } = await prepareKeys(prepare(t));
+    await assert.rejects(store.noteUsage([entry(actor, HOUR, 1, 0), entry(stranger, HOUR, -1, 0)]));
+    assert.deepEqual(await readUsage(store, actor.sellerId), []);
+    await store.noteUsage([entry(actor, HOUR, 1, 0)]);
+    assert.deepEqual(await readUsage(store, actor.sellerId), [entry(actor, HOUR, 1, 0)]);
+  });
+
   test('deletes counts older than 8 days when it adds more for the seller', async (t) => {
     const { store, clock, actor, second, stranger } = await prepareKeys(prepare(t));
     const later = HOUR + 8 * 24;
