@@ -4,12 +4,15 @@ import { test } from 'node:test';
 import { formatKeyId, formatWebhookId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, makeActor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
+import {
+  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore,
+} from './fixture.ts';
 import { join, listEvents, listTypes } from './portal-fixture.ts';
 import { makeNewWebhook } from './webhooks.ts';
 
 export function testAudit(prepare: PrepareStore): void {
   testListing(prepare);
+  testNewestTime(prepare);
   testKeyEvents(prepare);
   testWebhookEvents(prepare);
 }
@@ -68,6 +71,22 @@ function note(
   address = '192.0.2.7',
 ): Promise<void> {
   return store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject });
+}
+
+function testNewestTime(prepare: PrepareStore): void {
+  test('finds the newest time of all changes and events', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const [one, other] = [await makeActor(store), await makeActor(store)];
+    clock.now += 1_000;
+    await store.createProduct(one, makeNewProduct());
+    assert.equal(await store.findNewestTime(), clock.now);
+    for (const sellerId of [other.sellerId, undefined]) {
+      clock.now += 1_000;
+      await note(store, sellerId, 'later');
+      assert.equal(await store.findNewestTime(), clock.now);
+    }
+  });
 }
 
 function testKeyEvents(prepare: PrepareStore): void {

@@ -22,7 +22,11 @@ const LIST_CHANGES = `
   ) AS c ON true
   WHERE s.id = $1 ORDER BY c.position`;
 const FIND_NEWEST_TIME = `
-  SELECT greatest((SELECT max(last_at) FROM seller), (SELECT max(at) FROM audit_event)) AS at`;
+  SELECT greatest((
+    SELECT max(greatest(s.last_at, (
+      SELECT a.at FROM audit_event AS a WHERE a.seller_id = s.id ORDER BY a.n DESC LIMIT 1)))
+    FROM seller AS s
+  ), (SELECT at FROM audit_event WHERE seller_id = 0 ORDER BY n DESC LIMIT 1)) AS at`;
 const LIST_LEVELS = `
   SELECT ${LEVEL_COLUMNS} FROM product
   WHERE seller_id = $1 AND id > $2 ORDER BY id LIMIT $3`;
