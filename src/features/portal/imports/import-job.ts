@@ -20,13 +20,15 @@ export interface JobContext extends ImportContext {
   readonly jobs: ImportJobStore;
   /** Jobs with a run on this node, by id. */
   readonly runs: Map<string, ImportJob>;
+  /** Aborted, as `VOID`, when this node stops: a run that starts after that ends at once. */
+  readonly stopping: AbortSignal;
 }
 
 /** How a run ends. */
 type End = Pick<ImportState, 'phase' | 'problem'>;
 
 /** Aborts a run that is void: its server stops, or the job was replaced or deleted. */
-const VOID = Symbol('void');
+export const VOID = Symbol('void');
 const STOPPED: End = { phase: 'failed', problem: 'The server stopped.' };
 
 export class ImportJob {
@@ -144,14 +146,15 @@ export class ImportJob {
     if (!await this.#job.replace(version, change)) return false;
     this.#abort.abort(VOID);
     const abort = this.#abort = new AbortController();
-    const { runs } = this.#context;
+    const { runs, stopping } = this.#context;
+    const signal = AbortSignal.any([abort.signal, stopping]);
     runs.set(this.id, this);
     const running = this.#running.then(async () => {
       const timer = setInterval(() => {
         void this.#noteProgress(version + 1, abort);
       }, IMPORT_PROGRESS_INTERVAL_MS).unref();
-      const end = await work(abort.signal).finally(() => clearInterval(timer));
-      if (end) await this.#end(version + 1, end, abort.signal);
+      const end = await work(signal).finally(() => clearInterval(timer));
+      if (end) await this.#end(version + 1, end, signal);
       if (this.#running === running && runs.get(this.id) === this) runs.delete(this.id);
     });
     this.#running = running;
@@ -196,7 +199,7 @@ export class ImportJob {
 
   async #write(task: ImportTask, signal: AbortSignal): Promise<End> {
     try {
-      if (await task.write(signal)) return { phase: 'done' };
+      if (!signal.aborted && await task.write(signal)) return { phase: 'done' };
       return signal.reason === VOID ? STOPPED : { phase: 'cancelled' };
     } catch (error) {
       return { phase: 'failed', problem: this.#explain(error) };

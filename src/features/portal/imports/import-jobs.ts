@@ -14,7 +14,7 @@ import {
   IMPORT_SILENCE_LIMIT_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_CHUNK_BYTES, UPLOAD_LIMIT_BYTES, UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { type ImportContext, ImportJob, type JobContext } from './import-job.ts';
+import { type ImportContext, ImportJob, type JobContext, VOID } from './import-job.ts';
 import { openFileImport, openTask } from './import-tasks.ts';
 import { isRunning, type JobContent } from './job-description.ts';
 import { type ImportTask, JobState } from './job-state.ts';
@@ -33,7 +33,7 @@ export class ImportJobs {
     total: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweepTimer: NodeJS.Timeout;
-  #isClosed = false;
+  readonly #stopping = new AbortController();
 
   readonly #reportError = (error: unknown): void => {
     this.#context.report({ id: 'import', error });
@@ -42,8 +42,9 @@ export class ImportJobs {
   /** @param keptLimitBytes Limit on the total size of the uploaded files. */
   constructor(context: ImportContext, keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES) {
     const { store: { importJobs }, uploadFolder, clock } = context;
+    const { signal: stopping } = this.#stopping;
     this.#store = importJobs ?? (this.#memory = new MemoryJobs(uploadFolder, clock));
-    this.#context = { ...context, jobs: this.#store, runs: new Map() };
+    this.#context = { ...context, jobs: this.#store, runs: new Map(), stopping };
     this.#keptLimitBytes = keptLimitBytes;
     this.#sweepTimer = setInterval(() => void this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
   }
@@ -99,7 +100,7 @@ export class ImportJobs {
 
   /** Stops all jobs of this process. The store keeps what it has, for other nodes. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#stopping.abort(VOID);
     clearInterval(this.#sweepTimer);
     await Promise.all([...this.#context.runs.values()].map((job) => job.stop()));
     await this.#memory?.close();
@@ -114,8 +115,10 @@ export class ImportJobs {
     await this.#store.createJob(key);
     try {
       const task = await open(key);
-      if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
       await this.#deleteExcess(sellerId);
+      if (this.#stopping.signal.aborted) {
+        throw new AppError('unavailable', 'The server is shutting down.');
+      }
       const state = { phase: 'ready', task, revision: 0, updatedAt: 0 } as const;
       const job = this.#make({ ...key, importer, version: 0, state });
       await job.dryRun(task);

@@ -115,6 +115,8 @@ export class Suspension {
   readonly #recorded = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly stopped = this.#stopped.promise;
+  /** What the node said last of its jobs. */
+  #noting: Promise<unknown> = Promise.resolve();
   isSuspended = false;
   /** Of an import, which the node stops after; the others know of the first one. */
   batches = Infinity;
@@ -144,6 +146,7 @@ export class Suspension {
         const imported = await importProducts(...args);
         if (this.batches === 0) {
           this.isSuspended = true;
+          await this.#noting;
           this.#stopped.resolve();
         }
         await this.#wait();
@@ -152,7 +155,9 @@ export class Suspension {
     }, (jobs) => ({
       noteProgress: async (job) => {
         await this.#wait();
-        const noted = await jobs.noteProgress(job);
+        const noting = jobs.noteProgress(job);
+        this.#noting = noting.catch(() => {});
+        const noted = await noting;
         if (JSON.stringify(job.content).includes('"importId":')) this.#recorded.resolve();
         return noted;
       },

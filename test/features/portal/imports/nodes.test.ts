@@ -275,6 +275,17 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal((await b.find(waiting.id)).state.phase, 'done');
   });
 
+  test('write nothing if they start after their node has stopped', async (t) => {
+    const { a, b } = await openNodes(t, database);
+    const job = await upload(a, FILE);
+    await a.jobs.close();
+    assert.ok(await job.commit(job.state.revision));
+    await job.waitUntilIdle(60_000);
+    const { state: { phase, problem } } = await b.find(job.id);
+    assert.deepEqual([phase, problem], ['failed', 'The server stopped.']);
+    assert.deepEqual(await readAll(a.store, a.importer.sellerId), []);
+  });
+
   test('are limited in number per seller, across nodes', async (t) => {
     const { a, b } = await openNodes(t, database);
     const made: string[] = [];
