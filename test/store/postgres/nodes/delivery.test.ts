@@ -33,11 +33,16 @@ function listDue(member: DeliveryMember): Promise<readonly DueWebhook[]> {
   return member.listDueWebhooks({ at: Date.now(), isFailing: false, limit: 1_000 });
 }
 
-async function assertDue(member: DeliveryMember, sellers: readonly SellerId[]): Promise<void> {
+/** Returns the webhooks of just these sellers, once they are due. */
+async function assertDue(
+  member: DeliveryMember, sellers: readonly SellerId[],
+): Promise<readonly DueWebhook[]> {
+  let due: readonly DueWebhook[] = [];
   await eventually(async () => {
-    const due = await listDue(member);
+    due = await listDue(member);
     assert.deepEqual(due.map(({ webhook }) => webhook.sellerId), sellers);
   });
+  return due;
 }
 
 describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
@@ -149,8 +154,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_
     const [one, two] = [await open(), await open()];
     const member = await one.delivery.join(() => {});
     await one.create(FIRST);
-    await assertDue(member, [FIRST]);
-    const [due] = await listDue(member);
+    const [due] = await assertDue(member, [FIRST]);
     const other = await two.delivery.join(() => {});
     one.vanish();
     await assertDue(other, [FIRST]);
@@ -164,8 +168,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_
     const node = await open();
     const member = await node.delivery.join(() => {});
     await node.create(FIRST);
-    await assertDue(member, [FIRST]);
-    const [due] = await listDue(member);
+    const [due] = await assertDue(member, [FIRST]);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HASTY.expiryMs);
     const late = listDue(member);
     assert.equal(due?.lease.aborted, true);
