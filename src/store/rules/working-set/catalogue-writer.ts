@@ -186,6 +186,6 @@ function countNext(queue: readonly Pending[]): number {
 }
 
 function settle(pending: readonly Pending[], outcomes: readonly Outcome[]): void {
-  const missing: Outcome = { isDone: false, error: new Error('The mutation has no outcome.') };
-  pending.forEach((one, index) => one.settle(outcomes[index] ?? missing));
+  pending.forEach((one, index) => one.settle(outcomes[index]
+    ?? { isDone: false, error: new Error('The mutation has no outcome.') }));
 }

@@ -81,9 +81,14 @@ export class LoadedLevels {
     }
   }
 
-  /** Of all products in stock, if they were loaded, in the order of their ids. */
-  listInStock(): readonly StockLevel[] {
-    return [...this.#byId.values()].filter(({ stock }) => stock > 0)
+  /** Of all products, if they were loaded. */
+  countInStock(): number {
+    return this.#byId.values().reduce((count, { stock }) => (stock > 0 ? count + 1 : count), 0);
+  }
+
+  /** Of all products in stock but these, if all were loaded, in the order of their ids. */
+  listInStock(except: ReadonlySet<ProductId>): readonly StockLevel[] {
+    return [...this.#byId.values()].filter(({ id, stock }) => stock > 0 && !except.has(id))
       .sort((one, other) => one.id - other.id).map(copyLevel);
   }
 

@@ -4,7 +4,6 @@ import type { NewProduct, Sku } from '../../../domain/catalogue/product-fields.t
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
-import type { ZeroingBatch } from '../../catalogue-store.ts';
 import { hashIdempotencyKey, type IdempotencyScope } from '../idempotency.ts';
 import type { WriteActor } from '../mutations/import-records.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
@@ -38,8 +37,7 @@ interface Input {
   readonly products?: readonly ProductRow[];
   readonly sync?: StockSync;
   readonly isDryRun?: boolean;
-  readonly generated?: { readonly products: readonly (ProductId | RestoredProduct)[] }
-    & Partial<Pick<ZeroingBatch, 'total'>>;
+  readonly generated?: { readonly products: readonly (ProductId | RestoredProduct)[] };
 }
 
 /** The mutations that work on stock levels. A transaction has only these of a seller, or others. */

@@ -93,7 +93,7 @@ export class WorkingSet {
       update: (sellerId, levels, source) => this.#get(sellerId).levels.write(levels, source),
       flush: () => {}, // reads see what was written
       countMissing: (sellerId, named) =>
-        this.#get(sellerId).levels.listInStock().length - countInStock(named),
+        this.#get(sellerId).levels.countInStock() - countInStock(named),
       listMissing: (sellerId, named) => [this.#listMissing(sellerId, named)],
     };
   }
@@ -126,7 +126,6 @@ export class WorkingSet {
   }
 
   #listMissing(sellerId: SellerId, named: ReadonlySet<StockLevel>): readonly StockLevel[] {
-    const ids = new Set([...named].map(({ id }) => id));
-    return this.#get(sellerId).levels.listInStock().filter(({ id }) => !ids.has(id));
+    return this.#get(sellerId).levels.listInStock(new Set([...named].map(({ id }) => id)));
   }
 }
