@@ -1,10 +1,9 @@
 /** All shared SQL, composed: the same queries and mutations on every engine. */
-import type { SellerId } from '../../domain/id.ts';
 import type { AccountStore } from '../account-store.ts';
 import type { AuditKey } from '../rules/audit.ts';
 import { keyQueries } from './access/key-queries.ts';
 import { usageMutations, usageQueries } from './access/key-usage.ts';
-import { keyMutations } from './access/keys.ts';
+import { keyMutations, type NoteKey } from './access/keys.ts';
 import { sellerMutations, sellerQueries } from './access/sellers.ts';
 import { accountMutations, accountQueries } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
@@ -39,8 +38,7 @@ export function sharedQueries(sql: Sql) {
 interface Environment {
   readonly auditKey: AuditKey;
   readonly positions: WebhookEnvironment['positions'];
-  /** Called in the transaction that creates a key. */
-  readonly noteKey?: (hash: string, sellerId: SellerId) => Promise<void>;
+  readonly noteKey?: NoteKey;
 }
 
 /**
@@ -49,8 +47,7 @@ interface Environment {
  */
 export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Environment) {
   const audit = prepareAuditLog(sql, auditKey);
-  const keys = noteNewKeys(keyMutations(sql, audit), noteKey);
-  const sellers = { ...sellerMutations(sql, audit), ...keys };
+  const sellers = { ...sellerMutations(sql, audit), ...keyMutations(sql, audit, noteKey) };
   return {
     ...sellers,
     ...usageMutations(sql),
@@ -70,19 +67,3 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Envi
 }
 
 export type SharedMutations = ReturnType<typeof sharedMutations>;
-type KeyMutations = ReturnType<typeof keyMutations>;
-
-function noteNewKeys(mutations: KeyMutations, noteKey: Environment['noteKey']): KeyMutations {
-  if (!noteKey) return mutations;
-  return {
-    ...mutations,
-    async createKey(input, at) {
-      await noteKey(input.hash, input.sellerId);
-      return mutations.createKey(input, at);
-    },
-    async rotateKey(input, at) {
-      await noteKey(input.hash, input.key.sellerId);
-      return mutations.rotateKey(input, at);
-    },
-  };
-}

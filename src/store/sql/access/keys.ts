@@ -28,10 +28,13 @@ interface Rotation {
   readonly address: string;
 }
 
+/** Called in the transaction that creates a key. */
+export type NoteKey = (hash: string, sellerId: SellerId) => Promise<void>;
+
 export type KeyMutations = ReturnType<typeof keyMutations>;
 
-export function keyMutations(sql: Sql, audit: AuditLog) {
-  const addKey = prepareAddKey(sql);
+export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
+  const addKey = prepareAddKey(sql, noteKey);
   const findLive = sql.prepare(`
     SELECT ${KEY_COLUMNS}, life_ms FROM api_key
     WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
@@ -85,7 +88,7 @@ export function keyMutations(sql: Sql, audit: AuditLog) {
   };
 }
 
-function prepareAddKey(sql: Sql) {
+function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
   const findSeller = sql.prepare(`
     SELECT (SELECT count(*) FROM api_key WHERE seller_id = :sellerId AND ${LIVE}) AS live,
       (SELECT coalesce(max(id), 0) FROM api_key WHERE seller_id = :sellerId) AS last_id
@@ -99,6 +102,7 @@ function prepareAddKey(sql: Sql) {
   return async (
     { sellerId, hash, key }: Omit<Creation, 'address'>, at: number,
   ): Promise<ApiKey> => {
+    await noteKey?.(hash, sellerId);
     const seller = await findSeller.get({ sellerId, at });
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     if (readInteger(seller, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {

@@ -10,7 +10,7 @@ import type {
 import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
 import { readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
+import { prepareFindWebhook, prepareUpdateWebhook } from './webhooks.ts';
 
 interface MessageStart {
   readonly webhook: Webhook;
@@ -32,7 +32,7 @@ interface Test {
 }
 
 export function webhookDeliveryMutations(sql: Sql) {
-  const { findWebhook } = webhookQueries(sql);
+  const findWebhook = prepareFindWebhook(sql);
   const update = prepareUpdateWebhook(sql);
   const addAttempt = prepareAddAttempt(sql);
 

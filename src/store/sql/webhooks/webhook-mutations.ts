@@ -15,7 +15,7 @@ import type { Actor } from '../../write.ts';
 import { historyPruned } from '../../rules/history.ts';
 import { readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareInsertWebhook, prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
+import { prepareFindWebhook, prepareInsertWebhook, prepareUpdateWebhook } from './webhooks.ts';
 
 /** A webhook of the actor. */
 interface Target {
@@ -127,7 +127,7 @@ function noteIn(audit: WebhookEnvironment['audit']) {
 }
 
 function prepareStatements(sql: Sql) {
-  const { findWebhook: find } = webhookQueries(sql);
+  const find = prepareFindWebhook(sql);
   const count = sql.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = :sellerId');
   const rotate = sql.prepare(`
     UPDATE webhook SET old_secret = secret, old_secret_ends_at = :oldEndsAt, secret = :secret,

@@ -30,8 +30,15 @@ export const SELECT_WEBHOOK = `SELECT ${
   Object.entries(COLUMNS).map(([member, column]) => `${column} AS "${member}"`).join(', ')}
   FROM webhook`;
 
-export function webhookQueries(sql: Sql) {
+export function prepareFindWebhook(sql: Sql) {
   const find = sql.prepare(`${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id = :id`);
+  return async ({ sellerId, id }: WebhookReference): Promise<Webhook | undefined> => {
+    const row = await find.get({ sellerId, id });
+    return row && decodeWebhook(row);
+  };
+}
+
+export function webhookQueries(sql: Sql) {
   const list = sql.prepare(`
     ${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id > :after ORDER BY id LIMIT :limit`);
   const findLastId = sql.prepare(`
@@ -46,10 +53,7 @@ export function webhookQueries(sql: Sql) {
     FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id AND n < :before
     ORDER BY n DESC LIMIT :limit`);
   return {
-    async findWebhook({ sellerId, id }: WebhookReference): Promise<Webhook | undefined> {
-      const row = await find.get({ sellerId, id });
-      return row && decodeWebhook(row);
-    },
+    findWebhook: prepareFindWebhook(sql),
     async listWebhooks(
       sellerId: SellerId, { after, limit }: PageQuery<WebhookId>,
     ): Promise<Webhook[]> {
