@@ -45,13 +45,13 @@ interface Move {
   readonly onProgress: (progress: MoveProgress) => void;
 }
 
-/** Copies the rows that the target lacks. `hasAdditions`: it also has the derived columns. */
-export async function copyTables(move: Move, hasAdditions: boolean): Promise<void> {
+/** Copies the rows that the target lacks, with all of its columns. */
+export async function copyTables(move: Move): Promise<void> {
   const { source, target, tables, onProgress } = move;
   let { totalRows } = move;
   let rows = 0;
   for (const table of tables) {
-    const columns = hasAdditions ? [...table.columns, ...table.additions] : table.columns;
+    const columns = [...table.columns, ...table.additions];
     const lastKey = await target.findLastKey(table);
     if (lastKey !== undefined) totalRows -= await target.count(table);
     for await (const lines of source.read(table, columns, lastKey)) {

@@ -22,7 +22,7 @@ export interface Table {
   readonly name: string;
   /** The columns of both databases. */
   readonly columns: readonly Column[];
-  /** Those that only PostgreSQL has. */
+  /** Those that only the target, PostgreSQL, has. */
   readonly additions: readonly Column[];
   /** The primary key, in its order. */
   readonly key: readonly Column[];
@@ -78,7 +78,9 @@ export function listTablesWithDerived(db: DatabaseSync): readonly Table[] {
   }
   // The cast: it is a column of ids.
   db.function('bucket_of', options, (id: unknown) => bucketOf(id as SellerId));
-  return [...listTables(db), ...DERIVED_TABLES];
+  const tables = listTables(db).map((table) =>
+    ({ ...table, additions: ADDITIONS[table.name] ?? [] }));
+  return [...tables, ...DERIVED_TABLES];
 }
 
 function describeTable(db: DatabaseSync, name: string): Table {
@@ -90,7 +92,7 @@ function describeTable(db: DatabaseSync, name: string): Table {
   });
   const key = columns.filter(({ pk }) => Number(pk) > 0)
     .sort((one, other) => Number(one.pk) - Number(other.pk));
-  return { name, columns, additions: ADDITIONS[name] ?? [], key, rows: name };
+  return { name, columns, additions: [], key, rows: name };
 }
 
 /** The first column is the key. */

@@ -51,7 +51,7 @@ export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTab
       await prepareTarget(connection, query, tables, key, state.toString('hex'), onNote);
       const target = new PostgresSide(connection, query);
       const move = { source, target, tables, totalRows, onProgress };
-      await copyTables(move, true);
+      await copyTables(move);
       await query(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`);
       const proven = await proveTables(move).catch(async (error: unknown) => {
         if (error instanceof AppError) await distrustMove(query);

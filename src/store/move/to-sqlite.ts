@@ -104,7 +104,7 @@ async function fill(
       db.prepare("INSERT INTO server_secret (name, value) VALUES ('move', ?)").run(state);
     }
     const move = { source, target: new SqliteSide(db), tables, totalRows, onProgress };
-    await copyTables(move, false);
+    await copyTables(move);
     return await proveTables(move).catch((error: unknown) => {
       if (error instanceof AppError) db.exec("UPDATE server_secret SET value = zeroblob(32)");
       throw error;

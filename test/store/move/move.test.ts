@@ -19,11 +19,11 @@ import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { listTablesWithDerived } from '../../../src/store/move/tables.ts';
 import { migrate as migrateSqlite } from '../../../src/store/sqlite/engine/migrate.ts';
 import { openTemporary } from '../../../src/store/temporary/temporary-database.ts';
-import { checkDataFolder } from '../../../src/store/sqlite/check/data-folder.ts';
 import { findServerKey } from '../../../src/store/sqlite/files/server-key.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { listFindings } from '../../support/health.ts';
 import { NO_POSTGRES, POSTGRES_FOLDER } from '../../support/postgres/install.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres/server.ts';
 import { addUp, makeActor, makeNewProduct, readAll } from '../contract/fixture.ts';
@@ -329,11 +329,6 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     return folder;
   }
 });
-
-function listFindings(folder: string): readonly string[] {
-  return checkDataFolder(folder, Date.now())
-    .flatMap(({ findings }) => [...findings].map(({ what }) => what)).toArray();
-}
 
 async function read(store: Store, id: SellerId) {
   const page = { after: undefined, limit: 1_000 };
