@@ -38,6 +38,7 @@ interface FollowedSeller {
 }
 
 const UNREAD = { position: 0, version: '', webhooks: [], isOutdated: true };
+
 export class DueWebhooks {
   readonly #stored: FollowedWebhooks;
   readonly #onDue: () => void;
@@ -74,12 +75,13 @@ export class DueWebhooks {
       && (webhook.nextAttemptAt <= at
         // A wait longer than the maximum was started by a clock that was ahead: it is over.
         || (isFailing && webhook.nextAttemptAt > at + WEBHOOK_RETRY_LIMIT_MS)));
-    return due.slice(0, limit);
+    return due.sort(compareAttempts).slice(0, limit);
   }
 
   async findNextRetry(after: number): Promise<number | undefined> {
-    const failing = await this.#listActive(true);
-    return failing.find(({ webhook }) => webhook.nextAttemptAt > after)?.webhook.nextAttemptAt;
+    const times = (await this.#listActive(true)).map(({ webhook }) => webhook.nextAttemptAt)
+      .filter((at) => at > after);
+    return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other));
   }
 
   close(): Promise<void> {
@@ -87,7 +89,7 @@ export class DueWebhooks {
     return this.#polling.stop();
   }
 
-  /** By the time of their next attempts, with their sellers' positions and leases. */
+  /** With their sellers' positions and leases. */
   async #listActive(isFailing: boolean) {
     // One caller after another, so that each waits for what others are reading.
     this.#reading = this.#reading.catch(() => {}).then(() => this.#readOutdated());
@@ -95,9 +97,7 @@ export class DueWebhooks {
     return [...this.#sellers.values()].flatMap(({ lease, position, webhooks }) =>
       (lease.aborted ? [] : webhooks)
         .filter(({ status, failures }) => status === 'active' && failures > 0 === isFailing)
-        .map((webhook) => ({ webhook, lease, position })))
-      .sort(({ webhook: one }, { webhook: other }) => one.nextAttemptAt - other.nextAttemptAt
-        || one.sellerId - other.sellerId || one.id - other.id);
+        .map((webhook) => ({ webhook, lease, position })));
   }
 
   async #readOutdated(): Promise<void> {
@@ -135,4 +135,9 @@ export class DueWebhooks {
     });
     if (moved.length > 0) this.#onDue();
   }
+}
+
+function compareAttempts({ webhook: one }: DueWebhook, { webhook: other }: DueWebhook): number {
+  return one.nextAttemptAt - other.nextAttemptAt || one.sellerId - other.sellerId
+    || one.id - other.id;
 }

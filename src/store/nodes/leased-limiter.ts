@@ -28,7 +28,7 @@ interface Lease {
 }
 
 export class LeasedLimiter {
-  readonly limit: RateLimit;
+  readonly #limit: RateLimit;
   readonly #isPerKey: boolean;
   readonly #leases: RateLeases;
   readonly #clock: () => number;
@@ -37,7 +37,7 @@ export class LeasedLimiter {
 
   /** @param isPerKey Whether each key has a bucket, or each seller. */
   constructor(limit: RateLimit, isPerKey: boolean, leases: RateLeases, clock: () => number) {
-    this.limit = limit;
+    this.#limit = limit;
     this.#isPerKey = isPerKey;
     this.#leases = leases;
     this.#clock = clock;
@@ -84,7 +84,7 @@ export class LeasedLimiter {
 
   /** Tokens of one lease: the node's share of what all nodes may hold. */
   get #share(): number {
-    const total = this.limit.limit * RATE_LEASE_PERCENT / 100;
+    const total = this.#limit.limit * RATE_LEASE_PERCENT / 100;
     return Math.max(1, Math.floor(total / this.#leases.countNodes()));
   }
 
@@ -92,7 +92,7 @@ export class LeasedLimiter {
   #touch({ sellerId, keyId }: KeyReference): Lease {
     const name = this.#isPerKey ? formatKeyId({ sellerId, keyId }) : formatSellerId(sellerId);
     const lease = this.#held.get(name) ?? {
-      bucket: { ...this.limit, sellerId, keyId: this.#isPerKey ? keyId : undefined },
+      bucket: { ...this.#limit, sellerId, keyId: this.#isPerKey ? keyId : undefined },
       held: 0, isFresh: true, tokens: 0, at: this.#clock(), emptyMs: 0, exchange: undefined,
     };
     this.#held.delete(name); // and set again: a Map keeps insertion order
@@ -137,7 +137,7 @@ export class LeasedLimiter {
 
   /** As if the tokens that other nodes hold were spent. */
   #describe({ held, tokens, at }: Lease, isAllowed: boolean): RateDecision {
-    const { limit, windowMs } = this.limit;
+    const { limit, windowMs } = this.#limit;
     const refill = Math.max(0, this.#clock() - at) * limit / windowMs;
     const left = Math.min(limit, held + tokens + refill);
     const secondsFor = (count: number): number => Math.ceil(this.#msFor(count) / 1000);
@@ -150,6 +150,6 @@ export class LeasedLimiter {
   }
 
   #msFor(tokens: number): number {
-    return tokens * this.limit.windowMs / this.limit.limit;
+    return tokens * this.#limit.windowMs / this.#limit.limit;
   }
 }
