@@ -23,7 +23,7 @@ export function openPlacement(query: Query): FindPlace {
     places.set(sellerId, -sellerId); // a place of its own, until it is known
     query(FIND_GROUP, sellerId).then(([row]) => {
       if (row) places.set(sellerId, readInteger(row, 'place'));
-    }).catch(() => {});
+    }).catch(() => places.delete(sellerId));
     return -sellerId;
   };
 }
