@@ -68,7 +68,10 @@ export function foldText(text: string): string {
     .replaceAll('ς', 'σ').normalize('NFC');
 }
 
-/** What a product is sorted by name by; and what `q` is searched in, folded, one field a line. */
+/**
+ * What a product is sorted by name by; and what `q`, which has no line break, is searched in: its
+ * fields, folded, one per line.
+ */
 export function searchTextsOf(
   { name, sku, category }: Pick<StoredProduct, 'name' | 'sku' | 'category'>,
 ): readonly [nameKey: string, text: string] {

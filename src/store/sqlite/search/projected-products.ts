@@ -115,5 +115,3 @@ export class ProjectedProducts {
     return statement;
   }
 }
-
-/** The sort key of the name, and the searched text; queries never contain a line break. */
