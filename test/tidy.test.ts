@@ -81,8 +81,10 @@ test('keeps files, functions and lines short', () => {
 });
 
 test('keeps at most 15 files in a folder of the source', () => {
-  const folders = Map.groupBy(globSync('src/**/*.*', { cwd: ROOT }).sort(), dirname);
-  const crowded = [...folders].filter(([, files]) => files.length > FOLDER_FILES_LIMIT)
+  // Migrations are never merged or moved.
+  const files = globSync('src/**/*.*', { cwd: ROOT }).filter((path) => !/\/\d{3}-/.test(path));
+  const folders = Map.groupBy(files.sort(), dirname);
+  const crowded = [...folders].filter(([, inside]) => inside.length > FOLDER_FILES_LIMIT)
     .map(([folder]) => folder);
   assert.deepEqual(crowded, []);
 });

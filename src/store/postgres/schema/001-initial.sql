@@ -1,6 +1,6 @@
 -- Tables and columns have the names that they have in SQLite, so that both execute the same
--- statements. seller_id leads every primary key and distributes the tables on Citus. Times are
--- milliseconds since 1970, prices are minor units.
+-- statements; the migrations of SQLite describe them. seller_id leads every primary key and
+-- distributes the tables on Citus. Times are milliseconds since 1970, prices are minor units.
 
 CREATE TABLE seller (
   id                bigint PRIMARY KEY CHECK (id > 0),
@@ -11,12 +11,9 @@ CREATE TABLE seller (
   -- without gaps. NULL fails a transaction whose compare-and-set of the position fails.
   position          bigint NOT NULL DEFAULT 0 CHECK (position >= 0),
   last_at           bigint NOT NULL DEFAULT 0 CHECK (last_at >= 0),
-  -- The highest product id ever assigned, so that none is assigned twice.
   last_product_id   bigint NOT NULL DEFAULT 0 CHECK (last_product_id >= 0),
-  -- Changes up to this position may have been pruned.
   pruned_to         bigint NOT NULL DEFAULT 0 CHECK (pruned_to >= 0),
   created_at        bigint NOT NULL CHECK (created_at >= 0),
-  -- NULL unless the seller is disabled.
   disabled_at       bigint CHECK (disabled_at >= 0),
   -- Counts the changes of its webhooks.
   webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0)
@@ -30,11 +27,9 @@ CREATE TABLE product (
   category          text   NOT NULL COLLATE "C" CHECK (length(category) BETWEEN 1 AND 100),
   price_minor       bigint NOT NULL CHECK (price_minor BETWEEN 0 AND 999999999999999),
   stock             bigint NOT NULL CHECK (stock BETWEEN 0 AND 1000000000),
-  -- Position of the product's last change.
   position          bigint NOT NULL CHECK (position > 0),
   created_at        bigint NOT NULL CHECK (created_at >= 0),
   updated_at        bigint NOT NULL CHECK (updated_at >= 0),
-  -- Position of its last change that has its JSON.
   snapshot_position bigint NOT NULL CHECK (snapshot_position > 0),
   -- For sorting and searching, without case and accents: the name; and name, SKU and category.
   name_key          text   NOT NULL COLLATE "C",
@@ -61,16 +56,12 @@ CREATE TABLE change (
   at           bigint NOT NULL CHECK (at >= 0),
   stock_before bigint NOT NULL CHECK (stock_before BETWEEN 0 AND 1000000000),
   stock_after  bigint NOT NULL CHECK (stock_after BETWEEN 0 AND 1000000000),
-  -- The product's JSON at that position; NULL if only the stock moved.
   product      text CHECK (product IS NOT NULL OR type = 'stock'),
-  -- After the change; of a deleted product, the last one.
   sku          text   NOT NULL COLLATE "C",
-  -- Position of the previous change of the same product; NULL for its first.
   prior        bigint CHECK (prior > 0 AND prior < position),
   reason       text CHECK (length(reason) BETWEEN 1 AND 200),
   source       text CHECK (length(source) BETWEEN 1 AND 64),
   sequence     bigint CHECK (sequence >= 0),
-  -- Who made it without a key.
   actor        text CHECK (length(actor) BETWEEN 1 AND 100),
   import_id    bigint CHECK (import_id > 0),
   -- A random number for each transaction, which finds it again if its COMMIT was not answered.
@@ -118,12 +109,9 @@ CREATE TABLE import (
   file_name      text CHECK (length(file_name) BETWEEN 1 AND 255),
   mode           text,
   source         text CHECK (length(source) BETWEEN 1 AND 64),
-  -- What a revert reverts, as JSON.
   reverts        text CHECK ((reverts IS NOT NULL) = (kind = 'revert')),
   started_at     bigint NOT NULL CHECK (started_at >= 0),
-  -- NULL while it runs, and if it never reached its end.
   finished_at    bigint CHECK (finished_at >= 0),
-  -- How many rows had which outcome, as JSON.
   counts         text   NOT NULL,
   first_position bigint CHECK (first_position > 0),
   last_position  bigint CHECK (last_position >= first_position),
@@ -133,14 +121,10 @@ CREATE TABLE import (
 -- Outcomes of mutations that have an Idempotency-Key.
 CREATE TABLE idempotency (
   seller_id   bigint NOT NULL,
-  -- SHA-256 of the decimal seller_id, a colon and the key.
   key_hash    bytea  NOT NULL CHECK (length(key_hash) = 32),
-  -- Requests with several mutations number them from 0.
   part        bigint NOT NULL CHECK (part >= 0),
-  -- SHA-256 of the mutation.
   fingerprint bytea  NOT NULL CHECK (length(fingerprint) = 32),
   at          bigint NOT NULL CHECK (at >= 0),
-  -- As JSON.
   outcome     text   NOT NULL,
   PRIMARY KEY (seller_id, key_hash, part)
 );
@@ -151,13 +135,11 @@ CREATE INDEX idempotency_age ON idempotency (seller_id, at);
 CREATE TABLE api_key (
   seller_id         bigint NOT NULL,
   id                bigint NOT NULL CHECK (id > 0),
-  -- SHA-256, in hexadecimal digits.
   hash              text   NOT NULL CHECK (length(hash) = 64),
   name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
   scopes            text   NOT NULL CHECK (length(scopes) > 0),
   address_ranges    text   NOT NULL,
   created_at        bigint NOT NULL CHECK (created_at >= 0),
-  -- The lifetime that a rotation gives to the next key.
   life_ms           bigint CHECK (life_ms >= 0),
   expires_at        bigint CHECK (expires_at >= 0),
   revoked_at        bigint CHECK (revoked_at >= 0),
@@ -175,7 +157,6 @@ CREATE TABLE key_owner (
 
 CREATE TABLE key_usage (
   seller_id bigint NOT NULL,
-  -- Hours since 1970.
   hour      bigint NOT NULL CHECK (hour >= 0),
   key_id    bigint NOT NULL CHECK (key_id > 0),
   requests  bigint NOT NULL CHECK (requests >= 0),
@@ -185,13 +166,9 @@ CREATE TABLE key_usage (
 
 CREATE TABLE account (
   seller_id   bigint PRIMARY KEY,
-  -- In lower case.
   email       text   NOT NULL CHECK (length(email) BETWEEN 3 AND 254),
-  -- In PHC string format, with its parameters and its salt.
   password    text   NOT NULL CHECK (length(password) BETWEEN 1 AND 255),
-  -- Encrypted.
   totp_secret bytea CHECK (length(totp_secret) BETWEEN 29 AND 256),
-  -- The last time step whose one-time password was accepted.
   totp_step   bigint NOT NULL DEFAULT 0 CHECK (totp_step >= 0),
   locale      text   NOT NULL CHECK (length(locale) BETWEEN 2 AND 35),
   time_zone   text   NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 64),
@@ -216,7 +193,6 @@ CREATE TABLE session (
   id         bigint NOT NULL CHECK (id > 0),
   hash       text   NOT NULL CHECK (length(hash) = 64),
   created_at bigint NOT NULL CHECK (created_at >= 0),
-  -- Exact to a minute.
   seen_at    bigint NOT NULL CHECK (seen_at >= 0),
   address    text   NOT NULL CHECK (length(address) <= 100),
   user_agent text   NOT NULL CHECK (length(user_agent) <= 200),
@@ -227,9 +203,7 @@ CREATE TABLE session (
 -- Codes by which an account can be created, each once. Global.
 CREATE TABLE invitation (
   hash       text   PRIMARY KEY CHECK (length(hash) = 64),
-  -- An existing seller without an account; NULL for a new one.
   seller_id  bigint,
-  -- Whether it is valid only while no seller exists.
   is_first   bigint NOT NULL CHECK (is_first IN (0, 1)),
   expires_at bigint NOT NULL CHECK (expires_at >= 0)
 );
@@ -239,9 +213,7 @@ CREATE INDEX invitation_expiry ON invitation (expires_at);
 
 CREATE TABLE column_mapping (
   seller_id   bigint NOT NULL,
-  -- SHA-256 of the column names, in hexadecimal digits.
   header_hash text   NOT NULL COLLATE "C" CHECK (length(header_hash) = 64),
-  -- The column of each member, as a JSON object.
   columns     text   NOT NULL CHECK (length(columns) BETWEEN 2 AND 8192),
   used_at     bigint NOT NULL CHECK (used_at >= 0),
   PRIMARY KEY (seller_id, header_hash)
@@ -255,11 +227,8 @@ CREATE TABLE audit_event (
   n         bigint NOT NULL CHECK (n > 0),
   at        bigint NOT NULL CHECK (at >= 0),
   type      text   NOT NULL CHECK (length(type) BETWEEN 1 AND 64),
-  -- The client's; empty for the command line and for programs that embed the server.
   address   text   NOT NULL CHECK (length(address) <= 100),
-  -- What the event is about, such as the id of a key, for people to read.
   subject   text   NOT NULL CHECK (length(subject) <= 300),
-  -- SHA-256 of this event and of the hash of the seller's event before.
   hash      bytea  NOT NULL CHECK (length(hash) = 32),
   PRIMARY KEY (seller_id, n)
 );
@@ -273,9 +242,7 @@ CREATE TABLE audit_segment (
   first     bigint NOT NULL CHECK (first > 0),
   last      bigint NOT NULL CHECK (last >= first - 1),
   origin    text   NOT NULL,
-  -- Identifies the key and reveals nothing of it.
   key_id    bytea  NOT NULL CHECK (length(key_id) = 16),
-  -- HMAC-SHA-256 over this row and the hash of the event `last`.
   mac       bytea  NOT NULL CHECK (length(mac) = 32),
   PRIMARY KEY (seller_id, id)
 );
@@ -285,22 +252,17 @@ CREATE TABLE webhook (
   id                 bigint NOT NULL CHECK (id > 0),
   url                text   NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
   description        text   NOT NULL CHECK (length(description) <= 200),
-  -- Separated by spaces; NULL for all.
   types              text CHECK (length(types) > 0),
   status             text   NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled')),
   disabled_reason    text CHECK ((disabled_reason IS NULL) = (status = 'active')),
-  -- All changes up to here were delivered, or have types that it does not send.
   position           bigint NOT NULL CHECK (position >= 0),
-  -- Encrypted.
   secret             bytea  NOT NULL CHECK (length(secret) BETWEEN 29 AND 256),
   old_secret         bytea CHECK (length(old_secret) BETWEEN 29 AND 256),
   old_secret_ends_at bigint CHECK ((old_secret_ends_at IS NULL) = (old_secret IS NULL)),
-  -- The message that is being sent: the same id and the same changes until it is delivered.
   message_id         text CHECK (length(message_id) BETWEEN 1 AND 64),
   message_first      bigint CHECK (message_first > 0),
   message_last       bigint CHECK (message_last >= message_first),
   message_at         bigint CHECK (message_at >= 0),
-  -- Attempts that failed since the last one that did not.
   failures           bigint NOT NULL DEFAULT 0 CHECK (failures >= 0),
   failing_since      bigint CHECK ((failing_since IS NULL) = (failures = 0)),
   next_attempt_at    bigint NOT NULL CHECK (next_attempt_at >= 0),
@@ -323,7 +285,6 @@ CREATE TABLE webhook_attempt (
   last_position  bigint CHECK ((last_position IS NULL) = (kind = 'test')),
   at             bigint NOT NULL CHECK (at >= 0),
   duration_ms    bigint NOT NULL CHECK (duration_ms >= 0),
-  -- Of the response; NULL if there was none.
   status         bigint CHECK (status BETWEEN 100 AND 999),
   outcome        text   NOT NULL CHECK (length(outcome) BETWEEN 1 AND 200),
   PRIMARY KEY (seller_id, webhook_id, n)
