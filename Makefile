@@ -5,6 +5,14 @@ TESTS ?= 'test/**/*.test.ts'
 # Tests wait as much as they compute. Their hundreds of processes share one compile cache.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
+# With REPEAT=1, the files that fail run a second time, one after the other: a busy machine sometimes
+# delays a process past a deadline. A file fails if it fails twice.
+FAILED_FILES = .node/failed-tests
+RUN_TESTS = run() { FAILED_FILES=$(FAILED_FILES) $(NODE) --test --test-timeout=180000 \
+  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout "$$@"; }; \
+  rm -f $(FAILED_FILES); run --test-concurrency=$(JOBS) $(TESTS) || \
+  { [ -n "$(REPEAT)" ] && [ -s $(FAILED_FILES) ] && echo "Repeating the files that failed:" && \
+  run --test-concurrency=1 $$(cat $(FAILED_FILES)); }
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
 # A copy of the package, built, in a temporary folder; its modes do not depend on the umask.
 PACKAGE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -46,20 +54,19 @@ types: node_modules ## check types only, those of scripts against the browser's 
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
 test: types ## types, source rules and all behaviour (minutes); TESTS='test/api/*.test.ts' for a part
-	@$(CACHED) $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
-	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
+	@export $(CACHED); $(RUN_TESTS)
 
 coverage: types ## the same with coverage: at least 95 % of lines and 90 % of branches
-	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
-	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
-	  $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
-	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
+	@rm -rf coverage/tmp && mkdir -p coverage/tmp
+	@export NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp"; $(RUN_TESTS)
+	@$(BIN)/c8/bin/c8.js report --all --src src --include 'src/**' --extension .ts --reporter text \
+	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0
 
 # Types are checked once: `-o types` skips them after that. A busy machine sometimes kills a browser
 # or its driver: only a second failure counts.
 test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
-	@$(MAKE) coverage
-	@$(MAKE) -o types test NODE="$$(.toolchain/node 24.21.0)"
+	@$(MAKE) coverage REPEAT=1
+	@$(MAKE) -o types test REPEAT=1 NODE="$$(.toolchain/node 24.21.0)"
 	@$(MAKE) -o types test-removal
 	@$(MAKE) -o types test-packages
 	@$(MAKE) -o types test-faults
