@@ -1,7 +1,7 @@
 /** The access port: sellers, their API keys, and what a key grants. */
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
-import type { NewSeller, Seller } from '../domain/access/seller.ts';
+import type { NewSeller, Seller, ShopSettings } from '../domain/access/seller.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 import type { Actor, PageQuery, WriteContext } from './write.ts';
@@ -30,6 +30,7 @@ export interface AccessStore {
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
+  setShopSettings(sellerId: SellerId, settings: ShopSettings, address: string): Promise<void>;
 
   /**
    * Since the secret cannot be shown again, a retry under an idempotency key is rejected.

@@ -21,10 +21,10 @@ test('a wrong password is refused, and the right one leads to the page asked for
 
 test('settings are changed, and refused where they are typed', async (t) => {
   const { browser } = await openPortal(t, { path: '/account', scripts: false });
-  await fillIn(browser, { 'Language and region': 'de-CH', 'Low-stock threshold': 'x' });
+  await fillIn(browser, { 'Language and region': 'de-CH', 'Time zone': 'x' });
   await press(browser, 'Save settings');
   await inspect(browser, 'account-refused');
-  await fillIn(browser, { 'Low-stock threshold': '12' });
+  await fillIn(browser, { 'Time zone': 'Europe/Zurich' });
   await press(browser, 'Save settings');
   assert.match(await readMain(browser), /Settings saved.*Example: EUR\s12.345\.67/s);
   await inspect(browser, 'account-saved');

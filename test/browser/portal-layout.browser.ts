@@ -65,8 +65,7 @@ test('keeps long numbers of the overview on one line within their cards', async 
 test('keeps plot labels apart on a phone, in any locale', async () => {
   await browser.setViewport(PHONE.width, PHONE.height);
   for (const locale of ['en-GB', 'en-US', 'de-DE', 'ja-JP', 'pt-BR']) {
-    await server.store.setAccountSettings(
-      shop.sellerId, { locale, timeZone: 'UTC', lowStock: 5 }, '');
+    await server.store.setAccountSettings(shop.sellerId, { locale, timeZone: 'UTC' }, '');
     for (const path of ['', `/products/${ids.product}`]) {
       await browser.open(url + path);
       assert.deepEqual(await findOverlappingLabels(browser), [], `${locale} ${path}`);

@@ -6,22 +6,21 @@
 import type { Currency } from '../catalogue/currency.ts';
 import { stockQuantity } from '../catalogue/product-fields.ts';
 import type { SellerId } from '../id.ts';
+import type { ShopSettings } from './seller.ts';
 import {
   EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS,
 } from '../limits.ts';
 import { invalid, type ParseResult } from '../validation.ts';
 
-/** How the portal shows numbers, times and low stock. */
+/** How the portal shows numbers and times. */
 export interface AccountSettings {
   /** BCP 47, such as `de-CH`; known to `Intl`. */
   readonly locale: string;
   /** IANA, such as `Europe/Zurich`. */
   readonly timeZone: string;
-  /** Stock up to which a product is low: 0 to 1,000,000,000. */
-  readonly lowStock: number;
 }
 
-export interface NewAccount extends Omit<AccountSettings, 'lowStock'> {
+export interface NewAccount extends AccountSettings {
   /** Lower case, 3..254 characters. */
   readonly email: string;
   /** In the PHC string format. */
@@ -29,7 +28,7 @@ export interface NewAccount extends Omit<AccountSettings, 'lowStock'> {
 }
 
 /** An account as the portal shows it. */
-export interface Account extends AccountSettings {
+export interface Account extends AccountSettings, ShopSettings {
   readonly sellerId: SellerId;
   readonly sellerName: string;
   readonly currency: Currency;

@@ -6,7 +6,7 @@ export const AUDIT_TYPES = [
   'signed_in', 'sign_in_refused', 'signed_out', 'session_ended',
   'email_changed', 'password_changed', 'password_reset',
   'totp_enabled', 'totp_disabled', 'totp_reset', 'recovery_codes_made', 'recovery_code_used',
-  'settings_changed',
+  'settings_changed', 'shop_settings_changed',
   'invitation_created',
   'key_created', 'key_rotated', 'key_revoked',
   'webhook_created', 'webhook_changed', 'webhook_secret_rotated', 'webhook_deleted',

@@ -9,6 +9,12 @@ import { formatOptionalTime, formatTime } from '../time.ts';
 /** Of a seller for whom none is given. */
 export const DEFAULT_CURRENCY = 'EUR';
 
+/** What a shop's people share. */
+export interface ShopSettings {
+  /** Stock up to which a product is low: 0 to 1,000,000,000. */
+  readonly lowStock: number;
+}
+
 export interface NewSeller {
   /** 1..200 code points. */
   readonly name: string;

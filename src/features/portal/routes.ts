@@ -8,6 +8,7 @@ import { settingsForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
 import { emailForm, passwordForm } from './account/credentials.ts';
 import { endSessions, showSessions } from './account/sessions.ts';
+import { shopForm } from './account/shop.ts';
 import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
@@ -127,6 +128,8 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...post, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
+  { ...get, path: '/account/shop', handle: shopForm.show },
+  { ...post, path: '/account/shop', handle: shopForm.submit, draft: shopForm.draft },
   { ...get, path: '/account/email', handle: emailForm.show },
   { ...post, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
   { ...get, path: '/account/password', handle: passwordForm.show },

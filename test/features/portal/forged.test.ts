@@ -11,7 +11,7 @@ import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 import { openShop, readText, PageClient, waitUntilSeen } from './page-client.ts';
 
-const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC', low_stock: '9' };
+const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC' };
 
 async function prepare(t: TestContext) {
   const server = await startServer(t, { portal: true });

@@ -55,7 +55,8 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/sign-in': ['email', (email) => ({ email, password: wrong.current_password })],
   '/sign-in/code': ['secret', () => ({ code: '000000' })],
   '/sign-out': ['session', (session) => ({ session })],
-  '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC', low_stock: '1' })],
+  '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC' })],
+  '/account/shop': ['email', (email) => ({ email, low_stock: '1' })],
   // Who gives the right password is told that an e-mail is taken: it could not be otherwise.
   '/account/email': ['email', (email) => ({ email, ...wrong })],
   '/account/password': ['email', (email) => ({ email, new_password: 'seven red boats', ...wrong })],

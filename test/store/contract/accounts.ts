@@ -24,14 +24,24 @@ function testSettings(prepare: PrepareStore): void {
   test('changes the settings of one account', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
-    const settings = { locale: 'fr-CH', timeZone: 'Asia/Tokyo', lowStock: 0 };
+    const settings = { locale: 'fr-CH', timeZone: 'Asia/Tokyo' };
     const before = await store.findAccount(other.sellerId);
     await store.setAccountSettings(one.sellerId, settings, ADDRESS);
-    const { locale, timeZone, lowStock } = await store.findAccount(one.sellerId) ?? {};
-    assert.deepEqual({ locale, timeZone, lowStock }, settings);
+    const { locale, timeZone } = await store.findAccount(one.sellerId) ?? {};
+    assert.deepEqual({ locale, timeZone }, settings);
     assert.deepEqual(await store.findAccount(other.sellerId), before);
     const [event] = (await listEvents(store, one.sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address], ['settings_changed', ADDRESS]);
+  });
+
+  test('changes the settings of one shop', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await join(store), await join(store)];
+    await store.setShopSettings(one.sellerId, { lowStock: 0 }, ADDRESS);
+    assert.equal((await store.findAccount(one.sellerId))?.lowStock, 0);
+    assert.equal((await store.findAccount(other.sellerId))?.lowStock, 5);
+    const [event] = (await listEvents(store, one.sellerId)).slice(-1);
+    assert.deepEqual([event?.type, event?.address], ['shop_settings_changed', ADDRESS]);
   });
 
   test('changes the e-mail, unless another account has it', async (t) => {

@@ -1,6 +1,6 @@
-/** The account page: settings, and links to the security pages. */
+/** The account page: settings, and links to the pages for security and the shop. */
 import {
-  type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
+  type AccountSettings, parseLocale, parseTimeZone,
 } from '../../../domain/access/account.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
@@ -14,6 +14,7 @@ import { listSessions } from './sessions.ts';
 
 const DONE = new Map([
   ['settings', 'Settings saved.'],
+  ['shop', 'Shop settings saved.'],
   ['email', 'E-mail changed. Use the new one the next time you sign in.'],
   ['password', 'Password changed. All other browsers are signed out.'],
   ['off', 'Two-factor authentication is off.'],
@@ -34,22 +35,16 @@ const FIELDS: readonly Field[] = [
     name: 'time_zone', label: 'Time zone', isRequired: true, maxLength: 64,
     suggestions: [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])],
   },
-  {
-    name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
-    maxLength: 10, hint: 'Products at or below this stock are marked as low.',
-  },
 ];
 
 /** GET /portal/account: 200. POST: 303, 422 */
 export const settingsForm = defineForm<AccountSettings>({
   fields: FIELDS,
   render: renderAccount,
-  initial: ({ account: { locale, timeZone, lowStock } }) =>
-    ({ locale, time_zone: timeZone, low_stock: String(lowStock) }),
+  initial: ({ account: { locale, timeZone } }) => ({ locale, time_zone: timeZone }),
   read: (form, errors) => ({
     locale: takeValue(errors, 'locale', parseLocale(form.getTrimmed('locale')), ''),
     timeZone: takeValue(errors, 'time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
-    lowStock: takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),
   }),
   async save(settings, { account: { sellerId }, address, link }, { store }) {
     await store.setAccountSettings(sellerId, settings, address);
@@ -68,7 +63,8 @@ async function renderAccount(
       ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
       ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
         ${renderFields(completeFields(request, portal), state)}
-        <button>Save settings</button>`))}`,
+        <button>Save settings</button>`))}
+      ${card('shop', 'Shop', renderShop(request))}`,
   });
 }
 
@@ -90,6 +86,13 @@ async function renderSecurity(
       `${format.number(count)} ${count === 1 ? 'browser' : 'browsers'}`, 'sessions',
       'View sessions',
     )],
+  ]);
+}
+
+function renderShop({ account: { lowStock }, link, format }: PageRequest): Html {
+  return facts([
+    ['Low-stock threshold', html`${format.number(lowStock)}<br>
+      <a href="${link('/account/shop')}">Change the threshold</a>`],
   ]);
 }
 

@@ -29,6 +29,7 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   recovery_codes_made: 'Recovery codes generated',
   recovery_code_used: 'Recovery code used',
   settings_changed: 'Settings changed',
+  shop_settings_changed: 'Shop settings changed',
   invitation_created: 'Invitation created',
   key_created: 'API key created',
   key_rotated: 'API key rotated',

@@ -120,7 +120,7 @@ function renderLowStock(request: PageRequest, { low, lowCount }: CatalogueStats)
       html`<code>${product.sku}</code>`,
     ]),
     empty: html`<p>No products with a stock of ${format.number(account.lowStock)} or less. Change
-      this threshold in your <a href="${link('/account')}">account settings</a>.</p>`,
+      this threshold in the <a href="${link('/account/shop')}">shop settings</a>.</p>`,
   })}
     ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
       View all low or sold-out products</a></p>`}

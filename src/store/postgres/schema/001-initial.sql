@@ -16,7 +16,8 @@ CREATE TABLE seller (
   created_at        bigint NOT NULL CHECK (created_at >= 0),
   disabled_at       bigint CHECK (disabled_at >= 0),
   -- Counts the changes of its webhooks.
-  webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0)
+  webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0),
+  low_stock         bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000)
 );
 
 CREATE TABLE product (
@@ -172,7 +173,6 @@ CREATE TABLE account (
   totp_step   bigint NOT NULL DEFAULT 0 CHECK (totp_step >= 0),
   locale      text   NOT NULL CHECK (length(locale) BETWEEN 2 AND 35),
   time_zone   text   NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 64),
-  low_stock   bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
   created_at  bigint NOT NULL CHECK (created_at >= 0)
 );
 

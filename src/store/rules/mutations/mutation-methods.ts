@@ -23,10 +23,11 @@ export type RunMutation<Mutations extends Record<keyof Mutations, (...args: neve
 
 /** The mutations that take their methods' arguments. */
 const ARGUMENT_MUTATIONS = [
-  'createSeller', 'setSellerDisabled', 'revokeKey', 'noteKeyUse', 'createInvitation', 'register',
-  'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp',
-  'resetTotp', 'setRecoveryCodes', 'takeTotpStep', 'takeRecoveryCode', 'createSession',
-  'noteSessionSeen', 'endSessions', 'noteAuditEvent', 'keepColumnMapping',
+  'createSeller', 'setSellerDisabled', 'setShopSettings', 'revokeKey', 'noteKeyUse',
+  'createInvitation', 'register', 'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword',
+  'resetPassword', 'disableTotp', 'resetTotp', 'setRecoveryCodes', 'takeTotpStep',
+  'takeRecoveryCode', 'createSession', 'noteSessionSeen', 'endSessions', 'noteAuditEvent',
+  'keepColumnMapping',
 ] as const satisfies readonly (keyof SharedMutations)[];
 
 type ArgumentName = (typeof ARGUMENT_MUTATIONS)[number];

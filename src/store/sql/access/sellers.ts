@@ -26,6 +26,7 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
   const setDisabled = sql.prepare(`
     UPDATE seller SET disabled_at = :disabledAt WHERE id = :sellerId
     RETURNING ${SELLER_COLUMNS}`);
+  const setShop = sql.prepare('UPDATE seller SET low_stock = :lowStock WHERE id = :sellerId');
   const endSessions = sql.prepare('DELETE FROM session WHERE seller_id = :sellerId');
 
   return {
@@ -55,6 +56,11 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
       await audit.add({ sellerId, type }, at);
       const disabledAt = isDisabled ? at : undefined;
       return mapSeller(await setDisabled.get({ sellerId, disabledAt }) ?? {});
+    },
+    async setShopSettings([sellerId, { lowStock }, address], at) {
+      await setShop.run({ lowStock, sellerId });
+      const subject = `low-stock threshold ${lowStock}`;
+      await audit.add({ sellerId, type: 'shop_settings_changed', address, subject }, at);
     },
   } satisfies Partial<MutationsOf<AccessStore>>;
 }

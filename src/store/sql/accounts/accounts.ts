@@ -12,7 +12,7 @@ const HAS_TOTP = 'CASE WHEN a.totp_secret IS NULL THEN 0 ELSE 1 END AS has_totp'
 
 /** Columns for `mapAccount`, from `account AS a JOIN seller AS s`. */
 export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
-  s.currency_decimals, a.email, ${HAS_TOTP}, a.locale, a.time_zone, a.low_stock,
+  s.currency_decimals, a.email, ${HAS_TOTP}, a.locale, a.time_zone, s.low_stock,
   a.created_at AS account_created_at`;
 
 const EMAIL_SHOWN_CHARACTERS = 140;
@@ -23,8 +23,7 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
     (table) => sql.prepare(`DELETE FROM ${table} WHERE seller_id = :sellerId`),
   );
   const setSettings = sql.prepare(`
-    UPDATE account SET locale = :locale, time_zone = :timeZone, low_stock = :lowStock
-    WHERE seller_id = :sellerId`);
+    UPDATE account SET locale = :locale, time_zone = :timeZone WHERE seller_id = :sellerId`);
   const findEmail = sql.prepare('SELECT email FROM account WHERE seller_id = :sellerId');
   const findSeller = prepareFindSellerOfEmail(sql);
   const setEmail = ['account', 'account_email'].map((table) =>
@@ -44,8 +43,8 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
       for (const statement of remove) await statement.run({ sellerId });
       await audit.add({ sellerId, type: 'account_removed', subject: readText(row, 'email') }, at);
     },
-    async setAccountSettings([sellerId, { locale, timeZone, lowStock }, address], at) {
-      assertOne(await setSettings.run({ locale, timeZone, lowStock, sellerId }));
+    async setAccountSettings([sellerId, { locale, timeZone }, address], at) {
+      assertOne(await setSettings.run({ locale, timeZone, sellerId }));
       await audit.add({ sellerId, type: 'settings_changed', address }, at);
     },
     async setEmail([sellerId, email, address], at) {

@@ -33,28 +33,40 @@ test('saves the settings and applies them to the pages', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   await user.get('/portal/account');
   assert.deepEqual(
-    ['locale', 'time_zone', 'low_stock'].map((name) => user.valueOf(name)),
-    ['en-GB', 'Europe/Zurich', '5'],
+    ['locale', 'time_zone'].map((name) => user.valueOf(name)),
+    ['en-GB', 'Europe/Zurich'],
   );
-  const answer = await user.submit({
-    locale: ' de-ch ', time_zone: 'asia/tokyo', low_stock: ' 12 ',
-  });
+  const answer = await user.submit({ locale: ' de-ch ', time_zone: 'asia/tokyo' });
   assert.equal(answer.headers.location, '/portal/account?done=settings');
   const page = readText((await user.follow()).text);
   assert.match(page, /Settings saved/);
   assert.match(page, /EUR 12.345\.67, .*12:04:05 GMT\+9/);
-  const { locale, timeZone, lowStock } = await store.findAccount(sellerId) ?? {};
-  assert.deepEqual([locale, timeZone, lowStock], ['de-CH', 'Asia/Tokyo', 12]);
+  const { locale, timeZone } = await store.findAccount(sellerId) ?? {};
+  assert.deepEqual([locale, timeZone], ['de-CH', 'Asia/Tokyo']);
+});
+
+test('saves the low-stock threshold of the shop, and shows it', async (t) => {
+  const { server: { store }, shop: { user, sellerId } } = await prepare(t);
+  await user.get('/portal/account/shop');
+  assert.equal(user.valueOf('low_stock'), '5');
+  const rejected = await user.submit({ low_stock: '-1' });
+  assert.equal(rejected.status, 422);
+  assert.match(rejected.text, /<a href="#field-low_stock">/);
+  assert.equal((await store.findAccount(sellerId))?.lowStock, 5);
+  const answer = await user.submit({ low_stock: ' 1200 ' });
+  assert.equal(answer.headers.location, '/portal/account?done=shop');
+  assert.match(readText((await user.follow()).text), /settings saved.*Low-stock threshold 1,200/);
+  assert.equal((await store.findAccount(sellerId))?.lowStock, 1_200);
 });
 
 test('shows an error at each invalid setting, keeps the input, and saves nothing', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   const before = await store.findAccount(sellerId);
   await user.get('/portal/account');
-  const fields = { locale: 'x"><b>', time_zone: 'Zurich', low_stock: '-1' };
+  const fields = { locale: 'x"><b>', time_zone: 'Zurich' };
   const answer = await user.submit(fields);
   assert.equal(answer.status, 422);
-  assert.equal(answer.text.match(/aria-invalid="true"/g)?.length, 3);
+  assert.equal(answer.text.match(/aria-invalid="true"/g)?.length, 2);
   for (const [name, value] of Object.entries(fields)) {
     assert.equal(user.valueOf(name), value);
     assert.match(answer.text, new RegExp(`<a href="#field-${name}">`));

@@ -165,7 +165,8 @@ test('keeps what was typed in every form', async (t) => {
   const upload = user.page?.headers.location ?? '';
   const forms: readonly (readonly [page: string, action: string, fields: Fields])[] = [
     [upload, upload, { mode: 'create', column_name: '0', default_stock: '3' }],
-    ['/portal/account', '/portal/account', { locale: 'de-', time_zone: 'x', low_stock: '-' }],
+    ['/portal/account', '/portal/account', { locale: 'de-', time_zone: 'x' }],
+    ['/portal/account/shop', '/portal/account/shop', { low_stock: '-' }],
     ['/portal/account/email', '/portal/account/email', { email: 'x@y.example' }],
     ['/portal/keys/new', '/portal/keys/new', {
       name: 'Desk', scopes: ['products:read', 'stock:write'], expires: 'day', day: '2026-05-05',

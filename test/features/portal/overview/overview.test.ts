@@ -19,7 +19,7 @@ test('shows the totals of the catalogue in the locale', async (t) => {
   assert.match(text, /Low or sold out 1 /);
 });
 
-test('lists low stock by the threshold of the account, the lowest first', async (t) => {
+test('lists low stock by the threshold of the shop, the lowest first', async (t) => {
   const { shop } = await start(t);
   for (const [sku, stock] of [['TWO', 2], ['NONE', 0], ['SIX', 6]] as const) {
     await create(shop, { sku, stock, name: `Name <${sku}>` });
@@ -27,7 +27,7 @@ test('lists low stock by the threshold of the account, the lowest first', async 
   const before = readText((await shop.user.get('/portal')).text);
   assert.match(before, /Name <NONE> 0 NONE Name <TWO> 2 TWO/);
   assert.doesNotMatch(before, /SIX/);
-  await shop.user.get('/portal/account');
+  await shop.user.get('/portal/account/shop');
   await shop.user.submit({ low_stock: '6' });
   assert.match(readText((await shop.user.get('/portal')).text), /Name <SIX> 6 SIX/);
 });

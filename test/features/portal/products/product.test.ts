@@ -123,9 +123,8 @@ describe('an edit', () => {
     const catalogue = await openCatalogue(t, { currency: 'KWD' });
     const { user, create, read, server, sellerId } = catalogue;
     const mug = await create({ price: 1_234.5 });
-    await server.store.setAccountSettings(
-      sellerId, { locale: 'de-DE', timeZone: 'UTC', lowStock: 20 }, '',
-    );
+    await server.store.setAccountSettings(sellerId, { locale: 'de-DE', timeZone: 'UTC' }, '');
+    await server.store.setShopSettings(sellerId, { lowStock: 20 }, '');
     await user.get(mug.path);
     assert.equal(user.valueOf('price'), '1234,500');
     assert.match(readText(user.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);

@@ -37,6 +37,11 @@ const AUDIT_CHAINS = 15;
 /** How many versions of the schema there are. */
 export const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
 
+/** Columns of earlier versions, by what today's schema has instead. */
+const MOVED: Readonly<Record<string, string>> = {
+  'account.low_stock': '(SELECT low_stock FROM today.seller WHERE id = seller_id)',
+};
+
 /** The tables of a database, each with its columns. */
 function listTables(db: DatabaseSync): Map<string, string[]> {
   const tables = db.prepare(`SELECT name FROM sqlite_schema
@@ -66,6 +71,7 @@ export async function makeToday(t: TestContext, version: number, changes = 150):
   const { id: keyId } = await store.createKey(sellerId, makeHash(), makeNewKey());
   const actor = { sellerId, keyId };
   await store.createWebhook(actor, makeNewWebhook());
+  if (version >= PORTAL) await store.setShopSettings(sellerId, { lowStock: 7 }, '');
   const there = new Set<Sku>();
   for (const n of countTo(changes)) {
     clock.now += random.below(DAY_MS / 40);
@@ -111,8 +117,9 @@ export function putBack(
       continue;
     }
     if (table.startsWith('audit_') && version < AUDIT_CHAINS) continue;
-    const names = columns.join(', ');
-    db.exec(`INSERT INTO main.${table} (${names}) SELECT ${names} FROM today.${table}`);
+    const values = columns.map((name) => MOVED[`${table}.${name}`] ?? name);
+    db.exec(`INSERT INTO main.${table} (${columns.join(', ')})
+      SELECT ${values.join(', ')} FROM today.${table}`);
   }
   const key = join(today, 'server.key');
   copyFileSync(key, join(folder, 'server.key'));
