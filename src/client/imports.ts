@@ -1,4 +1,4 @@
-/** Import records: what each import, stock sync, stocktake and revert did; and reverts. */
+/** Records of imports, stock syncs, stocktakes, reverts and bulk edits; and reverts. */
 import { openReport, type Report } from './lines.ts';
 import {
   listItems, type ListOptions, type RequestOptions, type Sender, sendForJson, splitOptions,
@@ -16,7 +16,7 @@ export interface ImportListOptions extends ListOptions {
   readonly kind?: ImportKind | undefined;
 }
 
-/** What an import, a stock sync, a stocktake or a revert did. */
+/** What an import, a stock sync, a stocktake, a revert or a bulk edit did. */
 export interface ImportRecord {
   readonly id: string;
   readonly kind: ImportKind;
@@ -29,7 +29,7 @@ export interface ImportRecord {
   /** The network address of the client. */
   readonly address: string | null;
   readonly file_name: string | null;
-  /** Of an import of products. */
+  /** Of an import of products, or a bulk edit: `edit`, `category` or `delete`. */
   readonly mode: string | null;
   /** The system that the stock numbers come from. */
   readonly source: string | null;

@@ -49,6 +49,26 @@ export interface ImportedProducts extends ImportReference {
   readonly isReplay: boolean;
 }
 
+/** What an edit of many products does to one. */
+export interface ProductEdit {
+  readonly id: ProductId;
+  /** The edit is a conflict if the product has other values than these. */
+  readonly expected: Partial<Pick<Product, 'position' | 'category' | 'priceMinor' | 'stock'>>;
+  /** Undefined to delete the product. */
+  readonly patch: Omit<ProductPatch, 'sku'> | undefined;
+}
+
+/** `unchanged`: the product has the values already. */
+export type EditEffect = 'updated' | 'unchanged' | 'deleted' | 'conflict' | 'not_found';
+
+export interface EditedProducts extends ImportReference {
+  /** One per edit, in order. */
+  readonly effects: readonly EditEffect[];
+  /** Of the catalogue afterwards. */
+  readonly position: number;
+  readonly isReplay: boolean;
+}
+
 /** A dry run of an import: later rows see the products of earlier ones. */
 export interface ImportDryRun {
   try(products: readonly ProductRow[]): Promise<readonly ImportEffect[]>;
@@ -144,6 +164,13 @@ export interface CatalogueStore {
     write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
   dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
+  /**
+   * Edits or deletes up to 1,000 products as one batch; conflicts change nothing.
+   * @param reason Of the stock movements: 1..200 code points.
+   */
+  editProducts(
+    write: WriteContext, edits: readonly ProductEdit[], reason: string | undefined,
+  ): Promise<EditedProducts>;
 
   /** Changes the stock of products as one batch; with `isDryRun`, only returns the outcome. */
   syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;

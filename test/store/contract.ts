@@ -8,6 +8,7 @@ import { testClosing } from './contract/closing.ts';
 import { testDisabledSellers } from './contract/disabled-sellers.ts';
 import { testColumnMappings } from './contract/column-mappings.ts';
 import type { PrepareStore } from './contract/fixture.ts';
+import { testEdits } from './contract/edits.ts';
 import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
@@ -45,6 +46,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testIdempotency(prepare);
     testImports(prepare);
     testImportRecords(prepare);
+    testEdits(prepare);
     testStock(prepare);
     testStocktakes(prepare);
     testReverts(prepare);

@@ -10,7 +10,7 @@ import { openClient, SERVER_FLAGS } from './client.ts';
 const SHOWN = 20;
 
 export const listImports: Command = {
-  summary: 'Lists imports, stock syncs, stocktakes and reverts, newest first.',
+  summary: 'Lists imports, stock syncs, stocktakes, reverts and bulk edits, newest first.',
   flags: {
     ...SERVER_FLAGS,
     kind: { value: 'KIND', help: `only this kind: ${IMPORT_KINDS.join(', ')}` },

@@ -1,6 +1,6 @@
 /**
- * Import records: one for each import of products, stock sync, stocktake and revert. A record says
- * who changed the catalogue from where, and between which positions its changes are.
+ * Import records: one for each import of products, stock sync, stocktake, revert and bulk edit. A
+ * record says who changed the catalogue from where, and between which positions its changes are.
  */
 import {
   formatImportId, formatKeyId, type ImportId, type KeyId, type SellerId,
@@ -9,9 +9,15 @@ import { FILE_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { formatTime } from '../time.ts';
 import { lineValidator } from '../validation.ts';
 
-/** `stocktake`: a stock sync that sets the products that it does not name to 0. */
-export const IMPORT_KINDS = ['products', 'stock', 'stocktake', 'revert'] as const;
+/**
+ * `stocktake`: a stock sync that sets the products that it does not name to 0; `bulk`: an edit of
+ * many products in the portal.
+ */
+export const IMPORT_KINDS = ['products', 'stock', 'stocktake', 'revert', 'bulk'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+/** What a bulk edit changed; `edit`: the stock and the price of each product. */
+export type BulkMode = 'edit' | 'category' | 'delete';
 
 /** The name of an imported file, as the client gives it. */
 export const fileName = lineValidator(FILE_NAME_LIMIT_CODE_POINTS);
@@ -31,7 +37,7 @@ export interface RevertedChanges {
 export interface NewImport {
   readonly kind: ImportKind;
   readonly fileName?: string | undefined;
-  /** Of an import of products: `upsert`, `create`, ... */
+  /** Of an import of products: `upsert`, `create`, ...; of a bulk edit: a `BulkMode`. */
   readonly mode?: string | undefined;
   /** The system that stock numbers come from. */
   readonly source?: string | undefined;

@@ -20,6 +20,7 @@ const kinds: Readonly<Record<ImportKind, string>> = {
   stock: 'a stock sync',
   stocktake: 'a stock sync that set the products it did not name to 0',
   revert: 'a revert of changes',
+  bulk: 'an edit of many products in the portal',
 };
 
 export const recordParameters = {
@@ -42,8 +43,8 @@ export const listImportsOperation: Operation = {
   id: 'listImports',
   tag: importTag,
   summary: 'List imports',
-  description: 'Returns the record of each import, stock sync, stocktake and revert, newest first. '
-    + 'Dry runs have none. Records are removed with the history.',
+  description: 'Returns the record of each import, stock sync, stocktake, revert and bulk edit, '
+    + 'newest first. Dry runs have none. Records are removed with the history.',
   query: recordParameters,
   responses: {
     200: {
@@ -93,7 +94,8 @@ const required = {
   address: nullable({ type: 'string', description: 'The network address of the client.' }),
   file_name: nullable({ ...fileName.schema, description: 'As the client gave it.' }),
   mode: nullable({
-    type: 'string', description: 'Of an import of products: `upsert`, `update` or `create`.',
+    type: 'string', description: 'Of an import of products: `upsert`, `update` or `create`; of a '
+      + 'bulk edit: `edit` (stock and price), `category` or `delete`.',
   }),
   source: nullable({
     ...stockSource.schema, description: 'The system that the stock numbers come from.',

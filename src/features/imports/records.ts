@@ -1,4 +1,4 @@
-/** Import records: what each import, stock sync, stocktake and revert did, newest first. */
+/** Records of imports, stock syncs, stocktakes, reverts and bulk edits, newest first. */
 import { replyPage, splitPage } from '../../api/list.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
 import { parseParameters } from '../../api/parameters.ts';

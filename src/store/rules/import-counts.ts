@@ -1,7 +1,7 @@
 /** How the mutations of an import count their rows. */
 import type { ImportCounts } from '../../domain/catalogue/import.ts';
 import { isFailure, type StockResult } from '../../domain/catalogue/stock-change.ts';
-import type { ImportEffect } from '../catalogue-store.ts';
+import type { EditEffect, ImportEffect } from '../catalogue-store.ts';
 
 export function addCounts(some: ImportCounts, more: ImportCounts): ImportCounts {
   const sum: Record<string, number> = { ...some };
@@ -15,6 +15,16 @@ export function countEffects(effects: readonly ImportEffect[]): ImportCounts {
   for (const effect of effects) {
     if (effect === 'created' || effect === 'updated' || effect === 'unchanged') counts[effect] += 1;
     else counts.failed += 1;
+  }
+  return counts;
+}
+
+/** Products that were deleted since count as `conflicts`, too. */
+export function countEdits(effects: readonly EditEffect[]): ImportCounts {
+  const counts = { updated: 0, deleted: 0, unchanged: 0, conflicts: 0 };
+  for (const effect of effects) {
+    if (effect === 'conflict' || effect === 'not_found') counts.conflicts += 1;
+    else counts[effect] += 1;
   }
   return counts;
 }

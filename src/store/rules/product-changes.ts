@@ -27,10 +27,12 @@ export function isStockMovement(before: NewProduct, to: NewProduct): boolean {
 /** The change event between two states of a product. */
 export function describeChange(
   type: ChangeType, { keyId, actorName: actor, importId }: ChangeActor,
-  { before, after, snapshot }: {
+  { before, after, snapshot, reason }: {
     readonly before: Product | undefined; readonly after: Product;
     /** The product's JSON (`formatProduct`), if the event contains it. */
     readonly snapshot: string | undefined;
+    /** Of a stock movement. */
+    readonly reason?: string | undefined;
   },
 ): NewChange {
   const { sellerId, position, id, sku, updatedAt, stock } = after;
@@ -39,7 +41,7 @@ export function describeChange(
     product: snapshot,
     movement: {
       before: before?.stock ?? 0, after: stock,
-      reason: undefined, source: undefined, sequence: undefined,
+      reason: before?.stock === stock ? undefined : reason, source: undefined, sequence: undefined,
     },
     previousPosition: before?.position,
   };

@@ -1,5 +1,7 @@
 /** How pages show an import record: its name, its link, its status and what it did. */
-import { type ImportKind, type ImportRecord } from '../../../domain/catalogue/import.ts';
+import {
+  type BulkMode, type ImportKind, type ImportRecord,
+} from '../../../domain/catalogue/import.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId } from '../../../domain/id.ts';
 import { type Choice, postForm } from '../forms/fields.ts';
@@ -11,13 +13,21 @@ const FILE_NAME_BYTES = 80;
 
 const KIND_LABELS: Readonly<Record<ImportKind, string>> = {
   products: 'Import', stock: 'Stock sync', stocktake: 'Stocktake', revert: 'Revert',
+  bulk: 'Bulk edit',
 };
 
 export const KIND_CHOICES: readonly Choice[] =
   Object.entries(KIND_LABELS).map(([value, label]) => ({ value, label }));
 
-/** Such as `Import shop.csv` and `Stock sync from till 2`. */
-export function nameOf({ kind, fileName, source }: ImportRecord): string {
+const BULK_LABELS: Readonly<Record<BulkMode, string>> = {
+  edit: 'Bulk edit of stock and price', category: 'Bulk edit of the category',
+  delete: 'Bulk deletion',
+};
+
+/** Such as `Import shop.csv`, `Stock sync from till 2` and `Bulk deletion`. */
+export function nameOf({ kind, mode, fileName, source }: ImportRecord): string {
+  // The cast: bulk edits have such a mode.
+  if (kind === 'bulk') return BULK_LABELS[mode as BulkMode];
   const label = KIND_LABELS[kind];
   if (fileName !== undefined) return `${label} ${shorten(fileName, FILE_NAME_BYTES)}`;
   return source === undefined ? label : `${label} from ${shorten(source, SOURCE_BYTES)}`;

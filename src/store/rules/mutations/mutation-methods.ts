@@ -10,6 +10,7 @@ import type { Store } from '../../store.ts';
 import type { WriteContext } from '../../write.ts';
 import type { IdempotencyScope } from '../idempotency.ts';
 import { decodeResults } from '../stock-outcome.ts';
+import type { editMutations } from './edit-mutations.ts';
 import type { WriteActor } from './import-records.ts';
 import type { productMutations } from './product-mutations.ts';
 import type { stockMutations } from './stock-mutations.ts';
@@ -40,12 +41,12 @@ export function argumentMethods(run: RunMutation<SharedMutations>): Pick<Store, 
   return Object.fromEntries(methods) as Pick<Store, ArgumentName>;
 }
 
-type CatalogueMutations =
-  ReturnType<typeof productMutations> & ReturnType<typeof stockMutations>;
+type CatalogueMutations = ReturnType<typeof productMutations> & ReturnType<typeof editMutations>
+  & ReturnType<typeof stockMutations>;
 
 type CatalogueMethods = Pick<CatalogueStore,
   | 'createProduct' | 'putProduct' | 'patchProduct' | 'deleteProduct' | 'importProducts'
-  | 'syncStock' | 'zeroStock'
+  | 'editProducts' | 'syncStock' | 'zeroStock'
 >;
 
 export function catalogueMethods(run: RunMutation<CatalogueMutations>): CatalogueMethods {
@@ -62,6 +63,9 @@ export function catalogueMethods(run: RunMutation<CatalogueMutations>): Catalogu
     importProducts: (write, products, mode) => run(
       'importProducts', { actor: actorOf(write), products, mode }, scopeOf(write),
       products.length,
+    ),
+    editProducts: (write, edits, reason) => run(
+      'editProducts', { actor: actorOf(write), edits, reason }, scopeOf(write), edits.length,
     ),
     async syncStock(write, sync, isDryRun) {
       const { changes } = sync;

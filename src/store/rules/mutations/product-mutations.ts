@@ -127,7 +127,9 @@ export function productChanges(rows: ProductRows, positions: PositionAllocator) 
       return { effect: 'created', id, position, json, isReplay: false };
     },
     /** Allocates no position if nothing changes. @throws AppError `sku_taken` */
-    update(actor: ChangeActor, before: Product, to: NewProduct, now: number): WrittenProduct {
+    update(
+      actor: ChangeActor, before: Product, to: NewProduct, now: number, reason?: string,
+    ): WrittenProduct {
       const { id, sellerId } = before;
       if (isSameProduct(before, to)) {
         const json = formatProduct(before);
@@ -139,7 +141,7 @@ export function productChanges(rows: ProductRows, positions: PositionAllocator) 
       const isMovement = isStockMovement(before, to);
       rows.update(after, isMovement);
       const json = formatProduct(after);
-      const states = { before, after, snapshot: isMovement ? undefined : json };
+      const states = { before, after, snapshot: isMovement ? undefined : json, reason };
       positions.addChange(describeChange(isMovement ? 'stock' : 'updated', actor, states));
       return { effect: 'updated', id, position, json, isReplay: false };
     },

@@ -14,7 +14,7 @@ export type CatalogueMutationName = keyof CatalogueMutations;
 
 const CATALOGUE_MUTATIONS: ReadonlySet<string> = new Set<CatalogueMutationName>([
   'createProduct', 'putProduct', 'patchProduct', 'deleteProduct', 'importProducts',
-  'revertProducts', 'syncStock', 'zeroStock',
+  'editProducts', 'revertProducts', 'syncStock', 'zeroStock',
 ]);
 
 export function isCatalogueMutation(name: string): name is CatalogueMutationName {
@@ -35,6 +35,7 @@ interface Input {
   readonly target?: ProductTarget;
   readonly patch?: { readonly sku?: Sku };
   readonly products?: readonly ProductRow[];
+  readonly edits?: readonly { readonly id: ProductId }[];
   readonly sync?: StockSync;
   readonly isDryRun?: boolean;
   readonly generated?: { readonly products: readonly (ProductId | RestoredProduct)[] };
@@ -80,8 +81,9 @@ export class NamedRows {
     this.isStock ||= STOCK_MUTATIONS.has(name);
     if (idempotency) this.idempotencyHashes.push(hashIdempotencyKey(idempotency));
     // The cast: which members an input has depends on its mutation.
-    const { actor: { import: part }, product, target, patch, products = [], sync, generated } =
-      call.input as Input;
+    const {
+      actor: { import: part }, product, target, patch, products = [], edits = [], sync, generated,
+    } = call.input as Input;
     if (part?.id !== undefined) this.imports.add(part.id);
     else if (part) this.startsImport = true;
     for (const sku of [product?.sku, patch?.sku, ...products.map((row) => row.sku)]) {
@@ -89,6 +91,7 @@ export class NamedRows {
     }
     if (target && 'id' in target) this.ids.add(target.id);
     else if (target) this.skus.add(target.sku);
+    for (const { id } of edits) this.ids.add(id);
     for (const one of generated?.products ?? []) this.#addGenerated(one);
     if (sync) this.#addSync(sellerId, sync);
   }

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { NewChange } from '../history.ts';
+import { editMutations } from '../mutations/edit-mutations.ts';
 import {
   type ImportProgress, type ImportRows, prepareOpenRecord,
 } from '../mutations/import-records.ts';
@@ -70,6 +71,7 @@ export class WorkingSet {
     const openRecord = prepareOpenRecord(this.#importRows(), positions);
     return {
       ...productMutations(products, positions, openRecord),
+      ...editMutations(products, positions, openRecord),
       ...revertMutations(products, positions, openRecord),
       ...stockMutations(this.#stockRows(), positions, openRecord, cache),
     };

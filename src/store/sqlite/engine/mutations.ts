@@ -1,6 +1,7 @@
 /** Every mutation by name: what the main thread may request from the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditKey } from '../../rules/audit.ts';
+import { editMutations } from '../../rules/mutations/edit-mutations.ts';
 import { productMutations } from '../../rules/mutations/product-mutations.ts';
 import { revertMutations } from '../../rules/mutations/revert-mutations.ts';
 import { prepareOpenRecord } from '../../rules/mutations/import-records.ts';
@@ -28,6 +29,7 @@ export function prepareMutations(
   return {
     ...sharedMutations(sqlOf(db), { auditKey, positions }),
     ...productMutations(products, positions, openRecord),
+    ...editMutations(products, positions, openRecord),
     ...stockMutations(stock, positions, openRecord, levels),
     ...revertMutations(products, positions, openRecord),
   };
