@@ -3,7 +3,8 @@
  * as `invalid_data`, as the API reports wrong data.
  */
 import {
-  type ApiKey, describeKey, generateApiKey, hashApiKey, type KeyDescription, parseNewApiKey,
+  type ApiKey, describeKey, generateApiKey, hashApiKey, type KeyDescription, lastFourOf,
+  parseNewApiKey,
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import {
@@ -159,7 +160,9 @@ export class Keys {
       = readArgument(key, 'keys.create', NEW_KEY, ['name']);
     const newKey = parseNewApiKey({ name, scopes, addressRanges, expiresAt: expires?.getTime() });
     const secret = generateApiKey();
-    const created = await this.#shop.getStore().createKey(sellerId, hashApiKey(secret), newKey);
+    const created = await this.#shop.getStore().createKey(
+      sellerId, hashApiKey(secret), newKey, { lastFour: lastFourOf(secret) },
+    );
     return { ...describeKey(created), key: secret };
   }
 
@@ -180,7 +183,9 @@ export class Keys {
     const key = getKey(id, 'keys.rotate');
     const overlap = readValue(overlapMs, 'keys.rotate: overlapMs', parseOverlap);
     const secret = generateApiKey();
-    const created = await this.#shop.getStore().rotateKey(key, hashApiKey(secret), overlap);
+    const created = await this.#shop.getStore().rotateKey(
+      key, hashApiKey(secret), overlap, { lastFour: lastFourOf(secret) },
+    );
     return { ...describeKey(created), key: secret };
   }
 

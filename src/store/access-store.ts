@@ -17,7 +17,10 @@ export interface Grant extends Actor {
 }
 
 /** The client address for the audit log, and the idempotency key. */
-type KeyContext = Pick<WriteContext, 'address' | 'idempotency'>;
+interface KeyContext extends Pick<WriteContext, 'address' | 'idempotency'> {
+  /** Of the secret (`lastFourOf`). */
+  readonly lastFour?: string | undefined;
+}
 
 export interface AccessStore {
   createSeller(seller: NewSeller): Promise<Seller>;
@@ -41,6 +44,8 @@ export interface AccessStore {
     sellerId: SellerId, hash: string, key: NewApiKey, context?: KeyContext,
   ): Promise<ApiKey>;
   findKey(key: KeyReference): Promise<ApiKey | undefined>;
+  /** The seller's key with this hash, even if it is revoked or expired. */
+  findKeyByHash(sellerId: SellerId, hash: string): Promise<ApiKey | undefined>;
   /** In creation order, oldest first by default. */
   listKeys(
     sellerId: SellerId, query: PageQuery<KeyId>, isNewestFirst?: boolean,

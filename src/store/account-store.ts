@@ -49,7 +49,7 @@ export interface Registration {
   /** Ignored if the invitation is for an existing seller. */
   readonly seller: NewSeller;
   readonly account: NewAccount;
-  readonly key: NewApiKey & { readonly hash: string };
+  readonly key: NewApiKey & { readonly hash: string; readonly lastFour?: string };
   readonly session: NewSession;
 }
 

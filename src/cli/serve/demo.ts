@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_PORT } from '../limits.ts';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../domain/access/api-key.ts';
+import {
+  generateApiKey, hashApiKey, lastFourOf, parseNewApiKey,
+} from '../../domain/access/api-key.ts';
 import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts';
 import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
@@ -48,7 +50,9 @@ async function createSeller(folder: string) {
   return withNewStore({ folder }, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', DEFAULT_CURRENCY));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
-    await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
+    await store.createKey(id, hashApiKey(key), parseNewApiKey(everything), {
+      lastFour: lastFourOf(key),
+    });
     const { code } = await invite(store, { sellerId: id });
     return { key, code, sellerId: id };
   });

@@ -1,8 +1,8 @@
 /**
  * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34
  * before them, so that secret scanners recognise a key and junk is rejected without a database
- * query. 30 characters are 178 bits. Only the SHA-256 of a key is stored; a fast hash is enough for
- * that much randomness.
+ * query. 30 characters are 178 bits. Only the SHA-256 of a key is stored, and its last four
+ * characters, so that people can tell keys apart. A fast hash is enough for that much randomness.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -22,6 +22,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const PREFIX = 'spk_';
 const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
+const LAST_CHARACTERS = 4;
 const CHECKED_LENGTH = PREFIX.length + RANDOM_CHARACTERS;
 const SHAPE = /^spk_[0-9A-Za-z]{36}$/;
 
@@ -39,11 +40,15 @@ export interface NewApiKey {
 export interface ApiKey extends NewApiKey {
   readonly sellerId: SellerId;
   readonly id: KeyId;
+  /** The last four characters of the secret; undefined for a key of an earlier version. */
+  readonly lastFour: string | undefined;
   readonly createdAt: number;
   readonly revokedAt: number | undefined;
   /** Exact to a minute, like the address. */
   readonly lastUsedAt: number | undefined;
   readonly lastUsedAddress: string | undefined;
+  /** The newest key that replaced this one, if it was rotated. */
+  readonly successorId: KeyId | undefined;
 }
 
 /** A new secret from a CSPRNG. */
@@ -65,6 +70,19 @@ export function parseApiKey(text: string): ApiKeySecret | undefined {
 /** The SHA-256 under which a key is stored and found, in 64 hexadecimal digits. */
 export function hashApiKey(key: ApiKeySecret): string {
   return hash('sha256', key, 'hex');
+}
+
+/**
+ * What identifies a key on screen. These are characters of the checksum, which are 24 bits about
+ * the random ones: 154 bits of a key stay secret to those who know them.
+ */
+export function lastFourOf(key: ApiKeySecret): string {
+  return key.slice(-LAST_CHARACTERS);
+}
+
+/** Such as `spk_…a1B2`; the prefix alone if the last characters are unknown. */
+export function maskApiKey({ lastFour = '' }: Pick<ApiKey, 'lastFour'>): string {
+  return `${PREFIX}…${lastFour}`;
 }
 
 /**
@@ -103,6 +121,8 @@ export interface KeyDescription {
   /** Its seller's id. */
   readonly seller: string;
   readonly name: string;
+  /** The last four characters of the key; null for a key of an earlier version. */
+  readonly last_four: string | null;
   readonly scopes: readonly Scope[];
   /** Addresses and CIDR ranges; empty for any. */
   readonly allow: readonly string[];
@@ -119,6 +139,7 @@ export function describeKey(key: ApiKey): KeyDescription {
     id: formatKeyId({ sellerId: key.sellerId, keyId: key.id }),
     seller: formatSellerId(key.sellerId),
     name: key.name,
+    last_four: key.lastFour ?? null,
     scopes: key.scopes,
     allow: key.addressRanges,
     created_at: formatTime(key.createdAt),

@@ -30,11 +30,12 @@ test('creates a key for the only seller, with only its secret on standard output
 test('creates a key with all scopes, from any address and without expiry by default', async (t) => {
   const folder = makeFolder(t);
   const seller = await createSeller(folder);
-  const { key, id, created_at: createdAt, ...rest } = JSON.parse(
+  const { key, id, created_at: createdAt, last_four: lastFour, ...rest } = JSON.parse(
     (await run(['key', 'create', '--name', 'Desk', '--data', folder, '--json'])).out,
   );
   assert.match(key, SECRET);
   assert.match(id, ID);
+  assert.equal(lastFour, key.slice(-4));
   assert.ok(Math.abs(Date.now() - Date.parse(createdAt)) < 60_000);
   assert.deepEqual(rest, {
     seller, name: 'Desk', scopes: ALL_SCOPES, allow: [], expires_at: null, revoked_at: null,
@@ -72,7 +73,7 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   const { keys } = JSON.parse(json.out);
   assert.deepEqual(keys.map(({ id }: { id: string }) => id), [first.id, second.id]);
   const [header, ...lines] = table.out.trimEnd().split('\n');
-  assert.match(header ?? '', /^id +seller +name +scopes +allow +created_at +expires_at/);
+  assert.match(header ?? '', /^id +seller +name +last_four +scopes +allow +created_at +expires_at/);
   assert.deepEqual(lines.map((line) => line.split(' ')[0]), [first.id, second.id]);
   for (const { out, notes } of [json, table]) {
     assert.ok(!(out + notes).includes(first.key));
@@ -93,6 +94,9 @@ test('rotates a key: the new one works at once, the old one during the overlap',
   const { keys } = JSON.parse((await run(['key', 'list', '--data', folder, '--json'])).out);
   const endsInMs = Date.parse(keys[0].expires_at) - Date.parse(made.created_at);
   assert.deepEqual([keys[0].id, endsInMs], [old.id, 2 * 60 * 60 * 1000]);
+  assert.deepEqual(
+    [keys[0].last_four, keys[1].last_four], [old.key.slice(-4), made.key.slice(-4)],
+  );
 });
 
 test('rotates a key with an overlap of a day by default', async (t) => {

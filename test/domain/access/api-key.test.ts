@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  generateApiKey, hashApiKey, parseApiKey, parseNewApiKey,
+  generateApiKey, hashApiKey, lastFourOf, maskApiKey, parseApiKey, parseNewApiKey,
 } from '../../../src/domain/access/api-key.ts';
 import { SCOPES } from '../../../src/domain/access/caller.ts';
 import { catchRefusal } from '../validation-errors.ts';
@@ -63,6 +63,13 @@ describe('a key', () => {
       assert.equal(parseApiKey(text), undefined);
     });
   }
+
+  test('is shown as its prefix and its last four characters', () => {
+    const key = parseApiKey(KNOWN);
+    assert.ok(key);
+    assert.equal(maskApiKey({ lastFour: lastFourOf(key) }), `spk_…${KNOWN.slice(-4)}`);
+    assert.equal(maskApiKey({ lastFour: undefined }), 'spk_…');
+  });
 
   test('is stored as the SHA-256 of its text in hexadecimal', () => {
     const key = parseApiKey(KNOWN);

@@ -30,16 +30,28 @@ function testCreation(prepare: PrepareStore): void {
     const made = await store.createKey(sellerId, hash, makeNewKey({
       name: 'Cash desk 🧾', scopes: ['stock:write', 'products:read'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: clock.now + DAY_MS,
-    }));
+    }), { lastFour: 'a1B2' });
     const [listed, ...others] = await store.listKeys(sellerId, { after: undefined, limit: 10 });
     assert.deepEqual(others, []);
     assert.deepEqual(listed, {
       sellerId, id: made.id, name: 'Cash desk 🧾', scopes: ['products:read', 'stock:write'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], createdAt: clock.now,
       expiresAt: clock.now + DAY_MS, revokedAt: undefined, lastUsedAt: undefined,
-      lastUsedAddress: undefined,
+      lastUsedAddress: undefined, lastFour: 'a1B2', successorId: undefined,
     });
     assert.equal(JSON.stringify(made), JSON.stringify(listed));
+  });
+
+  test('finds a key of the seller by its hash, also after its revocation', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [{ id: sellerId }, other] = [await makeSeller(store), await makeSeller(store)];
+    const hash = makeHash();
+    const { id: keyId } = await store.createKey(sellerId, hash, makeNewKey());
+    assert.equal((await store.findKeyByHash(sellerId, hash))?.id, keyId);
+    assert.equal(await store.findKeyByHash(other.id, hash), undefined);
+    assert.equal(await store.findKeyByHash(sellerId, makeHash()), undefined);
+    await store.revokeKey({ sellerId, keyId });
+    assert.equal((await store.findKeyByHash(sellerId, hash))?.id, keyId);
   });
 
   test('rejects a key for a seller that does not exist', async (t) => {

@@ -35,6 +35,17 @@ function testSuccessor(prepare: PrepareStore): void {
     assert.equal(made.name, 'Rotated');
   });
 
+  test('names the newest successor of a key, and keeps the end of its secret', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { reference } = await makeKey(store, undefined);
+    assert.equal((await store.findKey(reference))?.successorId, undefined);
+    for (const lastFour of ['a1B2', 'c3D4']) {
+      const made = await store.rotateKey(reference, makeHash(), HOUR_MS, { lastFour });
+      assert.equal(made.lastFour, lastFour);
+      assert.equal((await store.findKey(reference))?.successorId, made.id);
+    }
+  });
+
   test('gives the new key the length of life that the old one was made with', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);

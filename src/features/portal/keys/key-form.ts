@@ -4,7 +4,7 @@
  */
 import type { Account } from '../../../domain/access/account.ts';
 import {
-  type ApiKey, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+  type ApiKey, generateApiKey, hashApiKey, lastFourOf, type NewApiKey, parseNewApiKey,
 } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import {
@@ -80,8 +80,8 @@ export const keyForm = defineForm<NewApiKey>({
   async save(key, request, portal, { form }) {
     const { account: { sellerId }, address } = request;
     const idempotency = readNonce(form);
-    return renderCreated(request, portal, key.scopes, (secretHash) =>
-      portal.store.createKey(sellerId, secretHash, key, { address, idempotency }));
+    return renderCreated(request, portal, key.scopes, (secretHash, lastFour) =>
+      portal.store.createKey(sellerId, secretHash, key, { address, idempotency, lastFour }));
   },
 });
 
@@ -90,8 +90,9 @@ export async function rotateKey(request: PageRequest, portal: Portal, form: Form
   const { sellerId, id, scopes } = await getKey(request, portal);
   const overlapMs = readOverlap(form);
   const context = { address: request.address, idempotency: readNonce(form) };
-  return renderCreated(request, portal, scopes, (secretHash) =>
-    portal.store.rotateKey({ sellerId, keyId: id }, secretHash, overlapMs, context));
+  return renderCreated(request, portal, scopes, (secretHash, lastFour) => portal.store.rotateKey(
+    { sellerId, keyId: id }, secretHash, overlapMs, { ...context, lastFour },
+  ));
 }
 
 /** GET /portal/keys/{key_id}/revoke: 200, 404 */
@@ -116,12 +117,12 @@ export async function revokeKey(request: PageRequest, portal: Portal): Promise<R
 /** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
 async function renderCreated(
   request: PageRequest, portal: Portal, scopes: readonly Scope[],
-  create: (secretHash: string) => Promise<ApiKey>,
+  create: (secretHash: string, lastFour: string) => Promise<ApiKey>,
 ): Promise<Reply> {
   const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
   const secret = generateApiKey();
   try {
-    const { name } = await create(hashApiKey(secret));
+    const { name } = await create(hashApiKey(secret), lastFourOf(secret));
     return renderPage(request, portal, {
       title: `API key created: ${name}`,
       content: html`${renderNewKey(request, portal, secret, scopes)}${back}`,

@@ -1,6 +1,6 @@
 /** The list of a shop's API keys, and the page of one key with its actions. */
 import { splitPage } from '../../../api/list.ts';
-import type { ApiKey } from '../../../domain/access/api-key.ts';
+import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -61,7 +61,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
     columns: ['Key', ...FACTS.map(([label]) => label)],
     rows: keys.map((key) => [
       html`<a href="${link(pathOf(key))}">${key.name}</a><br>
-        <span class="quiet small">${formatId(key)}</span>`,
+        <code class="quiet small">${maskApiKey(key)}</code>`,
       ...FACTS.map(([, render]) => render(key, context)),
     ]),
     empty: html`<p>No API keys. Create one to call the API.</p>`,
@@ -82,6 +82,7 @@ export async function showKey(request: PageRequest, portal: Portal): Promise<Rep
   return renderPage(request, portal, {
     title: `API key: ${key.name}`,
     content: html`<div class="card">${facts([
+      ['Key', html`<code>${maskApiKey(key)}</code>`],
       ['ID', html`<code>${formatId(key)}</code>`],
       ...FACTS.map(([label, render]) => [label, render(key, context)] as const),
       ...revokedAt === undefined ? [] : [['Revoked', format.timeElement(revokedAt)] as const],

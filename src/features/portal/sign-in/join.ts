@@ -4,7 +4,7 @@
  * command that is ready to run.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
-import { generateApiKey, hashApiKey } from '../../../domain/access/api-key.ts';
+import { generateApiKey, hashApiKey, lastFourOf } from '../../../domain/access/api-key.ts';
 import { SCOPES } from '../../../domain/access/caller.ts';
 import { hashCode } from '../../../domain/access/human-code.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
@@ -64,7 +64,7 @@ export async function join(
     },
     key: {
       name: KEY_NAME, scopes: SCOPES, addressRanges: [], expiresAt: undefined,
-      hash: hashApiKey(secret),
+      hash: hashApiKey(secret), lastFour: lastFourOf(secret),
     },
     session,
   });

@@ -146,6 +146,8 @@ CREATE TABLE api_key (
   revoked_at        bigint CHECK (revoked_at >= 0),
   last_used_at      bigint CHECK (last_used_at >= 0),
   last_used_address text,
+  last_four         text CHECK (length(last_four) = 4),
+  successor_id      bigint CHECK (successor_id > 0),
   PRIMARY KEY (seller_id, id),
   UNIQUE (seller_id, hash)
 );

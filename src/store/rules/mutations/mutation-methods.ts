@@ -86,11 +86,12 @@ export function keyMethods(
   run: RunMutation<Pick<KeyMutations, 'createKey' | 'rotateKey'>>,
 ): Pick<AccessStore, 'createKey' | 'rotateKey'> {
   return {
-    createKey: (sellerId, hash, key, { address = '', idempotency } = {}) => run(
-      'createKey', { sellerId, hash, key, address }, scopeOf({ sellerId, idempotency }),
+    createKey: (sellerId, hash, key, { address = '', idempotency, lastFour } = {}) => run(
+      'createKey', { sellerId, hash, key, address, generated: { lastFour } },
+      scopeOf({ sellerId, idempotency }),
     ),
-    rotateKey: (key, hash, overlapMs, { address = '', idempotency } = {}) => run(
-      'rotateKey', { key, hash, overlapMs, address },
+    rotateKey: (key, hash, overlapMs, { address = '', idempotency, lastFour } = {}) => run(
+      'rotateKey', { key, hash, overlapMs, address, generated: { lastFour } },
       scopeOf({ sellerId: key.sellerId, idempotency }),
     ),
   };

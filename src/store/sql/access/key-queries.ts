@@ -9,11 +9,13 @@ import type { Sql } from '../sql.ts';
 
 /** Columns for `mapKey`. */
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
-  revoked_at, last_used_at, last_used_address`;
+  revoked_at, last_used_at, last_used_address, last_four, successor_id`;
 
 export function keyQueries(sql: Sql) {
   const find = sql.prepare(`
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
+  const findByHash = sql.prepare(`
+    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND hash = :hash`);
   const list = sql.prepare(`
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id > :after
     ORDER BY id LIMIT :limit`);
@@ -23,6 +25,10 @@ export function keyQueries(sql: Sql) {
   return {
     async findKey({ sellerId, keyId }) {
       const row = await find.get({ sellerId, keyId });
+      return row && mapKey(row);
+    },
+    async findKeyByHash(sellerId, hash) {
+      const row = await findByHash.get({ sellerId, hash });
       return row && mapKey(row);
     },
     async listKeys(sellerId, { after, limit }, isNewestFirst = false) {
@@ -44,6 +50,8 @@ export function mapKey(row: Row): ApiKey {
     revokedAt: readOptional(row, 'revoked_at', readInteger),
     lastUsedAt: readOptional(row, 'last_used_at', readInteger),
     lastUsedAddress: readOptional(row, 'last_used_address', readText),
+    lastFour: readOptional(row, 'last_four', readText),
+    successorId: readOptional(row, 'successor_id', readId<KeyId>),
   };
 }
 

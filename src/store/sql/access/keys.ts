@@ -13,12 +13,17 @@ import { KEY_COLUMNS, mapKey } from './key-queries.ts';
 
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-/** Names and order of the members are hashed (rules/idempotency.ts). */
+/** Its names and order of members are hashed, without `generated` (rules/idempotency.ts). */
 interface Creation {
   readonly sellerId: SellerId;
   readonly hash: string;
   readonly key: NewApiKey;
   readonly address: string;
+  readonly generated?: GeneratedKey | undefined;
+}
+
+interface GeneratedKey {
+  readonly lastFour?: string | undefined;
 }
 
 interface Rotation {
@@ -26,6 +31,7 @@ interface Rotation {
   readonly hash: string;
   readonly overlapMs: number;
   readonly address: string;
+  readonly generated?: GeneratedKey | undefined;
 }
 
 /** Called in the transaction that creates a key. */
@@ -40,7 +46,8 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
     WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
   const expire = sql.prepare(`
     UPDATE api_key
-    SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END
+    SET expires_at = CASE WHEN expires_at < :endsAt THEN expires_at ELSE :endsAt END,
+      successor_id = :successorId
     WHERE seller_id = :sellerId AND id = :keyId`);
   const revoke = sql.prepare(`
     UPDATE api_key SET revoked_at = coalesce(revoked_at, :at)
@@ -62,14 +69,15 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
       await note('key_created', made, input.address, at);
       return made;
     },
-    async rotateKey({ key: { sellerId, keyId }, hash, overlapMs, address }: Rotation, at: number) {
+    async rotateKey(input: Rotation, at: number): Promise<ApiKey> {
+      const { key: { sellerId, keyId }, hash, overlapMs, address, generated } = input;
       const row = await findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
       const old = mapKey(row);
-      const made = await addKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
-      await expire.run({ sellerId, keyId, endsAt: at + overlapMs });
+      const made = await addKey({ sellerId, hash, key: { ...old, expiresAt }, generated }, at);
+      await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: made.id });
       await note('key_rotated', old, address, at);
       return made;
     },
@@ -95,12 +103,13 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
     FROM seller WHERE id = :sellerId`);
   const insert = sql.prepare(`
     INSERT INTO api_key
-      (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at)
-    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt)
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at,
+        last_four)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :lastFour)
     RETURNING ${KEY_COLUMNS}`);
 
   return async (
-    { sellerId, hash, key }: Omit<Creation, 'address'>, at: number,
+    { sellerId, hash, key, generated }: Omit<Creation, 'address'>, at: number,
   ): Promise<ApiKey> => {
     await noteKey?.(hash, sellerId);
     const seller = await findSeller.get({ sellerId, at });
@@ -112,6 +121,7 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
     const { name, scopes, addressRanges, expiresAt } = key;
     return mapKey(await insert.get({
       sellerId, id: nextId(readInteger(seller, 'last_id'), at), hash, at, name, expiresAt,
+      lastFour: generated?.lastFour,
       // The key crossed threads as JSON, which has null for undefined.
       lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
       scopes: scopes.join(' '), ranges: addressRanges.join(' '),

@@ -39,7 +39,7 @@ export function invitationMutations(
       await audit.add({ sellerId, type: 'invitation_created' }, at);
     },
     async register([registration]: [Registration], at): Promise<RegistrationResult> {
-      const { codeHash, seller, account, key: { hash, ...key }, session } = registration;
+      const { codeHash, seller, account, key: { hash, lastFour, ...key }, session } = registration;
       const { email, passwordHash, locale, timeZone } = account;
       if (await findSellerOfEmail(email) !== undefined) return { rejection: 'email' };
       let invitation: Invitation | undefined;
@@ -55,7 +55,7 @@ export function invitationMutations(
       await insertEmail.run({ email, sellerId });
       const { address } = session;
       await audit.add({ sellerId, type: 'account_created', address, subject: email }, at);
-      const made = await createKey({ sellerId, hash, key, address }, at);
+      const made = await createKey({ sellerId, hash, key, address, generated: { lastFour } }, at);
       await insertSession(sellerId, session, at);
       return { rejection: undefined, sellerId, key: made };
     },
