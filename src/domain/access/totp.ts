@@ -21,6 +21,7 @@ const NEIGHBOURS = [0, -1, 1];
  */
 export const TOTP_STEPS_AHEAD = 120;
 const PASSWORD = /^\d{6}$/;
+const NAME_LIMIT_CHARACTERS = 100;
 
 export function generateTotpSecret(): TotpSecret {
   // The cast is what this function generates.
@@ -48,12 +49,25 @@ export function formatTotpSecret(secret: TotpSecret): string {
   return secret.replace(/.{4}(?=.)/g, '$& ');
 }
 
-/** The URI that authenticator apps open (the key URI format). */
+/**
+ * The URI that authenticator apps open (the key URI format). Long names are cut off, so that it
+ * fits into a QR code.
+ */
 export function formatTotpUri(secret: TotpSecret, issuer: string, account: string): string {
-  const [from, name] = [issuer, account].map((text) =>
-    encodeURIComponent(text.toWellFormed().replaceAll(':', ' ')));
+  const [from, name] = [issuer, account].map(encodeName);
   const parameters = `algorithm=SHA1&digits=${DIGITS}&period=${STEP_MS / 1000}`;
   return `otpauth://totp/${from}:${name}?secret=${secret}&issuer=${from}&${parameters}`;
+}
+
+/** Without the separator; up to a number of characters after encoding. */
+function encodeName(name: string): string {
+  let encoded = '';
+  for (const character of name.toWellFormed().replaceAll(':', ' ')) {
+    const next = encoded + encodeURIComponent(character);
+    if (next.length > NAME_LIMIT_CHARACTERS) break;
+    encoded = next;
+  }
+  return encoded;
 }
 
 /** The password of a counter (RFC 4226 section 5.3). */

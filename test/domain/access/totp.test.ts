@@ -69,3 +69,14 @@ test('writes a secret in groups of four, and as an address for apps', () => {
     secret: SECRET, issuer: 'Zoë’s  Mugs & "More"', algorithm: 'SHA1', digits: '6', period: '30',
   });
 });
+
+test('cuts off long names, so that the address fits into a QR code', () => {
+  for (const name of ['a'.repeat(300), 'ä'.repeat(300), '水'.repeat(300), '🧾'.repeat(300)]) {
+    const uri = formatTotpUri(SECRET, name, name);
+    assert.ok(uri.length <= 400, `${uri.length} characters`);
+    const { pathname, searchParams } = new URL(uri);
+    const [issuer = '', account = ''] = decodeURIComponent(pathname).slice(1).split(':');
+    assert.ok(name.startsWith(issuer) && issuer.length >= 8 && account === issuer);
+    assert.equal(searchParams.get('issuer'), issuer);
+  }
+});

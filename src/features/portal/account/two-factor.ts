@@ -14,6 +14,7 @@ import { type Form, type FormState, hiddenField, initialState } from '../forms/f
 import { card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
+import { qrCode } from '../html/qr-code/qr-code.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
@@ -119,9 +120,10 @@ async function renderOff(
       <p>With two-factor authentication, you sign in with your password and a six-digit code from an
         authenticator app on your phone. Any app for one-time passwords (TOTP) works.</p>
       ${card('secret', '1. Add the secret to your app', html`
-        ${copyable('secret', formatTotpSecret(secret))}
-        <p>Time-based, 6 digits, every 30 seconds. On your phone:
-          <a href="${uri}">open it in the app</a>.</p>`)}
+        <p>Scan this code with the app. On your phone, <a href="${uri}">open it in the app</a>.</p>
+        ${qrCode('QR code with the secret, for authenticator apps', uri)}
+        <p>If the app cannot scan it, enter this secret: time-based, 6 digits, every 30 seconds.</p>
+        ${copyable('secret', formatTotpSecret(secret))}`)}
       ${card('confirm', '2. Confirm the code', postForm(request, link(PAGE), html`
         ${hiddenField('secret', encrypted)}
         ${renderFields(FIELDS, state)}

@@ -7,6 +7,7 @@ import {
 import { makeClock } from '../../../support/clock.ts';
 import { damage } from '../../../store/sqlite/check/sample-folder.ts';
 import { startServer } from '../../../support/server.ts';
+import { decodeSvg } from '../html/qr-code/decode.ts';
 import { showCode } from './authenticator.ts';
 import { openShop, readText, type Shop, PageClient } from '../page-client.ts';
 
@@ -73,6 +74,18 @@ test('links to the authenticator app, with the secret that it shows', async (t) 
   assert.equal(decodeURIComponent(uri.pathname), `/A shop:${email}`);
   assert.equal(uri.searchParams.get('secret'), readCopy(user, 'secret').replaceAll(' ', ''));
   assert.notEqual((await user.get(PAGE)).text.match(/otpauth:[^"]+/)?.[0], link);
+});
+
+test('shows the link as a QR code, also for the longest names', async (t) => {
+  const { server } = await prepare(t);
+  const email = `${'a'.repeat(241)}@shop.example`;
+  for (const options of [{ name: 'A shop' }, { name: '🧾'.repeat(100), email }]) {
+    const { user } = await openShop(server, options);
+    const { text } = await user.get(PAGE);
+    const [, link = ''] = /href="(otpauth:[^"]+)"/.exec(text) ?? [];
+    const [svg = ''] = /<svg class="qr".*?<\/svg>/s.exec(text) ?? [];
+    assert.equal(decodeSvg(svg).text, link.replaceAll('&amp;', '&'));
+  }
 });
 
 test('stays off without both a right code and the password', async (t) => {
