@@ -47,7 +47,7 @@ export function createPortal(options: PortalOptions = {}): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
-    assets: loadAssets(), passwords: new Passwords(), formats: new Formats(), router,
+    assets: loadAssets(), passwords: new Passwords(), formats: new Formats(clock), router,
     isRegistrationOpen: openRegistration, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
       ? [{ path: route.path, name: route.section }] : []),

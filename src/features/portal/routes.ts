@@ -34,6 +34,7 @@ import { showRecord, showRecords } from './records/records.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
+import { switchTheme } from './sign-in/theme.ts';
 import {
   deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
   testWebhook,
@@ -61,6 +62,7 @@ export const routes: readonly PageRoute[] = [
   { ...publicGet, path: '/sign-in/code', handle: showSignInCode },
   { ...publicPost, path: '/sign-in/code', handle: signInWithCode },
   { ...post, path: '/sign-out', handle: signOut },
+  { ...publicPost, path: '/theme', handle: switchTheme },
 
   { ...get, path: '/', section: 'Overview', handle: showOverview },
 

@@ -54,6 +54,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/join': ['email', (email) => ({ code: 'x', email, password: 'seven red boats', name: 'a' })],
   '/sign-in': ['email', (email) => ({ email, password: wrong.current_password })],
   '/sign-in/code': ['secret', () => ({ code: '000000' })],
+  '/theme': ['url', (back) => ({ theme: 'dark', back })],
   '/sign-out': ['session', (session) => ({ session })],
   '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC' })],
   '/account/shop': ['email', (email) => ({ email, low_stock: '1' })],

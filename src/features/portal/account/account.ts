@@ -63,7 +63,7 @@ async function renderAccount(
       ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
       ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
         ${renderFields(completeFields(request, portal), state)}
-        <button>Save settings</button>`))}
+        <button class="primary">Save settings</button>`))}
       ${card('shop', 'Shop', renderShop(request))}`,
   });
 }

@@ -82,7 +82,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
 function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Row {
   const isBrowser = BROWSER_TYPES.includes(type) && !/^\d+ others?$/.test(subject);
   return [
-    LABELS[type], format.timeElement(at),
+    LABELS[type], format.fullTimeElement(at),
     address === '' ? 'this machine' : html`<code>${address}</code>`,
     isBrowser ? describeBrowser(subject) : subject,
   ];

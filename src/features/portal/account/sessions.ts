@@ -34,7 +34,8 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
     rows: sessions.map((session) => renderSession(request, session)), empty: '',
   })}
         ${sessions.length > 1
-          && html`<button name="session" value="others">Sign out all others</button>`}`, '')}`,
+          && html`<button class="danger" name="session" value="others">Sign out all
+            others</button>`}`, '')}`,
   });
 }
 

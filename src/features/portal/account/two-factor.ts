@@ -127,7 +127,7 @@ async function renderOff(
       ${card('confirm', '2. Confirm the code', postForm(request, link(PAGE), html`
         ${hiddenField('secret', encrypted)}
         ${renderFields(FIELDS, state)}
-        <button>Turn on</button>`))}`,
+        <button class="primary">Turn on</button>`))}`,
   });
 }
 
@@ -162,6 +162,7 @@ function renderCodes(request: PageRequest, portal: Portal, codes: readonly strin
       ${card('codes', 'Save these codes', html`<p>Each code signs you in once without your
         phone. You won't see them again. Store them with your password, not on your phone.</p>
         ${copyable('codes', codes.join('\n'))}`)}
-      <p><a class="button" href="${request.link('/account')}">I've saved these codes</a></p>`,
+      <p><a class="button primary" href="${request.link('/account')}">I've saved these
+        codes</a></p>`,
   });
 }

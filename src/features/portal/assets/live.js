@@ -82,7 +82,7 @@ function makeWriter(root) {
   return ({ type, product_id: id, at, data }) => {
     const stock = type === 'stock' ? data.after : type === 'deleted' ? 0 : data.stock;
     /** @type {Record<string, string>} */
-    const texts = { stock: numbers.format(stock), expect: String(stock), updated_at: times.format(new Date(at)) };
+    const texts = { stock: numbers.format(stock), expect: String(stock) };
     if (type === 'created' || type === 'updated') {
       const { name, category, sku } = data;
       Object.assign(texts, { name, category, sku, price: amounts.format(data.price) });
@@ -92,12 +92,25 @@ function makeWriter(root) {
         if (!(element instanceof HTMLElement)) continue;
         const member = element.dataset['live'] ?? '';
         if (element instanceof HTMLInputElement) element.value = texts[member] ?? element.value;
+        else if (element instanceof HTMLTimeElement) showTime(element, at, times);
         else if (member === 'level') showLevel(element, type, stock, Number(lowStock));
         else if (texts[member] !== undefined) replaceText(element, texts[member]);
       }
       product.classList.toggle('gone', type === 'deleted');
     }
   };
+}
+
+/**
+ * Shows a moment that has just been; `portal.js` keeps it current.
+ * @param {HTMLTimeElement} element
+ * @param {string} at
+ * @param {Intl.DateTimeFormat} times
+ */
+function showTime(element, at, times) {
+  element.dateTime = at;
+  element.title = times.format(new Date(at));
+  document.dispatchEvent(new Event('timechange'));
 }
 
 /**

@@ -1,4 +1,36 @@
-/** On every page: shows copy buttons, which need scripts, and handles double clicks. */
+/**
+ * On every page: keeps relative times current, shows copy buttons, which need scripts, and handles
+ * double clicks.
+ */
+
+const { now: loadedAt, locale } = document.documentElement.dataset;
+if (loadedAt && locale) followTimes(Number(loadedAt) - Date.now(), locale);
+
+/**
+ * Formats relative times as `format.ts` does.
+ * @param {number} offsetMs What the server's clock is ahead of the browser's.
+ * @param {string} locale
+ */
+function followTimes(offsetMs, locale) {
+  const counted = new Intl.RelativeTimeFormat(locale);
+  const now = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'second');
+  const units = /** @type {const} */ ([['minute', 60, 59], ['hour', 3600, 47], ['day', 86400, 30]]);
+  const update = () => {
+    for (const time of document.querySelectorAll('time[title]')) {
+      if (!(time instanceof HTMLTimeElement)) continue;
+      const seconds = (Date.parse(time.dateTime) - Date.now() - offsetMs) / 1000;
+      const unit = units.find(([, size, limit]) => Math.abs(Math.round(seconds / size)) <= limit);
+      // A date stays as it is.
+      const text = Math.abs(seconds) < 60 ? now
+        : unit && counted.format(Math.round(seconds / unit[1]), unit[0]);
+      if (text !== undefined && text !== time.textContent) time.textContent = text;
+    }
+  };
+  setInterval(update, 60_000);
+  document.addEventListener('visibilitychange', update);
+  document.addEventListener('timechange', update);
+}
+
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
   const source = document.getElementById(button.dataset.copy ?? '');
@@ -8,6 +40,24 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     button.textContent = 'Copied';
   });
 }
+
+/**
+ * Switches the theme in place, which keeps what was typed. The server remembers it.
+ */
+const themes = document.querySelector('form.theme');
+themes?.addEventListener('submit', (event) => {
+  if (!(event instanceof SubmitEvent) || !(themes instanceof HTMLFormElement)) return;
+  const { submitter } = event;
+  if (!(submitter instanceof HTMLButtonElement)) return;
+  event.preventDefault();
+  document.documentElement.dataset.theme = submitter.value;
+  for (const button of themes.querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(button === submitter));
+  }
+  const body = new URLSearchParams([...new FormData(themes)].map(([name, value]) =>
+    [name, String(value)]).concat([['theme', submitter.value]]));
+  fetch(themes.action, { method: 'POST', body, redirect: 'manual', keepalive: true });
+});
 
 /**
  * Ignores the second click of a double click on a form with a nonce. The server would not repeat

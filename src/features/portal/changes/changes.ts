@@ -189,7 +189,7 @@ function renderEmpty(request: PageRequest, search: Search, page: MovementPage): 
   if (end) return end;
   return html`<h2>No changes yet</h2>
     <p class="row middle centre">
-      <a class="button main" href="${link('/products/new')}">Create a product</a>
+      <a class="button primary" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>`;
 }
 

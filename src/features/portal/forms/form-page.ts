@@ -35,8 +35,8 @@ export function renderFormPage(
   const { link } = request;
   const isSignedIn = 'account' in request;
   const form = postForm(request, link(action), html`${hidden}${renderFields(fields, state)}
-    ${cancel === undefined ? html`<button>${submit}</button>` : html`
-      <div class="actions"><button>${submit}</button>
+    ${cancel === undefined ? html`<button class="primary">${submit}</button>` : html`
+      <div class="actions"><button class="primary">${submit}</button>
         <a class="button" href="${link(cancel)}">Cancel</a></div>`}`,
   isSignedIn ? 'card stack' : 'stack');
   const content = {
@@ -134,6 +134,6 @@ interface Confirmation {
 export function confirmation(
   request: PageRequest, { action, cancel, submit, hidden }: Confirmation,
 ): Html {
-  return postForm(request, action, html`${hidden}<button class="danger">${submit}</button>
-    <a class="button" href="${cancel}">Cancel</a>`, 'actions');
+  return postForm(request, action, html`${hidden}<a class="button" href="${cancel}">Cancel</a>
+    <button class="danger">${submit}</button>`, 'actions');
 }

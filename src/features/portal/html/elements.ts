@@ -1,4 +1,4 @@
-/** Page elements: tables that scroll on phones, pagers, facts, cards, notices, copyable text. */
+/** Page elements: tables that are cards on phones, pagers, facts, cards, notices, copyable text. */
 import type { AnonymousPageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
@@ -7,6 +7,10 @@ export type Row = readonly Content[];
 
 interface Column {
   readonly label: Content;
+  /** The label in cards on phones. Default: `label`; false for values that need none. */
+  readonly cardLabel?: string | false;
+  /** The member that the cells show, which `live.js` keeps current. */
+  readonly live?: string;
   /** Set if the rows are sorted by this column. */
   readonly sort?: 'ascending' | 'descending' | undefined;
   /** Numbers are right-aligned, so their digits line up. */
@@ -25,16 +29,25 @@ interface Table {
   readonly empty?: Content;
 }
 
+/** A table with more columns shows each row as a card on phones. */
+const PHONE_COLUMNS_LIMIT = 3;
+
 export function table({ caption, columns: given, rows, productIds, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   const columns = given.map((column) => typeof column === 'string' ? { label: column } : column);
+  const hasCards = columns.length > PHONE_COLUMNS_LIMIT;
   const renderCell = (content: Content, index: number): Html => {
-    const isNumber = columns[index]?.isNumber;
+    const { isNumber, label, cardLabel = label, live } = columns[index] ?? {};
+    const isLabelled = hasCards && cardLabel !== false && (index > 0 || isNumber);
     return index === 0
-      ? html`<th scope="row"${isNumber && html` class="number"`}>${content}</th>`
-      : html`<td${isNumber && html` class="number"`}>${content}</td>`;
+      ? html`<th scope="row"${isNumber && html` class="number"`}${
+        isLabelled && html` data-label="${cardLabel}"`}>${content}</th>`
+      : html`<td${isNumber && html` class="number"`}${
+        isLabelled && html` data-label="${cardLabel}"`}${live && html` data-live="${live}"`}>${
+        content}</td>`;
   };
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${
+    hasCards && html` class="cards"`}>
     <caption class="hidden">${caption}</caption>
     <thead><tr>${columns.map(({ label, isNumber, sort }) => html`
       <th scope="col"${isNumber && html` class="number"`}${

@@ -1,6 +1,7 @@
 /** Formats numbers, money and times in a seller's locale and time zone. */
 import type { Account } from '../../../domain/access/account.ts';
 import type { NewProduct, SentField } from '../../../domain/catalogue/product-fields.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
 import { html, type Html } from './html.ts';
 
@@ -23,19 +24,27 @@ type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
 /** Caches formats, because creating one takes a millisecond. */
 export class Formats {
   readonly #formats = new Map<string, Format>();
+  readonly #clock: () => number;
+
+  /** @param clock Milliseconds since 1970, for relative times. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   get({ locale, timeZone, currency }: FormatContext): Format {
     const name = `${locale} ${timeZone} ${currency.code}`;
     const known = this.#formats.get(name);
     if (known) return known;
     if (this.#formats.size >= PORTAL_FORMATS_LIMIT) this.#formats.clear();
-    const format = makeFormat({ locale, timeZone, currency });
+    const format = makeFormat({ locale, timeZone, currency }, this.#clock);
     this.#formats.set(name, format);
     return format;
   }
 }
 
-function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatContext) {
+function makeFormat(
+  { locale, timeZone, currency: { code, decimals } }: FormatContext, clock: () => number,
+) {
   const numbers = new Intl.NumberFormat(locale);
   const deltas = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
   const amounts = new Intl.NumberFormat(locale, {
@@ -55,6 +64,12 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
   const time = timeFormat({
     ...day, ...minute, year: 'numeric', second: '2-digit', timeZoneName: 'short',
   });
+  const relativeTime = makeRelativeTime(locale, clock, timeFormat({ ...day, year: 'numeric' }));
+  const lang = /^en\b/.test(locale) ? undefined : locale;
+  /** @param live The member that `live.js` keeps current. */
+  const timeElement = (at: number, live?: string): Html => html`<time datetime="${
+    formatIso(at)}" title="${time(at)}"${lang && html` lang="${lang}"`}${
+    live && html` data-live="${live}"`}>${relativeTime(at)}</time>`;
   return {
     number: (value: number | bigint): string => numbers.format(value),
     /** With a sign, such as `+3`, for stock movements. */
@@ -67,9 +82,12 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
     decimalMark,
     /** Date, time and zone. */
     time,
-    /** The same as a `<time>` element. */
-    timeElement: (at: number): Html =>
-      html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
+    /** A relative time, with the exact one on hover; `portal.js` keeps it current. */
+    timeElement,
+    /** The same, and the exact time below it: for logs, and for screens that cannot hover. */
+    fullTimeElement: (at: number): Html =>
+      html`${timeElement(at)}<br><span class="small quiet">${time(at)}</span>`,
+    relativeTime,
     /** Day and month. */
     day: timeFormat(day),
     /** Day and month in UTC, for daily counts. */
@@ -79,6 +97,31 @@ function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatCo
     /** Day, month, hour and minute. */
     minute: timeFormat({ ...day, ...minute }),
   } as const;
+}
+
+/** Units of relative times, each up to its number. */
+const RELATIVE_UNITS = [
+  ['minute', MINUTE_MS, 59], ['hour', HOUR_MS, 47], ['day', DAY_MS, 30],
+] as const;
+
+/** Such as `3 minutes ago` and `in 24 hours`; the date if it is more than 30 days away. */
+function makeRelativeTime(
+  locale: string, clock: () => number, date: (at: number) => string,
+): (at: number) => string {
+  const relative = new Intl.RelativeTimeFormat(locale);
+  const now = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'second');
+  return (at) => {
+    const aheadMs = at - clock();
+    if (Math.abs(aheadMs) < MINUTE_MS) return now;
+    const unit = RELATIVE_UNITS.find(([, unitMs, limit]) =>
+      Math.abs(Math.round(aheadMs / unitMs)) <= limit);
+    return unit ? relative.format(Math.round(aheadMs / unit[1]), unit[0]) : date(at);
+  };
+}
+
+/** In whole seconds, because pages repeat it in every row. */
+function formatIso(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+/, '');
 }
 
 /** An exact decimal text for `Intl`, because a bigint may exceed the range of a double. */

@@ -9,12 +9,14 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
-import { hiddenField, NO_ERRORS } from '../forms/form.ts';
+import { Form, hiddenField, NO_ERRORS } from '../forms/form.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
+import { readTheme, renderThemeSwitch } from './theme.ts';
 
-/** The part of a request that the layout needs. */
-type FrameRequest = Pick<AnonymousPageRequest, 'link' | 'base'>;
+/** The part of a request that the layout needs; the rest is missing if the host was rejected. */
+type FrameRequest = AnonymousPageRequest
+  | Pick<AnonymousPageRequest, 'link' | 'base'> & { readonly headers?: undefined };
 
 interface PageContent {
   /** Title of the window and heading of the page. */
@@ -56,7 +58,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
   return render(request, portal, {
     ...page,
     title: `${page.title} · ${account.sellerName}`,
-    scripts: ['portal.js', ...page.scripts ?? []],
+    locale: account.locale,
     content: html`<body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
@@ -69,6 +71,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
     <ul>${portal.sections.map(({ path, name }) => renderSection(request, path, name))}</ul>
+    ${renderThemeSwitch(request)}
   </nav>
 <main id="main" tabindex="-1"><h1>${page.heading ?? page.title}</h1>
       ${isDraft && errorSummary({ errors: NO_ERRORS, detail: DRAFT })}${page.content}</main>
@@ -87,6 +90,7 @@ export function renderPublicPage(
 <header class="top"><span class="shop">Seller portal</span></header>
 <main id="main" tabindex="-1">
   <div class="narrow"><h1>${page.title}</h1>${page.content}</div></main>
+${request.headers && html`<footer>${renderThemeSwitch(request)}</footer>`}
 </body>`,
   });
 }
@@ -96,22 +100,27 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
 }
 
-/** @param page Its `content` is the `<body>` element. */
+/** @param page Its `content` is the `<body>` element, `locale` that of its times. */
 function render(
-  { link, base }: FrameRequest, { assets }: Portal,
-  { title, content, status = 200, scripts = [], cookies = [] }: PageContent,
+  { link, base, headers }: FrameRequest, { assets, clock }: Portal,
+  { title, content, status = 200, scripts = [], cookies = [], locale }:
+  PageContent & { readonly content: Html; readonly locale?: string },
 ): Reply {
+  const hasTimes = locale !== undefined && content.text.includes('<time ');
+  const theme = readTheme(headers ?? {});
   const asset = (name: string): string => link(`/assets/${assets.pathOf(name)}`);
   const document = html`<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="${theme}"${
+  hasTimes && html` data-now="${clock()}" data-locale="${locale}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="${theme === 'system' ? 'light dark' : theme}">
 <title>${status >= 400 && 'Error: '}${title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-${scripts.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
+${['portal.js', ...scripts].map((name) => html`
+<script type="module" src="${asset(name)}"></script>`)}
 </head>
 ${content}
 </html>
@@ -148,8 +157,9 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** An error page, with navigation if the user is signed in. */
 export function renderErrorPage(
-  error: unknown, portal: Portal, request: PageRequest | FrameRequest,
+  error: unknown, portal: Portal, failed: PageRequest | FrameRequest,
 ): Reply {
+  const request = failed.headers ? { ...failed, path: '', query: new Form() } : failed;
   const { status, title, detail, instance, errors } = describeProblem(error, portal.report);
   const page: PageContent = {
     title: TITLES[status] ?? title,

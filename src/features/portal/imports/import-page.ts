@@ -140,7 +140,7 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
   const { words } = view;
   const button = (action: string, label: string): Content => postForm(
     request, request.link(`/import/${job.id}/${action}`),
-    html`<button class="plain">${label}</button>`, '',
+    html`<button class="danger">${label}</button>`, 'apart',
   );
   if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
@@ -154,7 +154,7 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
   }
   return html`${view.result()}
     <div class="actions">
-      <a class="button main" href="${request.link('/products')}">View products</a>
+      <a class="button primary" href="${request.link('/products')}">View products</a>
       ${view.next()}
     </div>`;
 }
@@ -163,5 +163,5 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
 function renderSwitch(request: PageRequest, { id, task }: JobDescription): Content {
   const kind = otherKind(task);
   return kind && postForm(request, request.link(`/import/${id}`), html`${hiddenField('kind', kind)}
-    <button class="plain">Read as a ${kind === 'stock' ? 'stock' : 'product'} file</button>`, '');
+    <button>Read as a ${kind === 'stock' ? 'stock' : 'product'} file</button>`, '');
 }

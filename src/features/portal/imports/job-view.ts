@@ -99,7 +99,7 @@ export function renderCommit(
 ): Html {
   return postForm(request, request.link(`/import/${id}/commit`), html`
     ${hiddenField('revision', revision)}
-    <button>${label}</button>`);
+    <button class="primary">${label}</button>`);
 }
 
 /** The first rows that would be rejected. */
@@ -125,7 +125,7 @@ export function renderRejectedFile(
     <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows in your file's format${
   head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
       upload the corrected file. The download is available for one day.</p>
-    <p><a class="button main" href="${link(`/import/${id}/refused`)}" download>Download rejected
+    <p><a class="button" href="${link(`/import/${id}/refused`)}" download>Download rejected
       rows (${formatSize(format, rejected.sizeBytes)})</a></p>
   </section>`;
 }

@@ -111,7 +111,7 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
         <progress id="upload-bar" max="100" value="0"></progress>
       </div>
       <p class="fault" id="upload-fault" role="alert" hidden></p>
-      <button>Upload and preview</button>
+      <button class="primary">Upload and preview</button>
     </form>`);
 }
 

@@ -55,7 +55,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
     content: html`${flashNotice(request, DONE)}
       <p>Give each program that calls the API its own key, so you can see what it does and revoke it
         on its own.</p>
-      <p><a class="button main" href="${link('/keys/new')}">Create key</a></p>
+      <p><a class="button primary" href="${link('/keys/new')}">Create key</a></p>
       ${table({
     caption: 'API keys',
     columns: ['Key', ...FACTS.map(([label]) => label)],
@@ -160,7 +160,7 @@ function renderActions(request: PageRequest, key: ApiKey): Html {
         <button>Rotate key</button>`)}`)}
     ${card('revoke', 'Revoke', html`<p>Requests with this key are rejected immediately. This cannot
       be undone.</p>
-      <p><a class="button" href="${path}/revoke">Revoke key</a></p>`)}
+      <p><a class="button danger" href="${path}/revoke">Revoke key</a></p>`)}
   </div>`;
 }
 

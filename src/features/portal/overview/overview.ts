@@ -87,7 +87,7 @@ function findSize({ length }: string): string {
 function renderWelcome({ link }: PageRequest): Html {
   return html`<div class="empty"><p>Your catalogue is empty. Add your products:</p>
     <p class="row middle centre">
-      <a class="button main" href="${link('/import')}">Import a file</a>
+      <a class="button primary" href="${link('/import')}">Import a file</a>
       <a class="button" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/keys/new')}">Create an API key</a></p></div>`;
 }

@@ -76,7 +76,7 @@ export function renderConflict(
     html`<bdi>${settled}</bdi>${outcome === 'mine' && ' (changed by you)'}${
       outcome === 'kept' && ' (changed by them)'}`]))}
           </div>`}
-          <div class="actions"><button>Save</button>
+          <div class="actions"><button class="primary">Save</button>
             <a class="button" href="${here}">Discard my changes</a>
           </div>`)}
       </section>`,

@@ -22,7 +22,7 @@ import { type ProductSearch, readSearch, searchFields } from './product-search.t
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows
  * them in full. A long search appears in links, so it takes space from names and categories.
  */
-const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [200, 100, 64];
+const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [150, 80, 64];
 const TEXT_MIN_BYTES = 50;
 const LINKS = 2;
 /** Length of a search that takes no space from texts. */
@@ -50,7 +50,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">
-        <a class="button main" href="${link('/products/new')}">New product</a></p>
+        <a class="button primary" href="${link('/products/new')}">New product</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
       ${productTable(request, portal, page.products, search)}
       ${page.products.length > 0 && renderExportButtons(request)}
@@ -69,8 +69,10 @@ function productTable(
   return table({
     caption: 'Products',
     columns: [
-      head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true },
-      { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), 'Category',
+      head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
+      { ...head('price', 'Price'), isNumber: true, live: 'price' },
+      { ...head('sku', 'SKU'), cardLabel: 'SKU', live: 'sku' },
+      { label: 'Category', cardLabel: false, live: 'category' },
       head('updated_at', 'Updated'),
     ],
     rows: products.map((product) => renderRow(request, product, lessBytes)),
@@ -85,6 +87,7 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
   const value = isCurrent && !sort.isDescending ? `-${by}` : by;
   const arrow = sort.isDescending ? '↓' : '↑';
   return {
+    cardLabel: false as const,
     label: html`<button form="${FILTER_FORM}" name="sort" value="${value}" class="sort">${label}${
       isCurrent && html` <span aria-hidden="true">${arrow}</span>`}</button>`,
     sort: isCurrent ? sort.isDescending ? 'descending' as const : 'ascending' as const : undefined,
@@ -102,10 +105,10 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
     html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`,
     html`${stockLevel(stock, request)}
       <span data-live="stock">${format.number(stock)}</span>`,
-    html`<span data-live="price">${format.money(priceMinor)}</span>`,
-    html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`,
-    html`<span data-live="category">${cut(category, CATEGORY_BYTES)}</span>`,
-    html`<span data-live="updated_at">${format.time(updatedAt)}</span>`,
+    format.money(priceMinor),
+    shorten(sku, SKU_BYTES),
+    cut(category, CATEGORY_BYTES),
+    format.timeElement(updatedAt, 'updated_at'),
   ];
 }
 
@@ -119,7 +122,7 @@ function renderEmpty(
   const creation = findRoute(portal, 'createProduct');
   return html`<h2>No products yet</h2>
     <p class="row middle centre">
-      <a class="button main" href="${link('/products/new')}">Create a product</a>
+      <a class="button primary" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
     <p>Or create products through the API, with an
       <a href="${link('/keys')}">API key</a>:</p>

@@ -54,8 +54,8 @@ export async function renderProduct(
           <a href="${request.link('/products')}">View all products</a></p>`)}
         <section class="card" aria-label="Details">
           ${facts(listFacts(request, product))}
-          <p class="actions"><a class="button" href="${request.link(`${pathOf(product)}/delete`)}">
-            Delete</a></p>
+          <p class="actions"><a class="button danger"
+            href="${request.link(`${pathOf(product)}/delete`)}">Delete</a></p>
         </section>
         ${renderCards(request, portal, product, ledger, fields, state)}
         <section id="movements" aria-labelledby="movements-title">
@@ -92,7 +92,7 @@ export function listFacts(request: PageRequest, product: Product): Facts {
     ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
     ['Stock', html`${number} ${stockLevel(stock, request)}`],
     ['Created', format.timeElement(createdAt)],
-    ['Updated', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
+    ['Updated', format.timeElement(updatedAt, 'updated_at')],
     ['ID', html`<code>${formatProductId(sellerId, id)}</code>`],
   ];
 }
@@ -118,7 +118,7 @@ function renderCards(
       ${postForm(request, link(pathOf(product)), html`
         ${hiddenField('base', form.get('base'))}
         ${renderFields(fields, { ...state, form })}
-        <button>Save</button>`)}`)}
+        <button class="primary">Save</button>`)}`)}
   </div>`;
 }
 
@@ -136,7 +136,7 @@ function renderStockForms(request: PageRequest, product: Product, state: FormSta
     ${postForm(request, `${path}/adjust`, html`${nonceField()}
       ${renderFields(STOCK_FIELDS.amount, state)}
       <div class="actions"><button name="way" value="add">Add</button>
-        <button name="way" value="take" class="plain">Remove</button></div>`)}
+        <button name="way" value="take">Remove</button></div>`)}
     <hr>
     <h3>Stocktake</h3>
     ${postForm(request, `${path}/stock`, html`${nonceField()}

@@ -53,7 +53,7 @@ export function renderRevertButton(
 ): Html {
   const label = record.kind === 'revert' ? 'Undo this revert' : 'Revert this import';
   return postForm(request, request.link(`${pathOf(record)}/revert`),
-    html`<button class="plain">${label}</button>`, '');
+    html`<button>${label}</button>`, '');
 }
 
 export function renderStatus({ finishedAt }: ImportRecord): Html {

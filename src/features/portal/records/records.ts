@@ -110,8 +110,8 @@ function renderFacts(request: PageRequest, record: ImportRecord, by: string | un
   const pairs: (readonly [name: string, value: Content] | false)[] = [
     ['ID', html`<code>${formatImportId(record.sellerId, record.id)}</code>`],
     ['Status', renderStatus(record)],
-    ['Started', format.timeElement(record.startedAt)],
-    finishedAt !== undefined && ['Finished', format.timeElement(finishedAt)],
+    ['Started', format.fullTimeElement(record.startedAt)],
+    finishedAt !== undefined && ['Finished', format.fullTimeElement(finishedAt)],
     ['By', renderName(by)],
     record.address !== undefined && ['Address', html`<code>${record.address}</code>`],
     record.mode !== undefined && ['Mode', html`<code>${record.mode}</code>`],

@@ -77,8 +77,7 @@ export async function join(
   return renderPublicPage(request, portal, {
     title: 'Your shop is ready',
     content: html`${renderNewKey(request, portal, secret)}
-      <p><a class="button" href="${request.link('/')}">Go to your shop</a></p>`,
-    scripts: ['portal.js'],
+      <p><a class="button primary" href="${request.link('/')}">Go to your shop</a></p>`,
     cookies: [cookie, ...device],
   });
 }

@@ -101,7 +101,7 @@ export async function keepDraft(
 }
 
 /** The page of a form: its own path, or the nearest parent path that has a page. */
-function findPagePath(portal: Portal, path: string): string {
+export function findPagePath(portal: Portal, path: string): string {
   try {
     portal.router.find('GET', path);
     return path;

@@ -88,7 +88,7 @@ export async function renderSecretOnce(
     return renderPage(request, portal, {
       title: 'Webhook secret',
       content: html`${renderNewSecret(created)}
-        <p><a class="button" href="${path}">View webhook</a></p>`,
+        <p><a class="button primary" href="${path}">View webhook</a></p>`,
     });
   }
   return renderPage(request, portal, {

@@ -53,7 +53,7 @@ export async function renderWebhook(
       ${renderNotice(request, attempts)}
       <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Edit</a>
-          <a class="button" href="${path}/delete">Delete …</a></p></div>
+          <a class="button danger" href="${path}/delete">Delete</a></p></div>
       ${renderCards(request, webhook, state)}
       <h2>Delivery attempts</h2>
       ${table({
@@ -124,7 +124,7 @@ function renderCards(request: PageRequest, webhook: Webhook, state: FormState): 
     <section class="card" aria-labelledby="test">
       <h2 id="test">Test</h2>
       <p>Sends a signed test message now, even if the webhook is disabled.</p>
-      ${postForm(request, action('test'), html`<button>Send test message</button>`)}
+      ${postForm(request, action('test'), html`<button class="primary">Send test message</button>`)}
     </section>
     ${renderSwitch(request, webhook, action('status'))}
     <section class="card" aria-labelledby="replay">

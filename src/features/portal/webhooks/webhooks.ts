@@ -28,7 +28,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
     content: html`${flashNotice(request, FLASH)}
       <p>The server sends every catalogue change to these URLs, in order, and retries until it is
         delivered.</p>
-      <p><a class="button main" href="${request.link('/webhooks/new')}">New webhook</a></p>
+      <p><a class="button primary" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
     caption: 'Webhooks',
     columns: ['URL', 'Status', 'Events', numeric('Delivered up to'), 'Failing since'],

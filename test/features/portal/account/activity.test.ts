@@ -32,11 +32,11 @@ test('shows what happened, when, from which address and to what', async (t) => {
   await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('There is no key.') });
   const rows = readRows((await user.get('/portal/activity')).text);
   assert.match(rows[0] ?? '',
-    /^API key revoked 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
+    /^API key revoked now 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
   assert.equal(rows[1],
-    'Sign-in failed 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
+    'Sign-in failed now 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
   assert.equal(rows[2],
-    'Signed in 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser');
+    'Signed in now 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser');
 });
 
 test('has a label for every audit type', async (t) => {
@@ -45,7 +45,7 @@ test('has a label for every audit type', async (t) => {
     await store.noteAuditEvent({ sellerId, type, address: '', subject: '' });
   }
   const rows = readRows((await user.get('/portal/activity')).text);
-  const words = rows.slice(0, AUDIT_TYPES.length).map((row) => row.split(' 2 Jan')[0]);
+  const words = rows.slice(0, AUDIT_TYPES.length).map((row) => row.split(' now 2 Jan')[0]);
   assert.equal(new Set(words).size, AUDIT_TYPES.length);
   for (const word of words) assert.match(word ?? '', /^[A-Z][\w -]+$/);
 });
@@ -110,7 +110,7 @@ test('shows changes of webhooks by the API and in the portal, with their address
   await user.get(`/portal/webhooks/${id}/delete`);
   await user.submit({}, { action: `/portal/webhooks/${id}/delete` });
   const rows = readRows((await user.get('/portal/activity')).text);
-  assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ 2 Jan.*CET/, '')), [
+  assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ now 2 Jan.*CET/, '')), [
     `Webhook deleted 127.0.0.1 ${id} 127.0.0.1:9`,
     `Webhook created 127.0.0.1 ${id} 127.0.0.1:9`,
   ]);

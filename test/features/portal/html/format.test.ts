@@ -13,7 +13,7 @@ function plain(text: string): string {
 }
 
 test('formats numbers and signed numbers in the locale', () => {
-  const formats = new Formats();
+  const formats = new Formats(() => AT);
   const german = formats.get({ locale: 'de-DE', timeZone: 'UTC', currency: EURO });
   const british = formats.get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
   assert.deepEqual([german.number(1_234_567), british.number(1_234_567)],
@@ -23,7 +23,7 @@ test('formats numbers and signed numbers in the locale', () => {
 });
 
 test('formats amounts exactly, with the decimals of their currency', () => {
-  const formats = new Formats();
+  const formats = new Formats(() => AT);
   const write = (locale: string, code: string, decimals: number, minor: number | bigint) =>
     plain(formats.get({ locale, timeZone: 'UTC', currency: { code, decimals } }).money(minor));
   assert.equal(write('en-GB', 'EUR', 2, 5), '€0.05');
@@ -35,7 +35,7 @@ test('formats amounts exactly, with the decimals of their currency', () => {
 });
 
 test('formats amounts for fields with the decimal mark only', () => {
-  const formats = new Formats();
+  const formats = new Formats(() => AT);
   const get = (locale: string, currency = EURO) =>
     formats.get({ locale, timeZone: 'UTC', currency });
   assert.equal(get('en-GB').amount(123_456), '1234.56');
@@ -46,19 +46,46 @@ test('formats amounts for fields with the decimal mark only', () => {
 });
 
 test('formats times in the time zone, and for machines in UTC', () => {
-  const format = new Formats().get({
+  const format = new Formats(() => AT).get({
     locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
   });
   const shown = '2 Mar 2026, 08:30:05 GMT+9';
   assert.equal(format.time(AT), shown);
   assert.equal(format.timeElement(AT).text,
-    `<time datetime="2026-03-01T23:30:05.000Z">${shown}</time>`);
+    `<time datetime="2026-03-01T23:30:05Z" title="${shown}">now</time>`);
   assert.equal(format.day(AT), '2 Mar');
   assert.equal(format.minute(AT), '2 Mar, 08:30');
 });
 
+test('formats moments relative to the clock, up to 30 days away', () => {
+  const formats = new Formats(() => AT);
+  const write = (locale: string, seconds: number) => formats.get({
+    locale, timeZone: 'UTC', currency: EURO,
+  }).relativeTime(AT + seconds * 1_000);
+  const [minute, hour, day] = [60, 3_600, 86_400];
+  const cases = [
+    [-59, 'now'], [59, 'now'], [-minute, '1 minute ago'], [-3 * minute, '3 minutes ago'],
+    [-59.4 * minute, '59 minutes ago'], [-59.6 * minute, '1 hour ago'],
+    [day - 5, 'in 24 hours'], [-47 * hour, '47 hours ago'], [-48 * hour, '2 days ago'],
+    [-30 * day, '30 days ago'], [-31 * day, '29 Jan 2026'], [31 * day, '1 Apr 2026'],
+  ] as const;
+  for (const [seconds, text] of cases) assert.equal(write('en-GB', seconds), text);
+  assert.deepEqual([write('de-DE', -180), write('de-DE', 0)], ['vor 3 Minuten', 'jetzt']);
+});
+
+test('marks the language of times that are not English', () => {
+  const format = new Formats(() => AT).get({
+    locale: 'de-DE', timeZone: 'UTC', currency: EURO,
+  });
+  const time = '<time datetime="2026-03-01T23:29:05Z" '
+    + 'title="1. März 2026, 23:29:05 UTC" lang="de-DE">vor 1 Minute</time>';
+  assert.equal(format.timeElement(AT - 60_000).text, time);
+  assert.equal(format.fullTimeElement(AT - 60_000).text,
+    `${time}<br><span class="small quiet">1. März 2026, 23:29:05 UTC</span>`);
+});
+
 test('caches formats, up to a limit', () => {
-  const formats = new Formats();
+  const formats = new Formats(() => AT);
   const get = (timeZone: string) => formats.get({ locale: 'en-GB', timeZone, currency: EURO });
   const first = get('UTC');
   assert.equal(get('UTC'), first);

@@ -319,7 +319,7 @@ function readSecret(page: string): string {
 
 /** The table of a page as text. */
 function readList(page: string): string {
-  return readText(/<table>.*<\/table>/s.exec(page)?.[0] ?? '');
+  return readText(/<table[^>]*>.*<\/table>/s.exec(page)?.[0] ?? '');
 }
 
 function list(port: number, key: string) {

@@ -28,7 +28,7 @@ test('formats numbers in the locale of the seller', async (t) => {
   assert.match(answer.text, new RegExp(`<a href="${mug.path}"[^>]*>Mug</a>`));
   assert.match(answer.text, new RegExp(`href="${LIST}/new"[^>]*>New product`));
   const rows = readRows(answer);
-  const changed = '2 Jan 2026, 04:04:05 CET';
+  const changed = 'now';
   assert.deepEqual(rows[0], ['Mug', '6', 'CHF 1,234.50', 'M', 'Kitchen', changed]);
   assert.deepEqual(rows[1]?.slice(0, 3), ['Lamp', 'low 5', 'CHF 0.00']);
   assert.deepEqual(rows[2]?.slice(0, 2), ['Jar', 'sold out 0']);
@@ -231,7 +231,7 @@ describe('pages', () => {
       }
     }
     const [whole] = await list({ user }, `?q=${'x'.repeat(100)}`);
-    assert.equal(whole, 'x'.repeat(200));
+    assert.equal(whole, `${'x'.repeat(147)}…`);
   });
 });
 

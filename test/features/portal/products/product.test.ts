@@ -27,11 +27,8 @@ test('shows a product, its stock over time, and the keys that changed it', async
   assert.match(text, /SKU M Category Kitchen Price €12\.50 Stock 3 low/);
   assert.match(text, new RegExp(`ID ${mug.id}`));
   assert.deepEqual(readRows(answer), [
-    [
-      '2 Jan 2026, 04:05:05 CET', '-6', '9 → 3', 'sold', 'till', 'My first key',
-      'Stock sync from till',
-    ],
-    ['2 Jan 2026, 04:04:05 CET', '+9', '0 → 9', 'Created', '', 'My first key', ''],
+    ['now', '-6', '9 → 3', 'sold', 'till', 'My first key', 'Stock sync from till'],
+    ['1 minute ago', '+9', '0 → 9', 'Created', '', 'My first key', ''],
   ]);
   assert.match(answer.text, /<svg class="plot"[^>]* role="img"/);
   assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: minimum 3, maximum 9, 3 at the end/);
@@ -85,7 +82,7 @@ test('answers alike for products of other shops and unknown ids', async (t) => {
     for (const path of [mug.path, `/portal/products/${own}`]) {
       const answer = await other.user.post(path + end, new URLSearchParams(fields));
       assertPage(answer, 404);
-      texts.push(answer.text.replace(/name="once" value="[^"]*"/, ''));
+      texts.push(answer.text.replace(/name="(?:once|back)" value="[^"]*"/g, ''));
     }
     assert.equal(texts[0], texts[1], end);
   }

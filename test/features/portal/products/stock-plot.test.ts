@@ -6,7 +6,7 @@ import { stockPlot } from '../../../../src/features/portal/products/stock-plot.t
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');
-const format = new Formats().get({
+const format = new Formats(() => 0).get({
   locale: 'en-GB', timeZone: 'UTC', currency: { code: 'EUR', decimals: 2 },
 });
 

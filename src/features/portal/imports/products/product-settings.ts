@@ -82,7 +82,7 @@ export function renderSettings(
   }, file, state)}
     ${columns && mode !== 'update' && html`<div class="grid">
       ${renderFields(defaultFields, state)}</div>`}
-    <button class="plain">Update preview</button>`;
+    <button>Update preview</button>`;
   const path = request.link(`/import/${jobId}`);
   return card('reading', 'Import settings', postForm(request, path, content));
 }

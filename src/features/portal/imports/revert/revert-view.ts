@@ -87,7 +87,7 @@ function renderForce(
     name: FORCE_FIELD, label: 'Products that changed since', control: 'checkboxes',
     choices: [{ value: 'true', label }], initial: isForced ? 'true' : '',
   }], state)}
-    <button class="plain">Update preview</button>`;
+    <button>Update preview</button>`;
   return card('settings', 'Revert settings',
     postForm(request, request.link(`/import/${id}`), content));
 }

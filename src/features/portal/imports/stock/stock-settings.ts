@@ -84,7 +84,7 @@ export function renderStockSettings(
     members: STOCK_MEMBERS, indexes: columns.indexes, map: settings.map, several: ' or ',
     label: (member) => MEMBER_LABELS[member], isRemembered: settings.hasRememberedColumns,
   }, file, state)}
-    <button class="plain">Update preview</button>`;
+    <button>Update preview</button>`;
   const path = request.link(`/import/${jobId}`);
   return card('reading', 'Import settings', postForm(request, path, content));
 }
