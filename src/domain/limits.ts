@@ -4,6 +4,8 @@
 export const NAME_LIMIT_CODE_POINTS = 200;
 export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
+/** Terms of a search; each is a condition, and few products differ in more words. */
+export const SEARCH_TERMS_LIMIT = 8;
 /** Prices are below this, in the major unit; minor units then stay exact integers. */
 export const PRICE_LIMIT = 1e12;
 /** Largest stock; sums over a catalogue stay exact integers. */

@@ -20,6 +20,7 @@ import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testReverts } from './contract/reverts.ts';
 import { testRotation } from './contract/rotation.ts';
+import { testSearch } from './contract/search.ts';
 import { testSellers } from './contract/sellers.ts';
 import { testSessions } from './contract/sessions.ts';
 import { testStockDays } from './contract/stock-days.ts';
@@ -52,6 +53,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testReverts(prepare);
     testHistory(prepare);
     testStockDays(prepare);
+    testSearch(prepare);
     testTotals(prepare);
     testWrites(prepare);
     testWatching(prepare);

@@ -42,7 +42,8 @@ export const productListParameters = {
   },
   q: {
     schema: name.schema, parse: parseSearch, example: 'mug',
-    description: 'Text in the name, the SKU or the category. Ignores case and accents.',
+    description: 'Words, in any order: each is a part of the name, the SKU or the category. '
+      + 'Ignores case, accents, and punctuation in SKUs.',
   },
   category: {
     ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),

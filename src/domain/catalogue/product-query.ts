@@ -2,6 +2,7 @@
  * Product queries: filter, sort and keyset anchor. The order is total: ties are sorted by id.
  */
 import type { ProductId } from '../id.ts';
+import { SEARCH_TERMS_LIMIT } from '../limits.ts';
 import type { Sku, StoredProduct } from './product-fields.ts';
 
 /** Sort keys; `id` is the creation order. */
@@ -10,7 +11,7 @@ export type SortKey = (typeof SORT_KEYS)[number];
 
 /** A product must meet all defined conditions. Bounds are inclusive. */
 export interface ProductFilter {
-  /** Part of the name, SKU or category: 1..200 code points, compared by `foldText`. */
+  /** Parts of the name, SKU or category (`searchTermsOf`): 1..200 code points. */
   readonly q?: string | undefined;
   readonly category?: string | undefined;
   readonly sku?: Sku | undefined;
@@ -55,6 +56,8 @@ export function anchorOf(
 
 const MARKS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
+/** Marks belong to the letters of many scripts. */
+const NOT_IN_WORD = /[^\p{L}\p{M}\p{N}]/gu;
 
 /**
  * Folds text for searching and name sorting: removes case, accents and compatibility forms
@@ -69,14 +72,39 @@ export function foldText(text: string): string {
 }
 
 /**
- * What a product is sorted by name by; and what `q`, which has no line break, is searched in: its
- * fields, folded, one per line.
+ * What a product is sorted by name by; and the lines that terms are searched in: the SKU without
+ * punctuation, name and category, and the SKU if it has punctuation.
  */
 export function searchTextsOf(
   { name, sku, category }: Pick<StoredProduct, 'name' | 'sku' | 'category'>,
 ): readonly [nameKey: string, text: string] {
-  const nameKey = foldText(name);
-  return [nameKey, `${nameKey}\n${foldText(sku)}\n${foldText(category)}`];
+  const [nameKey, whole] = [foldText(name), foldText(sku)];
+  const bare = removePunctuation(whole);
+  const lines = [bare, nameKey, foldText(category), ...whole === bare ? [] : [whole]];
+  return [nameKey, lines.join('\n')];
+}
+
+/** A part of a search; a product matches if it matches all. */
+export interface SearchTerm {
+  /** The product's lines (`searchTextsOf`) contain it, ... */
+  readonly text: string;
+  /** ... or the first line contains this: the text without punctuation, if it has some. */
+  readonly bareSku: string | undefined;
+}
+
+/** The words of `q`, folded. Words beyond the limit are one term, with their spaces. */
+export function searchTermsOf(q: string): readonly SearchTerm[] {
+  const words = foldText(q).split(/\s+/).filter((word) => word !== '');
+  const terms = words.slice(0, SEARCH_TERMS_LIMIT - 1);
+  if (words.length > terms.length) terms.push(words.slice(terms.length).join(' '));
+  return terms.map((text) => {
+    const bare = removePunctuation(text);
+    return { text, bareSku: bare === text || bare === '' ? undefined : bare };
+  });
+}
+
+function removePunctuation(folded: string): string {
+  return folded.replace(NOT_IN_WORD, '');
 }
 
 /** Decomposes letters and removes the accents of Latin, Greek and Cyrillic ones. */

@@ -4,7 +4,7 @@
  * extension pg_trgm.
  */
 import {
-  foldText, type ProductFilter, type ProductQuery, type SortKey,
+  type ProductFilter, type ProductQuery, searchTermsOf, type SortKey,
 } from '../../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
@@ -69,10 +69,14 @@ function conditionsOf(
     ...(changedSince === undefined || position - changedSince > RECENT_CHANGES ? [] : [`p.id IN (
       SELECT c.product_id FROM change AS c
       WHERE c.seller_id = $1 AND c.position > ${bind(changedSince)})`]),
-    ...(q === undefined ? [] : [`p.search_text LIKE ${bind(`%${escapeLike(foldText(q))}%`)}`]),
+    ...searchTermsOf(q ?? '').map(({ text, bareSku }) => {
+      const [whole, bare = ''] = [text, bareSku].map((one) => one && bind(likePart(one)));
+      return `(p.search_text LIKE ${whole}${bare && ` OR p.search_text LIKE ${bare}
+        AND split_part(p.search_text, E'\\n', 1) LIKE ${bare}`})`;
+    }),
   ];
 }
 
-function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, '\\$&');
+function likePart(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -3,7 +3,7 @@
  * with `?` for every value. Each path states the order of its rows.
  */
 import {
-  foldText, type ProductFilter, type ProductSort, type SortKey,
+  type ProductFilter, type ProductSort, type SearchTerm, searchTermsOf, type SortKey,
 } from '../../../domain/catalogue/product-query.ts';
 import { type Comparison, comparisonsOf } from '../../sql/product-filter.ts';
 
@@ -54,6 +54,8 @@ const INDEXES = {
   position: 'product_position',
 } as const;
 
+/** The SKU without punctuation. */
+const FIRST_LINE = 'substr(p.text, 1, instr(p.text, char(10)) - 1)';
 /** FTS5 indexes every three consecutive characters. */
 const TRIGRAM_CODE_POINTS = 3;
 
@@ -78,8 +80,8 @@ export function sortPath(ordinal: number, sort: ProductSort): AccessPath {
 export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[] {
   const comparisons = Map.groupBy(comparisonsOf(filter), ({ column }) => column);
   const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
-  const text = foldText(filter.q ?? '');
-  return [...text].length < TRIGRAM_CODE_POINTS ? paths : [...paths, byText(text)];
+  const expression = matchExpression(searchTermsOf(filter.q ?? ''));
+  return expression === '' ? paths : [...paths, byText(expression)];
 }
 
 /**
@@ -94,10 +96,19 @@ export function conditionsOf(
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
     return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
   });
-  if (filter.q === undefined) return conditions;
-  // FTS5 treats some reserved characters as equal. A text of one or two characters has no trigram:
-  // every row is searched.
-  return [...conditions, ['instr(p.text, ?) > 0', foldText(filter.q)]];
+  // FTS5 treats some reserved characters as equal. A term of one or two characters has no trigram:
+  // without a longer one, every row is searched.
+  return [...conditions, ...searchTermsOf(filter.q ?? '').map(({ text, bareSku }): Condition =>
+    bareSku === undefined ? ['instr(p.text, ?) > 0', text]
+      : [`(instr(p.text, ?) > 0 OR instr(${FIRST_LINE}, ?) > 0)`, text, bareSku])];
+}
+
+/** In the syntax of FTS5: all that the index can know of the terms. Empty if that is nothing. */
+function matchExpression(terms: readonly SearchTerm[]): string {
+  const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  return terms.map(({ text, bareSku }) => (bareSku === undefined ? [text] : [text, bareSku]))
+    .filter((texts) => texts.every((text) => [...text].length >= TRIGRAM_CODE_POINTS))
+    .map((texts) => `(${texts.map(quote).join(' OR ')})`).join(' AND ');
 }
 
 function byIndex(
@@ -112,10 +123,10 @@ function byIndex(
   };
 }
 
-function byText(text: string): AccessPath {
+function byText(expression: string): AccessPath {
   return {
     from: 'product_text AS t CROSS JOIN product AS p NOT INDEXED ON p.row = t.rowid',
     matches: 'product_text AS t', row: 't.rowid', order: 'row',
-    seek: [['t.folded MATCH ?', `"${text.replaceAll('"', '""')}"`]], filter: [],
+    seek: [['t.folded MATCH ?', expression]], filter: [],
   };
 }

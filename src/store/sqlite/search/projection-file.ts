@@ -15,7 +15,7 @@ import { readInteger } from '../../sql/row.ts';
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Increment this whenever the contents of the file change, such as a product field. */
-const VERSION = 3;
+const VERSION = 4;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
@@ -49,7 +49,7 @@ const SCHEMA = `
     seller      INTEGER NOT NULL REFERENCES seller (ordinal) CHECK (seller = row >> 32),
     ${STORED_FIELDS.map(({ column, isText, isRequired }) =>
     `${column} ${isText ? 'TEXT' : 'INTEGER'}${isRequired ? ' NOT NULL' : ''}`).join(', ')},
-    -- The folded name; and folded name, SKU and category, one a line.
+    -- The folded name; and the lines that are searched (searchTextsOf).
     name_key    TEXT    NOT NULL,
     text        TEXT    NOT NULL
   ) STRICT;

@@ -74,12 +74,19 @@ function isMatch(product: Product, filter: ProductFilter): boolean {
   const { q, category, sku, priceMin, priceMax, stockMin, stockMax } = filter;
   const { updatedSince, changedSince } = filter;
   const texts = [product.name, product.sku, product.category].map(foldText);
-  return (q === undefined || texts.some((text) => text.includes(foldText(q))))
+  const isPart = (word: string): boolean => texts.some((text) => text.includes(word))
+    || (bare(word) !== '' && bare(foldText(product.sku)).includes(bare(word)));
+  return (q === undefined || foldText(q).split(/\s+/).every(isPart))
     && (category === undefined || product.category === category)
     && (sku === undefined || product.sku === sku)
     && product.priceMinor >= (priceMin ?? 0) && product.priceMinor <= (priceMax ?? Infinity)
     && product.stock >= (stockMin ?? 0) && product.stock <= (stockMax ?? Infinity)
     && product.updatedAt >= (updatedSince ?? 0) && product.position > (changedSince ?? 0);
+}
+
+/** Without punctuation. */
+function bare(text: string): string {
+  return text.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 }
 
 function comparePlaces(
