@@ -11,7 +11,8 @@ const GENERATED = new RegExp([
   String.raw`\bspk_\w{36}`, String.raw`\bwhsec_[\w+/=]+`,
   String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`,
   String.raw`\b[A-Z2-7]{4}(?: ?[A-Z2-7]{4}){7}\b`, String.raw`(?<=name="secret" value=")[\w-]+`,
-  String.raw`(?<="position":)\d+`, String.raw`(?<=/portal/import/)[\w-]+`,
+  String.raw`(?<=<path d=")[^"]+`, // a QR code
+  String.raw`(?<="position":|\?change=)\d+`, String.raw`(?<=/portal/import/)[\w-]+`,
 ].join('|'), 'g');
 const IGNORED_FIELDS = new Set(['date', 'content-length', 'etag', 'set-cookie', 'server-timing']);
 

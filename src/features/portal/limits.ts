@@ -29,6 +29,8 @@ export const DRAFT_LIMIT_BYTES = 24 * 1024;
 export const LOGGED_FAILED_SIGN_INS_PER_MINUTE = 1;
 /** How long an account remembers a browser after a sign-in; people return within a year. */
 export const DEVICE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
+/** How long the page after a change offers to undo it. */
+export const UNDO_LIFE_MS = 60 * 60 * 1000;
 /** How long a browser keeps the theme that was chosen. */
 export const THEME_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
 /** Registrations per client address and hour, when no invitation is required. */

@@ -13,6 +13,7 @@ import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
 import { followLive, showChanges } from './changes/changes.ts';
+import { undoChange } from './changes/undo.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
@@ -100,6 +101,8 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/imports/{import_id}/revert', handle: previewRevert },
 
   { ...get, path: '/changes', section: 'Changes', handle: showChanges },
+
+  { ...post, path: '/changes/{position}/undo', handle: undoChange },
 
   { ...get, path: '/keys', section: 'API keys', handle: showKeys },
   { ...get, path: '/keys/new', handle: keyForm.show },

@@ -26,6 +26,8 @@ interface Names {
   readonly import_id: string;
   readonly key_id: string;
   readonly webhook_id: string;
+  /** Of a change: every shop counts its own. */
+  readonly position: string;
   readonly session: string;
   readonly email: string;
   readonly sku: string;
@@ -85,7 +87,8 @@ async function prepare(t: TestContext) {
     webhook_id: formatWebhookId({ sellerId, id: LATE as WebhookId }),
     import: `${theirs.import.slice(0, -1)}${theirs.import.endsWith('0') ? '1' : '0'}`,
     import_id: formatImportId(sellerId, LATE as ImportId),
-    session: String(LATE), email: 'nobody@shop.example', sku: 'nobody-1', secret: 'x',
+    position: '9999999', session: String(LATE), email: 'nobody@shop.example',
+    sku: 'nobody-1', secret: 'x',
     url: 'http://127.0.0.1:9/nobodys',
   };
   const watch = new Watch(server.folder);
@@ -118,7 +121,7 @@ async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Prom
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
     import_id: synced.json().import,
-    session: String(session?.id), email: 'theirs@shop.example',
+    position: '8888888', session: String(session?.id), email: 'theirs@shop.example',
   };
 }
 

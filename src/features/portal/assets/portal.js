@@ -41,6 +41,16 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+/** A toast can be dismissed, and is not shown again when the page is reloaded. */
+const url = new URL(location.href);
+for (const name of ['done', 'change', 'theirs']) url.searchParams.delete(name);
+if (url.href !== location.href) history.replaceState(history.state, '', url);
+for (const button of document.querySelectorAll('button[data-dismiss]')) {
+  if (!(button instanceof HTMLButtonElement)) continue;
+  button.hidden = false;
+  button.addEventListener('click', () => button.parentElement?.remove());
+}
+
 /**
  * Switches the theme in place, which keeps what was typed. The server remembers it.
  */

@@ -102,10 +102,19 @@ export function alert(kind: 'bad' | 'low', content: Content): Html {
   return html`<div class="notice ${kind}" role="alert" tabindex="-1" autofocus>${content}</div>`;
 }
 
-/** The notice after a redirect: the text for the value of `?done=`; nothing for unknown values. */
+/**
+ * What a form did, at the top of the next page, and how to undo it. It stays until the user leaves
+ * the page or dismisses it, which needs scripts.
+ */
+export function toast(content: Content, undo?: Content): Html {
+  return html`<div class="toast" role="status"><div>${content}</div>${undo}
+    <button type="button" class="small" data-dismiss hidden>Dismiss</button></div>`;
+}
+
+/** The toast after a redirect: the text for the value of `?done=`; nothing for unknown values. */
 export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
 ): Content {
   const text = texts.get(query.get('done') ?? '');
-  return text !== undefined && notice(html`<p>${text}</p>`);
+  return text !== undefined && toast(html`<p>${text}</p>`);
 }

@@ -2,6 +2,7 @@
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { didChange } from '../changes/undo.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import { Form, type FormState, NO_ERRORS, nonceField, toWriteContext } from '../forms/form.ts';
 import { alert } from '../html/elements.ts';
@@ -19,8 +20,9 @@ export const newProductForm = defineForm<NewProduct>({
     readProduct(form, errors, request, { fields: SENT_FIELDS, parse: parseNewProduct }),
   async save(product, request, portal, { form }) {
     const write = toWriteContext(request, form);
-    const { id } = await portal.store.createProduct(write, product);
-    return redirect(request.link(`${pathOf({ sellerId: write.sellerId, id })}?done=created`));
+    const { id, position } = await portal.store.createProduct(write, product);
+    const path = pathOf({ sellerId: write.sellerId, id });
+    return redirect(request.link(path, didChange(position)));
   },
 });
 

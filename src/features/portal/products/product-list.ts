@@ -4,10 +4,11 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { changeToast } from '../changes/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { copyable, flashNotice, pager, type Row, table } from '../html/elements.ts';
+import { copyable, pager, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -28,8 +29,6 @@ const LINKS = 2;
 /** Length of a search that takes no space from texts. */
 const SEARCH_BYTES = 200;
 
-const FLASH = new Map([['deleted', 'Product deleted.']]);
-
 /** GET /portal/products: 200, 400, 503 */
 export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, link } = request;
@@ -45,7 +44,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
     title: 'Products',
     status: statusOf(state),
     content: followChanges(request, page.position, html`
-      ${flashNotice(request, FLASH)}
+      ${await changeToast(request, portal)}
       ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
@@ -71,7 +70,7 @@ function productTable(
     columns: [
       head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
       { ...head('price', 'Price'), isNumber: true, live: 'price' },
-      { ...head('sku', 'SKU'), cardLabel: 'SKU', live: 'sku' },
+      { ...head('sku', 'SKU'), live: 'sku' },
       { label: 'Category', cardLabel: false, live: 'category' },
       head('updated_at', 'Updated'),
     ],

@@ -3,6 +3,7 @@ import {
   parseStockChange, STOCK_TOO_LARGE, type StockChange,
 } from '../../../domain/catalogue/stock-change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { didChange } from '../changes/undo.ts';
 import { defineForm } from '../forms/form-page.ts';
 import { fieldErrorsFrom, type Form, type FormState, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
@@ -77,8 +78,10 @@ async function save(
       return render(request, portal, { form, errors, status: 409, detail });
     }
     default: {
-      const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
-      return redirect(link(`/products/${request.parameters['id']}?done=${done}`));
+      const query = isReplay || result?.status === 'unchanged'
+        ? new URLSearchParams({ done: isReplay ? 'repeated' : 'same' })
+        : didChange(result?.position ?? 0);
+      return redirect(link(`/products/${request.parameters['id']}`, query));
     }
   }
 }

@@ -7,6 +7,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { changeToast } from '../changes/undo.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';
@@ -27,9 +28,7 @@ export const STOCK_FIELDS = {
 };
 
 const FLASH = new Map([
-  ['created', 'Product created.'],
-  ['saved', 'Changes saved.'],
-  ['stock', 'Stock updated.'],
+  ['saved', 'All changes are saved.'],
   ['same', 'The stock already had this value. Nothing was changed.'],
   ['repeated', 'You already submitted this change. It was made once.'],
 ]);
@@ -47,7 +46,9 @@ export async function renderProduct(
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
     status: statusOf(state),
     content: followChanges(request, Math.max(request.position, product.position), html`
-      ${!rejected && [flashNotice(request, FLASH), mergedNotice(request)]}
+      ${!rejected && [
+    flashNotice(request, FLASH), await changeToast(request, portal), mergedNotice(request),
+  ]}
       ${errorSummary(state, [...fields, ...STOCK_FIELDS.amount, ...STOCK_FIELDS.set])}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
@@ -77,7 +78,7 @@ export function fillIn({ format }: PageRequest, base: Product, values: EditedVal
 function mergedNotice({ query }: PageRequest): Content {
   const kept = EDITED_FIELDS.filter(({ name }) => query.has('theirs', name));
   const names = kept.map(({ label }) => label).join(', ');
-  return kept.length > 0 && notice(html`<p>Changes saved. Someone else edited this product while
+  return kept.length > 0 && notice(html`<p>Someone else edited this product while
     your form was open. Their changes were kept: ${names}.</p>`);
 }
 

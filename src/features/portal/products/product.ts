@@ -4,6 +4,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { didChange, findDeletion } from '../changes/undo.ts';
 import { confirmation } from '../forms/form-page.ts';
 import {
   type Form, hiddenField, NO_ERRORS, nonceField, rejectedState, toWriteContext,
@@ -79,18 +80,22 @@ async function saveEdit(
     return renderConflict(request, portal, product, edit);
   }
   const kept = outcomes.filter(([, outcome]) => outcome === 'kept');
-  const saved = redirect(request.link(pathOf(product), new URLSearchParams(
-    kept.length === 0 ? { done: 'saved' } : kept.map(([{ name }]) => ['theirs', name]),
-  )));
+  const showSaved = (query: URLSearchParams): Reply => {
+    for (const [{ name }] of kept) query.append('theirs', name);
+    return redirect(request.link(pathOf(product), query));
+  };
   const changes = Object.fromEntries(outcomes.filter(([, outcome]) => outcome === 'mine')
     .map(([{ member }]) => [member, edit.mine[member]]));
   // Nothing to save, as after a double click.
-  if (Object.keys(changes).length === 0) return saved;
+  if (Object.keys(changes).length === 0) {
+    return showSaved(new URLSearchParams(kept.length === 0 ? { done: 'saved' } : {}));
+  }
   try {
-    const { id, position } = product;
-    const precondition = { ifMatch: [position] };
-    await portal.store.patchProduct(toWriteContext(request), { id }, changes, precondition);
-    return saved;
+    const { id, position: ifMatch } = product;
+    const { position } = await portal.store.patchProduct(
+      toWriteContext(request), { id }, changes, { ifMatch: [ifMatch] },
+    );
+    return showSaved(didChange(position));
   } catch (error) {
     const isStale = error instanceof AppError
       && (error.code === 'precondition_failed' || error.code === 'not_found');
@@ -120,7 +125,8 @@ export async function deleteProduct(
     if (isChanged) return renderDeletion(request, portal, true);
     throw error;
   }
-  return redirect(request.link('/products?done=deleted'));
+  const deletion = await findDeletion(request, portal, { productId: id });
+  return redirect(request.link('/products', didChange(deletion)));
 }
 
 async function renderDeletion(
@@ -135,8 +141,7 @@ async function renderDeletion(
         <p>The product has changed, so it was not deleted. Check the current version below.</p>`)}
       <section class="card">
         ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
-        <p>This cannot be undone. The SKU becomes available again. The product's history is
-          kept.</p>
+        <p>The SKU becomes available again. The product's history is kept.</p>
         ${confirmation(request, {
     action: `${path}/delete`, cancel: path, submit: 'Delete product',
     hidden: [nonceField(), hiddenField('position', product.position)],

@@ -16,7 +16,7 @@ test('creates the product as entered, and shows it', async (t) => {
   assert.equal(made.status, 303);
   const shown = await user.follow();
   assertPage(shown);
-  assert.match(readText(shown.text), /Product created\..*€12\.50/);
+  assert.match(readText(shown.text), /Blue mug created\..*€12\.50/);
   const [product] = (await send({ path: '/api/v1/products' })).json().products;
   assert.ok(made.headers.location?.startsWith(`/portal/products/${product.id}?`));
   const { name, category, sku, price, stock } = product;

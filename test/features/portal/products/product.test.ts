@@ -237,7 +237,7 @@ describe('a deletion', () => {
     const send = () => user.post(`${mug.path}/delete`, body);
     const answers = [...await Promise.all([send(), send()]), await send()];
     assert.deepEqual(answers.map(({ headers }) => headers.location),
-      Array.from({ length: 3 }, () => '/portal/products?done=deleted'));
+      Array.from({ length: 3 }, () => '/portal/products?change=2'));
   });
 });
 

@@ -1,0 +1,134 @@
+/**
+ * What a form has just changed, for the next page: it says so, and offers to undo it. The page
+ * reads the change from the history, so a link cannot make it say anything else. Undoing is a
+ * revert of that one change, which only succeeds if the product has not changed since.
+ */
+import type { Change } from '../../../domain/catalogue/change.ts';
+import { parseSnapshot } from '../../../domain/catalogue/product.ts';
+import { AppError } from '../../../domain/error.ts';
+import { PORTAL_KEY_ID, type ProductId } from '../../../domain/id.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { RevertedProduct } from '../../../store/revert-store.ts';
+import { postForm } from '../forms/fields.ts';
+import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { toast } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { UNDO_LIFE_MS } from '../limits.ts';
+import { pathOf } from '../products/product-path.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { describeEffects } from './change-description.ts';
+
+const NAME_BYTES = 120;
+const DONE = { created: 'created', updated: 'saved', deleted: 'deleted' } as const;
+
+/** The query of the page after a change. */
+export function didChange(position: number): URLSearchParams {
+  return new URLSearchParams({ change: String(position) });
+}
+
+/** Says what the change that the query names did; nothing if it is not a recent one of a page. */
+export async function changeToast(request: PageRequest, portal: Portal): Promise<Content> {
+  const change = await findRecentChange(request, portal, request.query.get('change'));
+  if (!change) return undefined;
+  const action = request.link(`/changes/${change.position}/undo`);
+  return toast(await describeDone(request, portal, change), canUndo(change)
+    && postForm(request, action, html`${nonceField()}<button class="small">Undo</button>`, ''));
+}
+
+/** POST /portal/changes/{position}/undo: 303, 400, 404, 409 */
+export async function undoChange(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const change = await findRecentChange(request, portal, request.parameters['position'] ?? '');
+  if (!change || !canUndo(change)) {
+    throw new AppError('not_found', 'There is nothing to undo. Find the change under Changes.');
+  }
+  const [outcome] = await revert(request, portal, change, form);
+  const product = await portal.store.findProduct(change.sellerId, { id: change.productId });
+  const path = product ? pathOf(product) : '/products';
+  if (outcome?.status === 'conflict') return renderConflict(request, portal, path);
+  const { position } = product ?? { position: await findDeletion(request, portal, change) };
+  return redirect(request.link(path, didChange(position)));
+}
+
+/** The position of a product's deletion; 0 without one. */
+export async function findDeletion(
+  { account: { sellerId } }: PageRequest, { store }: Portal,
+  { productId }: { readonly productId: ProductId },
+): Promise<number> {
+  const { movements: [deletion] } = await store.listMovements(sellerId, {
+    filter: { productId, types: ['deleted'] }, after: 0, upTo: Number.MAX_SAFE_INTEGER,
+    isDescending: true, limit: 1,
+  });
+  return deletion?.position ?? 0;
+}
+
+/** A change that the portal made within the time to undo it. */
+async function findRecentChange(
+  { account: { sellerId }, position: last }: PageRequest, { store, clock }: Portal, text: string,
+): Promise<Change | undefined> {
+  const position = findWholeNumber(text) ?? 0;
+  if (position === 0 || position > last) return undefined;
+  const { changes: [change] } = await store.listChanges(
+    sellerId, { after: position - 1, limit: 1 },
+  ).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'history_pruned') return { changes: [] };
+    throw error;
+  });
+  const isRecent = change?.keyId === PORTAL_KEY_ID && clock() - change.at < UNDO_LIFE_MS;
+  return isRecent ? change : undefined;
+}
+
+/** A new product is deleted on its page. */
+function canUndo({ type, importId }: Change): boolean {
+  return type !== 'created' || importId !== undefined;
+}
+
+async function describeDone(
+  request: PageRequest, { store }: Portal, change: Change,
+): Promise<Html> {
+  const { account: { currency }, format } = request;
+  const { sellerId, position, productId, type, movement, product, sku } = change;
+  const before = type === 'updated' || type === 'stock'
+    ? (await store.findPreviousSnapshots(sellerId, [position])).get(position) : undefined;
+  const snapshot = product ?? before;
+  const { name = sku } = snapshot === undefined
+    ? await store.findProduct(sellerId, { id: productId }) ?? {}
+    : parseSnapshot(snapshot, currency);
+  const shown = html`<bdi>${shorten(name, NAME_BYTES)}</bdi>`;
+  if (type === 'stock') {
+    return html`<p>Stock of ${shown} set to ${format.number(movement.after)}
+      (${format.delta(movement.after - movement.before)}).</p>`;
+  }
+  const effects = type === 'updated' && before !== undefined
+    ? describeEffects(request, change, before) : [];
+  return html`<p>${shown} ${DONE[type]}.${
+    effects.map((effect) => html` <span>${effect}.</span>`)}</p>`;
+}
+
+/** Returns the outcome of the product; nothing if the form was submitted before. */
+async function revert(
+  request: PageRequest, { store }: Portal, { position }: Change, form: Form,
+): Promise<readonly RevertedProduct[]> {
+  const started = await store.startRevert(toWriteContext(request, form), {
+    selection: { after: position - 1, upTo: position }, isForced: false, isDryRun: false,
+  });
+  try {
+    const products = await started.next();
+    await started.finish();
+    return products;
+  } finally {
+    started.close();
+  }
+}
+
+function renderConflict(request: PageRequest, portal: Portal, path: string): Reply {
+  return renderPage(request, portal, {
+    title: 'Not undone', status: 409,
+    content: html`<p>The product has changed since, so nothing was undone.</p>
+      <p class="actions"><a class="button" href="${request.link(path)}">View the product</a>
+        <a class="button" href="${request.link('/changes')}">View changes</a></p>`,
+  });
+}
