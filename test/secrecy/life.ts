@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { generateApiKey } from '../../src/domain/access/api-key.ts';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import { HEADER } from '../features/portal/imports/setup.ts';
 import { PageClient } from '../features/portal/page-client.ts';
@@ -117,6 +118,16 @@ async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promis
   keep('rotated key', readCopies(visitor, 'key')[0] ?? '');
   const made = await run(['key', 'create', '--name', 'cli', '--data', folder]);
   keep('key of the command line', made.out.trim());
+  // Found, not found, and mistyped; a mistyped key may be a canary with one wrong character.
+  const stranger = keep('pasted key of nobody', generateApiKey());
+  for (const pasted of [made.out.trim(), stranger, `x-api-key: ${stranger.slice(0, -1)}`]) {
+    for (const page of ['/portal/keys', '/portal/leaked']) {
+      await visitor.get(page);
+      const action = page === '/portal/keys' ? `${page}/find` : page;
+      const { status } = await visitor.submit({ key: pasted }, { action });
+      assert.equal(status, pasted === made.out.trim() ? 303 : 422);
+    }
+  }
 }
 
 /** All webhook messages: signed with the secrets, and not containing them. */

@@ -55,6 +55,8 @@ export const SOURCE_BYTES = 100;
 export const KEY_NAME_BYTES = 120;
 /** Movements in a product's stock plot; the eye cannot separate more. */
 export const PLOT_MOVEMENTS_LIMIT = 200;
+/** Text in which a pasted key is searched; a line of a configuration file fits. */
+export const PASTED_KEY_LIMIT_CHARACTERS = 1_000;
 /** Form without a file, its fields, and the CSRF token before a file; our forms need less. */
 export const FORM_LIMIT_BYTES = 64 * 1024;
 export const FORM_FIELDS_LIMIT = 200;

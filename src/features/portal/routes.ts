@@ -20,8 +20,12 @@ import {
 } from './imports/import-page.ts';
 import { previewRevert } from './imports/revert/revert-page.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
+import { findKey, showFindKey } from './keys/find-key.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
+import {
+  findLeaked, replaceLeaked, revokeLeaked, showLeaked, showLeakedKey,
+} from './keys/leaked.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
 import { exportFile } from './products/export-file.ts';
@@ -107,10 +111,18 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/keys', section: 'API keys', handle: showKeys },
   { ...get, path: '/keys/new', handle: keyForm.show },
   { ...post, path: '/keys/new', handle: keyForm.submit, draft: keyForm.draft },
+  { ...get, path: '/keys/find', handle: showFindKey },
+  { ...post, path: '/keys/find', handle: findKey },
   { ...get, path: '/keys/{key_id}', handle: showKey },
   { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
   { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
   { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
+
+  { ...get, path: '/leaked', handle: showLeaked },
+  { ...post, path: '/leaked', handle: findLeaked },
+  { ...get, path: '/leaked/{key_id}', handle: showLeakedKey },
+  { ...post, path: '/leaked/{key_id}/revoke', handle: revokeLeaked },
+  { ...post, path: '/leaked/{key_id}/replace', handle: replaceLeaked },
 
   { ...get, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
   { ...get, path: '/webhooks/new', handle: showWebhookForm },

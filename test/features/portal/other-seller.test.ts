@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import {
   formatImportId, formatKeyId, formatProductId, formatWebhookId, type ImportId, type KeyId,
   type ProductId, type WebhookId,
@@ -33,6 +34,7 @@ interface Names {
   readonly sku: string;
   readonly url: string;
   readonly secret: string;
+  readonly api_key: string;
 }
 
 /** Pages of which there is one for all. */
@@ -68,6 +70,8 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/account/second-step/off': ['email', (email) => ({ email, ...wrong })],
   '/account/sessions': ['session', (session) => ({ session })],
   '/import': ['sku', (sku) => ({ file: `${HEADER}a,b,${sku},1,2\n` })],
+  '/keys/find': ['api_key', (key) => ({ key })],
+  '/leaked': ['api_key', (key) => ({ key })],
   '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],
   '/products/new': ['sku', (sku) => ({ ...product, sku })],
   '/webhooks/new': ['url', (url) => ({ url, types: 'stock' })],
@@ -89,7 +93,7 @@ async function prepare(t: TestContext) {
     import_id: formatImportId(sellerId, LATE as ImportId),
     position: '9999999', session: String(LATE), email: 'nobody@shop.example',
     sku: 'nobody-1', secret: 'x',
-    url: 'http://127.0.0.1:9/nobodys',
+    url: 'http://127.0.0.1:9/nobodys', api_key: generateApiKey(),
   };
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
@@ -97,7 +101,9 @@ async function prepare(t: TestContext) {
 }
 
 /** Gives a shop something of everything. */
-async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Promise<Names> {
+async function fill(
+  { store }: TestServer, { send, user, sellerId, key: secretKey }: Shop,
+): Promise<Names> {
   const headers = { 'content-type': 'application/json' };
   const url = 'http://127.0.0.1:9/theirs-1';
   const post = (path: string, body: unknown) =>
@@ -120,6 +126,7 @@ async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Prom
   return {
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
+    api_key: secretKey,
     import_id: synced.json().import,
     position: '8888888', session: String(session?.id), email: 'theirs@shop.example',
   };

@@ -19,10 +19,10 @@ import {
   type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
 } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
-import { html } from '../html/html.ts';
+import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { getKey, pathOf, renderLastUse } from './keys.ts';
+import { getKey, pathOf, renderLastUse } from './key-facts.ts';
 import { renderNewKey } from './new-key.ts';
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
@@ -95,6 +95,22 @@ export async function rotateKey(request: PageRequest, portal: Portal, form: Form
   ));
 }
 
+/** Creates a key with the same permissions, and revokes the old one. @param note For the page. */
+export async function replaceKey(
+  request: PageRequest, portal: Portal, form: Form, { sellerId, id: keyId, scopes }: ApiKey,
+  note: Content,
+): Promise<Reply> {
+  const { address } = request;
+  const context = { address, idempotency: readNonce(form) };
+  return renderCreated(request, portal, scopes, async (secretHash, lastFour) => {
+    const made = await portal.store.rotateKey(
+      { sellerId, keyId }, secretHash, 0, { ...context, lastFour },
+    );
+    await portal.store.revokeKey({ sellerId, keyId }, address);
+    return made;
+  }, note);
+}
+
 /** GET /portal/keys/{key_id}/revoke: 200, 404 */
 export async function showRevocation(request: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(request, portal);
@@ -117,7 +133,7 @@ export async function revokeKey(request: PageRequest, portal: Portal): Promise<R
 /** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
 async function renderCreated(
   request: PageRequest, portal: Portal, scopes: readonly Scope[],
-  create: (secretHash: string, lastFour: string) => Promise<ApiKey>,
+  create: (secretHash: string, lastFour: string) => Promise<ApiKey>, note?: Content,
 ): Promise<Reply> {
   const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
   const secret = generateApiKey();
@@ -125,7 +141,7 @@ async function renderCreated(
     const { name } = await create(hashApiKey(secret), lastFourOf(secret));
     return renderPage(request, portal, {
       title: `API key created: ${name}`,
-      content: html`${renderNewKey(request, portal, secret, scopes)}${back}`,
+      content: html`${renderNewKey(request, portal, secret, scopes)}${note}${back}`,
     });
   } catch (error) {
     if (!isDuplicateSubmission(error)) throw error;

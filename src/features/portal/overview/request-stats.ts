@@ -4,12 +4,14 @@ import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import { barPlot } from '../html/bar-plot.ts';
 import { card, numeric, table } from '../html/elements.ts';
+import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
 const DAY_HOURS = 24;
 const KEYS_SHOWN = 10;
+export const USAGE_TITLE = `API requests, last ${DAY_HOURS} hours`;
 
 export interface Usage {
   readonly requests: number;
@@ -25,14 +27,16 @@ interface DayUsage {
   readonly byKey: ReadonlyMap<KeyId, Usage>;
 }
 
+/** @param only Undefined for all keys. */
 export async function readDayUsage(
-  { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId,
+  { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId, only?: KeyId,
 ): Promise<DayUsage> {
   const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
   const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
   const byHour = new Map<number, Usage>();
   const byKey = new Map<KeyId, Usage>();
   for (const usage of await store.readUsage(sellerId, { since, limit })) {
+    if (only !== undefined && usage.keyId !== only) continue;
     byHour.set(usage.hour, add(byHour.get(usage.hour), usage));
     byKey.set(usage.keyId, add(byKey.get(usage.keyId), usage));
   }
@@ -45,20 +49,13 @@ function add(sum: Usage | undefined, { requests, refusals }: Usage): Usage {
 
 export async function renderRequestStats(request: PageRequest, portal: Portal): Promise<Html> {
   const { account: { sellerId }, format, link } = request;
-  const { since, byHour, byKey } = await readDayUsage(portal, sellerId);
-  const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
-    const { requests = 0, refusals = 0 } = byHour.get(since + index) ?? {};
-    const label = format.hour((since + index) * HOUR_MS);
-    return { label, up: requests - refusals, down: refusals };
-  });
+  const usage = await readDayUsage(portal, sellerId);
+  const { byKey } = usage;
   const busiest = [...byKey].sort(([, one], [, other]) => other.requests - one.requests)
     .slice(0, KEYS_SHOWN);
   const names = await readKeyNames(portal.store, sellerId, busiest.map(([keyId]) => keyId));
-  const title = `API requests, last ${DAY_HOURS} hours`;
-  return card('requests', title, html`
-    ${barPlot({
-    title, unit: 'Hour', names: { up: 'Succeeded', down: 'Rejected' }, bars, number: format.number,
-  })}
+  return card('requests', USAGE_TITLE, html`
+    ${renderUsagePlot(format, usage)}
     ${table({
     caption: 'Requests by key',
     columns: ['Key', numeric('Requests'), numeric('Rejected')],
@@ -67,5 +64,19 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
       format.number(requests), format.number(refusals),
     ]),
     empty: html`<p>No requests yet. <a href="${link('/keys')}">View your API keys</a>.</p>`,
-  })}`);
+  })}
+    <p><a href="${link('/leaked')}">Was a key leaked?</a></p>`);
+}
+
+/** Requests by hour. */
+export function renderUsagePlot(format: Format, { since, byHour }: DayUsage): Html {
+  const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
+    const { requests = 0, refusals = 0 } = byHour.get(since + index) ?? {};
+    const label = format.hour((since + index) * HOUR_MS);
+    return { label, up: requests - refusals, down: refusals };
+  });
+  return barPlot({
+    title: USAGE_TITLE, unit: 'Hour', names: { up: 'Succeeded', down: 'Rejected' }, bars,
+    number: format.number,
+  });
 }

@@ -1,0 +1,124 @@
+/**
+ * What to do about a leaked API key: identify it, end it, replace it, and see what it did. Each
+ * step is one form of this page, so a shop ends a leaked key within a minute.
+ */
+import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { postForm } from '../forms/fields.ts';
+import { statusOf } from '../forms/form-page.ts';
+import { type Form, type FormState, initialState, nonceField } from '../forms/form.ts';
+import { card, facts, flashNotice, table } from '../html/elements.ts';
+import { html, type Html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { identifyKey, renderFindErrors, renderFindForm } from './find-key.ts';
+import {
+  formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
+} from './key-facts.ts';
+import { replaceKey } from './key-form.ts';
+
+const DONE = new Map([['revoked', 'Key revoked. Its next request is rejected.']]);
+
+/** GET /portal/leaked: 200 */
+export async function showLeaked(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderSearch(request, portal, initialState());
+}
+
+/** POST /portal/leaked: 303, 422 */
+export async function findLeaked(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const found = await identifyKey(request, portal, form);
+  return 'key' in found ? redirect(request.link(leakedPathOf(found.key)))
+    : renderSearch(request, portal, found);
+}
+
+/** GET /portal/leaked/{key_id}: 200, 404 */
+export async function showLeakedKey(request: PageRequest, portal: Portal): Promise<Reply> {
+  const key = await getKey(request, portal);
+  const { account: { sellerId }, format, link } = request;
+  const context = await readKeyContext(request, portal);
+  const usage = await readDayUsage(portal, sellerId, key.id);
+  return renderPage(request, portal, {
+    title: `Leaked API key: ${key.name}`,
+    content: html`${flashNotice(request, DONE)}
+      ${renderEnding(request, key, context)}
+      <div class="columns">
+        ${card('could', 'What it is and could do', facts([
+      ['Key', html`<a href="${link(pathOf(key))}"><code>${maskApiKey(key)}</code></a>`],
+      ...KEY_FACTS.map(([label, render]) => [label, render(key, context)] as const),
+    ]))}
+        ${card('did', USAGE_TITLE, html`${renderUsagePlot(format, usage)}
+          <p>Only the last address is kept. Rejected requests changed nothing.</p>`)}
+      </div>`,
+  });
+}
+
+/** POST /portal/leaked/{key_id}/revoke: 303, 404 */
+export async function revokeLeaked(request: PageRequest, portal: Portal): Promise<Reply> {
+  const key = await getKey(request, portal);
+  await portal.store.revokeKey({ sellerId: key.sellerId, keyId: key.id }, request.address);
+  return redirect(request.link(`${leakedPathOf(key)}?done=revoked`));
+}
+
+/** POST /portal/leaked/{key_id}/replace: 200, 400, 404, 409 */
+export async function replaceLeaked(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const key = await getKey(request, portal);
+  return replaceKey(request, portal, form, key, html`
+    <p>The leaked key is revoked.</p>
+    <p><a class="button" href="${request.link(leakedPathOf(key))}">See what the leaked key did</a>
+    </p>`);
+}
+
+function leakedPathOf(key: ApiKey): string {
+  return `/leaked/${formatId(key)}`;
+}
+
+/** The form to paste the key in, and the keys to choose from. */
+async function renderSearch(
+  request: PageRequest, portal: Portal, state: FormState,
+): Promise<Reply> {
+  const { account: { sellerId }, format, link } = request;
+  const now = portal.clock();
+  const newest = await portal.store.listKeys(
+    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
+  );
+  const keys = newest.filter((key) => isActive(key, now));
+  return renderPage(request, portal, {
+    title: 'Leaked API key',
+    status: statusOf(state),
+    content: html`${renderFindErrors(state)}
+      <p>A key is leaked if somebody else may have read it: in a public repository, a screenshot, a
+        message or a log. Find the key here to revoke it and to see what it did.</p>
+      <div class="card">${renderFindForm(request, '/leaked', state)}</div>
+      ${keys.length > 0 && html`<h2>Or choose the key</h2>${table({
+      caption: 'The newest keys that work',
+      columns: ['Key', 'Ends with', 'Last used'],
+      rows: keys.map((key) => [
+        html`<a href="${link(leakedPathOf(key))}">${key.name}</a>`,
+        html`<code>${maskApiKey(key)}</code>`, renderLastUse(format, key),
+      ]),
+    })}<p><a href="${link('/keys')}">All API keys</a></p>`}`,
+  });
+}
+
+/** The buttons that end the key; one that has ended leads to what is next. */
+function renderEnding(request: PageRequest, key: ApiKey, { now }: KeyContext): Html {
+  const { link } = request;
+  const path = link(leakedPathOf(key));
+  if (!isActive(key, now)) {
+    return html`<p>This key no longer works.
+      <a href="${link('/keys/new')}">Create another key</a> if a program needs it.</p>`;
+  }
+  return card('end', 'End this key', html`
+    <p>Its next request is rejected. This cannot be undone. The new key has the same name,
+      permissions and addresses; put it into the program that used the leaked one.</p>
+    <div class="row middle">
+      ${postForm(request, `${path}/replace`, html`${nonceField()}
+        <button class="danger">Revoke and create new key</button>`, '')}
+      ${postForm(request, `${path}/revoke`, html`
+        <button class="danger">Revoke only</button>`, '')}
+    </div>`);
+}
