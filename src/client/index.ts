@@ -25,6 +25,6 @@ export type {
   Change, ChangeType, ImportKind, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue,
   NewProduct, NewWebhook, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
   ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
-  StockResult, StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt, WebhookPatch,
-  WebhookStatus, WebhookWithSecret,
+  StockResult, StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt,
+  WebhookAttemptDetail, WebhookPatch, WebhookStatus, WebhookWithSecret,
 } from './types.ts';

@@ -209,6 +209,8 @@ export interface WebhookWithSecret extends Webhook {
 }
 
 export interface WebhookAttempt {
+  /** Counts the attempts of the webhook from 1. */
+  readonly n: number;
   readonly message_id: string;
   readonly kind: 'changes' | 'test';
   readonly first_position: number | null;
@@ -219,4 +221,28 @@ export interface WebhookAttempt {
   readonly status: number | null;
   /** `delivered`, or why not. */
   readonly outcome: string;
+}
+
+interface HeaderField {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface WebhookAttemptDetail extends WebhookAttempt {
+  readonly url: string | null;
+  /** Null if nothing could be sent. */
+  readonly request: {
+    readonly headers: readonly HeaderField[];
+    /** Its beginning, up to 8 KiB. */
+    readonly body: string;
+    /** Size of the whole body. */
+    readonly body_bytes: number;
+  } | null;
+  /** Null without a response. */
+  readonly response: {
+    /** Up to 4 KiB; without the values of fields that may contain credentials. */
+    readonly headers: readonly HeaderField[];
+    /** Its beginning, up to 1 KiB. */
+    readonly body: string;
+  } | null;
 }

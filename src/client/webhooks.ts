@@ -4,7 +4,7 @@ import {
   sendJson,
 } from './sender.ts';
 import type {
-  NewWebhook, Webhook, WebhookAttempt, WebhookPatch, WebhookWithSecret,
+  NewWebhook, Webhook, WebhookAttempt, WebhookAttemptDetail, WebhookPatch, WebhookWithSecret,
 } from './types.ts';
 
 const WEBHOOKS = '/api/v1/webhooks';
@@ -43,6 +43,13 @@ export class Webhooks {
   /** The latest 200 attempts, newest first. */
   deliveries(id: string, options: ListOptions = {}): AsyncGenerator<WebhookAttempt, void, void> {
     return listItems(this.#sender, `${formatPath(id)}/deliveries`, 'deliveries', options);
+  }
+
+  /** An attempt with its request and response. @param n Number of the attempt. */
+  delivery(
+    id: string, n: number, options: RequestOptions = {},
+  ): Promise<WebhookAttemptDetail> {
+    return this.#send('GET', `${formatPath(id)}/deliveries/${n}`, options);
   }
 
   /** Sends a test message now. */

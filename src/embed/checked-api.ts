@@ -56,6 +56,7 @@ const webhooks: Methods<SellerApi['webhooks']> = {
   patch: [text, object, options],
   delete: [text, options],
   deliveries: [text, options],
+  delivery: [text, integer, options],
   test: [text, options],
   replay: [text, integer, options],
   rotateSecret: [text, optionalText, options],

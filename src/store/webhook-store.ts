@@ -1,8 +1,11 @@
 /** The webhooks port: endpoints, their delivery state and delivery log, and their secrets. */
 import type { SellerId, WebhookId, WebhookReference } from '../domain/id.ts';
 import type {
-  NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
+  NewWebhook, Webhook, WebhookMessage, WebhookPatch, WebhookStep,
 } from '../domain/webhooks/webhook.ts';
+import type {
+  TestMessage, WebhookAttempt, WebhookAttemptDetail, WebhookResult,
+} from '../domain/webhooks/webhook-attempt.ts';
 import type { WebhookSecret } from '../domain/webhooks/webhook-signature.ts';
 import type { PageQuery, WriteContext } from './write.ts';
 
@@ -75,6 +78,10 @@ export interface WebhookStore {
   listWebhookAttempts(
     webhook: WebhookReference, query: AttemptQuery,
   ): Promise<readonly WebhookAttempt[]>;
+  /** The attempt with this number; undefined if it is no longer kept. */
+  findWebhookAttempt(
+    webhook: WebhookReference, n: number,
+  ): Promise<WebhookAttemptDetail | undefined>;
   /** The valid secrets, newest first; undefined if they cannot be decrypted. */
   findWebhookSecrets(webhook: WebhookReference): Promise<readonly WebhookSecret[] | undefined>;
 
@@ -105,9 +112,13 @@ export interface WebhookStore {
   endWebhookAttempt(
     webhook: WebhookReference, message: WebhookMessage, result: WebhookResult, step: WebhookStep,
   ): Promise<boolean>;
-  noteWebhookTest(
-    webhook: WebhookReference, messageId: string, result: WebhookResult,
-  ): Promise<void>;
+  /**
+   * Logs an attempt that has no effect on the delivery, such as a test. Returns its number;
+   * undefined if the webhook has been deleted.
+   */
+  noteWebhookAttempt(
+    webhook: WebhookReference, message: WebhookMessage | TestMessage, result: WebhookResult,
+  ): Promise<number | undefined>;
   /** Does nothing if the webhook has changed since it was read. */
   disableWebhook(webhook: Webhook, reason: string): Promise<void>;
 }

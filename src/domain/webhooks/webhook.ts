@@ -48,27 +48,8 @@ export interface WebhookMessage {
   readonly last: number;
   /** When it was created, milliseconds since 1970. */
   readonly at: number;
-}
-
-/** The result of one attempt. */
-export interface WebhookResult {
-  /** When it started, milliseconds since 1970. */
-  readonly at: number;
-  readonly durationMs: number;
-  /** HTTP status; undefined without a response. */
-  readonly status: number | undefined;
-  /** `delivered`, or the reason why not. */
-  readonly outcome: string;
-}
-
-/** An entry of a webhook's delivery log; `n` counts its attempts from 1. */
-export interface WebhookAttempt extends WebhookResult {
-  readonly n: number;
-  readonly messageId: string;
-  readonly kind: 'changes' | 'test';
-  /** Undefined for a test. */
-  readonly first: number | undefined;
-  readonly last: number | undefined;
+  /** The types that the webhook had then; they select its changes. */
+  readonly types: readonly ChangeType[] | null;
 }
 
 /** What to do after an attempt. */
@@ -108,19 +89,4 @@ export function findNextAttempt(
   { status, failures, nextAttemptAt }: Webhook,
 ): number | undefined {
   return status === 'active' && failures > 0 ? nextAttemptAt : undefined;
-}
-
-/** The JSON text of an attempt. */
-export function formatWebhookAttempt(attempt: Omit<WebhookAttempt, 'n'>): string {
-  const { messageId, kind, first, last, at, durationMs, status, outcome } = attempt;
-  return JSON.stringify({
-    message_id: messageId,
-    kind,
-    first_position: first ?? null,
-    last_position: last ?? null,
-    at: formatTime(at),
-    duration_ms: durationMs,
-    status: status ?? null,
-    outcome,
-  });
 }

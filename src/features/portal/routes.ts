@@ -40,6 +40,7 @@ import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
+import { showAttempt } from './webhooks/attempt-page.ts';
 import {
   deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
   testWebhook,
@@ -128,6 +129,7 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/webhooks/new', handle: showWebhookForm },
   { ...post, path: '/webhooks/new', handle: saveWebhook, draft: webhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
+  { ...get, path: '/webhooks/{webhook_id}/attempts/{n}', handle: showAttempt },
   { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookForm },
   { ...post, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
   { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },

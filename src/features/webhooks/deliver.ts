@@ -1,16 +1,19 @@
 /**
  * One attempt to send a message: resolves the name once, checks its addresses, and sends one
- * request to one of them. Follows no redirects and discards the response body. Never sends a key or
- * another secret of this server: the signature proves knowledge of the webhook secret.
+ * request to one of them. Follows no redirects, and keeps only the beginning of the response. Never
+ * sends a key or another secret of this server: the signature proves knowledge of the webhook
+ * secret.
  */
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
-import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
+import type { Webhook } from '../../domain/webhooks/webhook.ts';
+import type { WebhookExchange, WebhookResult } from '../../domain/webhooks/webhook-attempt.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
 import { request as requestPlain } from '../../runtime/node-http.ts';
 import { findErrorCode } from '../../runtime/system-error.ts';
 import type { DnsResolver } from './dns-resolver.ts';
+import { describeRequest, ResponseRecord } from './exchange.ts';
 import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';
 
 export interface DeliveryOptions {
@@ -24,37 +27,49 @@ export interface DeliveryOptions {
   readonly stop: AbortSignal;
 }
 
-type Headers = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string | number>>;
+
+interface Response {
+  readonly status: number;
+  readonly record: WebhookExchange['response'];
+}
 
 /**
  * Sends `body` with the headers that sign it. Returns undefined if the attempt was aborted, which
  * says nothing about the endpoint.
  */
 export async function deliver(
-  webhook: Pick<Webhook, 'sellerId' | 'url' | 'failures'>, body: string, headers: Headers,
-  options: DeliveryOptions,
+  webhook: Pick<Webhook, 'sellerId' | 'url' | 'failures'>, body: string,
+  signature: Readonly<Record<string, string>>, options: DeliveryOptions,
 ): Promise<WebhookResult | undefined> {
   const { stop, timeoutMs, resolver } = options;
   const at = options.clock();
   const startedAt = performance.now();
-  const finish = (status: number | undefined, outcome: string): WebhookResult =>
-    ({ at, durationMs: Math.round(performance.now() - startedAt), status, outcome });
+  const url = new URL(webhook.url);
+  const headers = {
+    'content-type': 'application/json', 'content-length': Buffer.byteLength(body),
+    'user-agent': 'seller-product-api', ...signature,
+  };
+  const finish = (outcome: string, response?: Response): WebhookResult => ({
+    at, durationMs: Math.round(performance.now() - startedAt), status: response?.status, outcome,
+    exchange: { ...describeRequest(url, headers, body), response: response?.record },
+  });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   const signal = AbortSignal.any([deadline.signal, stop]);
   try {
-    const url = new URL(webhook.url);
     const requester = { sellerId: webhook.sellerId, isFailing: webhook.failures > 0 };
     const target = await resolveTarget(url, options.policy, (name) =>
       resolver.resolve(name, requester, signal));
-    if ('error' in target) return finish(undefined, `not sent: ${target.error}`);
-    const status = await post(url, target.addresses, body, headers, signal);
-    if (status < 100) return finish(undefined, NOT_HTTP); // RFC 9110 section 15
-    return finish(status, isSuccess(status) ? 'delivered' : `responded with ${status}`);
+    if ('error' in target) return finish(`not sent: ${target.error}`);
+    const response = await post(url, target.addresses, body, headers, signal);
+    const { status } = response;
+    if (status < 100) return finish(NOT_HTTP); // RFC 9110 section 15
+    return finish(isSuccess(status) ? 'delivered' : `responded with ${status}`, response);
   } catch (error) {
     if (stop.aborted) return undefined;
     const timeout = `timed out after ${timeoutMs / 1000} s`;
-    return finish(undefined, deadline.signal.aborted ? timeout : describeFailure(error));
+    return finish(deadline.signal.aborted ? timeout : describeFailure(error));
   } finally {
     clearTimeout(timer);
   }
@@ -65,19 +80,16 @@ export function isSuccess(status: number | undefined): boolean {
 }
 
 /**
- * Resolves with the response status, even if the body fails later. The body is read, within limits
- * of size and time, only so that the receiver can finish.
+ * Resolves with the response, even if its body fails later. The body is read within limits of size
+ * and time.
  */
 function post(
   url: URL, addresses: readonly Address[], body: string, headers: Headers, signal: AbortSignal,
-): Promise<number> {
+): Promise<Response> {
   const host = hostOf(url);
   const options: RequestOptions = {
     method: 'POST', host, port: url.port, path: `${url.pathname}${url.search}`,
-    headers: {
-      'content-type': 'application/json', 'content-length': Buffer.byteLength(body),
-      'user-agent': 'seller-product-api', ...headers,
-    },
+    headers,
     agent: false, // a new connection for every attempt, to an address that was just checked
     lookup: lookupAmong(addresses),
     maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -87,17 +99,19 @@ function post(
   };
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestTls(options) : requestPlain(options);
-    let status: number | undefined;
+    let received: { readonly status: number; readonly record: ResponseRecord } | undefined;
     const finish = (error: Error): void => {
-      if (status === undefined) reject(error);
-      else resolve(status);
+      if (received) resolve({ status: received.status, record: received.record.read() });
+      else reject(error);
     };
     request.on('error', finish);
     request.on('close', () => finish(new Error('The connection was closed without a response.')));
     request.on('response', (response) => {
-      status = response.statusCode;
+      const record = new ResponseRecord(response);
+      received = { status: response.statusCode ?? 0, record };
       let sizeBytes = 0;
       response.on('data', (chunk: Buffer) => {
+        record.add(chunk);
         sizeBytes += chunk.length;
         if (sizeBytes > WEBHOOK_RESPONSE_LIMIT_BYTES) request.destroy();
       });

@@ -7,9 +7,8 @@ import {
 } from './limits.ts';
 import type { WebhookReference } from '../../domain/id.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import type {
-  Webhook, WebhookMessage, WebhookResult, WebhookStep,
-} from '../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookMessage, WebhookStep } from '../../domain/webhooks/webhook.ts';
+import type { WebhookResult } from '../../domain/webhooks/webhook-attempt.ts';
 import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
 import type { ErrorReporter } from '../../http/response/problem.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';

@@ -2,16 +2,20 @@
 import { keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
 import { type Parsers, switchWith } from '../../domain/arguments.ts';
-import { formatWebhookId } from '../../domain/id.ts';
+import { formatWebhookId, type SellerId } from '../../domain/id.ts';
 import { booleanValidator } from '../../domain/validation.ts';
+import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
-import { messageOperation, webhookOperations } from './operations.ts';
+import type { WebhookStore } from '../../store/webhook-store.ts';
+import { listDeliveries, readDelivery, testWebhook } from './deliveries.ts';
+import { messageOperation } from './description/message-operation.ts';
+import { webhookOperations } from './description/operations.ts';
+import { webhookSchemas } from './description/schemas.ts';
 import {
-  createWebhook, deleteWebhook, listDeliveries, listWebhooks, patchWebhook, readWebhook,
-  replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService,
+  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook,
+  replayWebhook, rotateSecret, WEBHOOKS, webhookService,
 } from './routes.ts';
-import { webhookSchemas } from './schemas.ts';
 import type { DestinationOptions, Webhooks } from './webhooks.ts';
 
 export interface WebhooksOption {
@@ -37,6 +41,9 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     keyRoute(
       'GET', `${WEBHOOK}/deliveries`, scope, webhookOperations.listDeliveries, listDeliveries,
     ),
+    keyRoute(
+      'GET', `${WEBHOOK}/deliveries/{n}`, scope, webhookOperations.readDelivery, readDelivery,
+    ),
     keyRoute('POST', `${WEBHOOK}/test`, scope, webhookOperations.test, testWebhook),
     keyRoute('POST', `${WEBHOOK}/replay`, scope, webhookOperations.replay, replayWebhook),
     keyRoute(
@@ -51,8 +58,17 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',
     schema: { type: 'string' },
     async findSample(store, sellerId) {
-      const [webhook] = await store.listWebhooks(sellerId, { after: undefined, limit: 1 });
+      const webhook = await findFirstWebhook(store, sellerId);
       return webhook && formatWebhookId(webhook);
+    },
+  }, {
+    name: 'n', description: 'Number of the attempt, from 1.', example: '7',
+    schema: { type: 'string', pattern: '^[1-9]\\d{0,14}$' },
+    async findSample(store, sellerId) {
+      const webhook = await findFirstWebhook(store, sellerId);
+      const newest = { before: undefined, limit: 1 };
+      const [attempt] = webhook ? await store.listWebhookAttempts(webhook, newest) : [];
+      return attempt && String(attempt.n);
     },
   }],
   connect({ instances }, options) {
@@ -83,6 +99,12 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     },
   },
 };
+
+async function findFirstWebhook(
+  store: WebhookStore, sellerId: SellerId,
+): Promise<Webhook | undefined> {
+  return (await store.listWebhooks(sellerId, { after: undefined, limit: 1 }))[0];
+}
 
 async function loadWebhooks(
   settings: Settings,

@@ -13,8 +13,14 @@ export const WEBHOOK_MESSAGE_CHANGES_LIMIT = 100;
 export const WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT = 20;
 /** Time for an attempt, from the DNS lookup to the end of the response; receivers should queue. */
 export const WEBHOOK_TIMEOUT_MS = 15_000;
-/** Response bytes that an attempt reads before it stops; the body is discarded. */
+/** Response bytes that an attempt reads before it stops, so that most endpoints can finish. */
 export const WEBHOOK_RESPONSE_LIMIT_BYTES = 64 * 1024;
+/** Beginning of a message that the log keeps: about 20 changes. */
+export const WEBHOOK_REQUEST_KEPT_BYTES = 8 * 1024;
+/** Beginning of a response that the log keeps; error messages are shorter. */
+export const WEBHOOK_RESPONSE_KEPT_BYTES = 1024;
+/** Names and values of response header fields that the log keeps. */
+export const WEBHOOK_RESPONSE_HEADERS_KEPT_CHARACTERS = 4 * 1024;
 /** Time for the DNS lookup when a webhook is created; its client waits. */
 export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
 /**

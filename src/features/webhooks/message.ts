@@ -26,17 +26,18 @@ export async function findNextMessage(
   const page = await listChanges(store, webhook, after);
   const [first, last] = [page?.changes[0], page?.changes.at(-1)];
   if (!page || !first || !last) return page && { position: page.next, message: undefined };
-  const message = { id: makeMessageId(), first: first.position, last: last.position, at };
+  const [id, { types }] = [makeMessageId(), webhook];
+  const message = { id, first: first.position, last: last.position, at, types };
   return { position: after, message };
 }
 
 /** The changes of a message; undefined if they are pruned. */
 export async function readMessageChanges(
-  store: HistoryStore, webhook: Webhook, { first, last }: WebhookMessage,
+  store: HistoryStore, { sellerId }: WebhookReference, { first, last, types }: WebhookMessage,
 ): Promise<readonly Change[] | undefined> {
   const changes: Change[] = [];
   for (let after = first - 1; after < last;) {
-    const page = await listChanges(store, webhook, after);
+    const page = await listChanges(store, { sellerId, types }, after);
     if (!page) return undefined;
     changes.push(...page.changes.filter(({ position }) => position <= last));
     after = page.next;
@@ -64,7 +65,7 @@ export function formatTestMessage(webhook: WebhookReference, at: number): string
 }
 
 async function listChanges(
-  store: HistoryStore, { sellerId, types }: Webhook, after: number,
+  store: HistoryStore, { sellerId, types }: Pick<Webhook, 'sellerId' | 'types'>, after: number,
 ): Promise<ChangePage | undefined> {
   try {
     const query = { after, limit: WEBHOOK_MESSAGE_CHANGES_LIMIT, types: types ?? undefined };

@@ -1,6 +1,6 @@
 /**
- * Handlers of the webhook routes: endpoints, delivery log, tests, replays and secrets. Without the
- * webhook service, every route responds with 404, even for an existing webhook.
+ * Handlers of the webhook routes: webhooks, replays and secrets. Without the webhook service, every
+ * route responds with 404, even for an existing webhook.
  */
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
@@ -11,9 +11,7 @@ import { AppError } from '../../domain/error.ts';
 import {
   formatWebhookId, parseWebhookId, type SellerId, type WebhookId, type WebhookReference,
 } from '../../domain/id.ts';
-import {
-  formatWebhook, formatWebhookAttempt, type Webhook,
-} from '../../domain/webhooks/webhook.ts';
+import { formatWebhook, type Webhook } from '../../domain/webhooks/webhook.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../domain/webhooks/webhook-input.ts';
@@ -76,27 +74,6 @@ export async function deleteWebhook(request: ApiRequest, services: Services): Pr
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
-/** GET /api/v1/webhooks/{id}/deliveries: 200, 400, 404 */
-export async function listDeliveries(request: ApiRequest, services: Services): Promise<Reply> {
-  const webhook = await getOwnWebhook(services, referenceOf(request, services));
-  return replyPage(request, services, {
-    name: 'deliveries',
-    scope: `deliveries ${webhook.sellerId} ${webhook.id}`,
-    async find(before, limit) {
-      const attempts = await services.store.listWebhookAttempts(webhook, { before, limit });
-      return attempts.map((attempt) => ({ key: attempt.n, json: formatWebhookAttempt(attempt) }));
-    },
-  });
-}
-
-/** POST /api/v1/webhooks/{id}/test: 200, 404, 503 */
-export async function testWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const webhook = await getOwnWebhook(services, referenceOf(request, services));
-  const { messageId, result } = await getWebhooks(services).sendTest(webhook);
-  const span = { first: undefined, last: undefined };
-  return replyJson(formatWebhookAttempt({ ...result, ...span, messageId, kind: 'test' }));
-}
-
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
 export async function replayWebhook(request: ApiRequest, services: Services): Promise<Reply> {
   const { id } = referenceOf(request, services);
@@ -144,7 +121,9 @@ export function readReference(
   return { sellerId, id };
 }
 
-function referenceOf({ caller, parameters }: ApiRequest, services: Services): WebhookReference {
+export function referenceOf(
+  { caller, parameters }: ApiRequest, services: Services,
+): WebhookReference {
   return readReference(services, caller.sellerId, parameters);
 }
 
@@ -163,7 +142,8 @@ interface List {
   ): Promise<readonly { readonly key: number; readonly json: string }[]>;
 }
 
-async function replyPage(
+/** A page of a list. @throws AppError `invalid_query` */
+export async function replyPage(
   { query, caller }: ApiRequest, { cursors }: Services, { name, scope, find }: List,
 ): Promise<Reply> {
   const { limit, cursor } = parseParameters(pageParameters, query, caller);
@@ -184,7 +164,7 @@ function replyWithSecret({ webhook, secret, isReplay }: WebhookWithSecret): Repl
   return replyJson(json, replayHeader(isReplay));
 }
 
-function replyJson(json: string, headers: Record<string, string> = {}): Reply {
+export function replyJson(json: string, headers: Record<string, string> = {}): Reply {
   return {
     status: 200,
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },

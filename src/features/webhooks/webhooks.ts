@@ -9,7 +9,8 @@ import {
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { ValidationError } from '../../domain/text.ts';
-import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
+import type { Webhook } from '../../domain/webhooks/webhook.ts';
+import type { WebhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
 import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { type ErrorReporter, safeErrorReporter } from '../../http/response/problem.ts';
@@ -44,19 +45,15 @@ interface WebhooksOptions extends DestinationOptions {
   readonly report?: ErrorReporter;
 }
 
-interface SentTest {
-  readonly messageId: string;
-  readonly result: WebhookResult;
-}
-
 export interface Webhooks {
   /** Returns why messages must not be sent to a URL; undefined if they may. */
   checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
   /**
    * Sends a test message now, and records the result.
-   * @throws AppError `unavailable` (too many tests, or the server is stopping)
+   * @throws AppError `unavailable` (too many tests, or the server is stopping); `not_found` if the
+   * webhook is deleted before the result is recorded
    */
-  sendTest(webhook: Webhook): Promise<SentTest>;
+  sendTest(webhook: Webhook): Promise<WebhookAttempt>;
   /** Deliveries in flight, and the attempts of this process by result. */
   readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
   /** Aborts deliveries in flight, within 2 s. */
@@ -113,15 +110,16 @@ async function checkUrl(
   }
 }
 
-async function sendTest(webhook: Webhook, options: EndpointOptions): Promise<SentTest> {
+async function sendTest(webhook: Webhook, options: EndpointOptions): Promise<WebhookAttempt> {
   const { store, clock, stop } = options;
   const secrets = await store.findWebhookSecrets(webhook);
-  const [messageId, at] = [makeMessageId(), clock()];
+  const [id, at] = [makeMessageId(), clock()];
   const body = formatTestMessage(webhook, at);
   const result = secrets
-    ? await deliver(webhook, body, signMessage({ id: messageId, at, body }, secrets), options)
+    ? await deliver(webhook, body, signMessage({ id, at, body }, secrets), options)
     : { at, durationMs: 0, status: undefined, outcome: UNREADABLE_SECRET };
   if (!result || stop.aborted) throw new AppError('unavailable', 'This server is stopping.');
-  await store.noteWebhookTest(webhook, messageId, result);
-  return { messageId, result };
+  const n = await store.noteWebhookAttempt(webhook, { id, at }, result);
+  if (n === undefined) throw new AppError('not_found', 'The webhook has been deleted.');
+  return { ...result, n, messageId: id, kind: 'test', first: undefined, last: undefined };
 }

@@ -113,6 +113,7 @@ async function fill(
   });
   const synced = await post('/stock', { changes: [{ sku: 'theirs-1', set: 3 }] });
   const { id } = (await post('/webhooks', { url, description: MARK })).json();
+  await post(`/webhooks/${id}/test`, undefined);
   const body = '{"status":"disabled"}';
   await send({ method: 'PATCH', path: `/api/v1/webhooks/${id}`, headers, body });
   await user.get('/portal/import');
@@ -144,7 +145,7 @@ function nameOf({ path }: PageRoute): keyof Names | undefined {
 function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
   const named = nameOf(route);
   const path = (value: string) => `/portal${route.path}`.replace(/\/$/, '')
-    .replace(/\{\w+\}/, encodeURIComponent(value));
+    .replace(/\{\w+\}/, encodeURIComponent(value)).replace('{n}', '1');
   if (route.method === 'GET') {
     if (named !== undefined) return [[named, (value: string) => user.get(path(value))] as const];
     return QUERIES.map(([name, parameter]) => [name, (value: string) =>
@@ -209,7 +210,8 @@ test('shows a shop what it hides from others', async (t) => {
   for (const route of routes) {
     const name = nameOf(route);
     if (name === undefined || route.method !== 'GET' || SHARED.has(route.path)) continue;
-    const path = (names: Names) => `/portal${route.path}`.replace(/\{\w+\}/, names[name]);
+    const path = (names: Names) => `/portal${route.path}`
+      .replace(/\{\w+\}/, names[name]).replace('{n}', '1');
     const { status } = await user.get(path(theirs));
     // Nothing of the import was refused yet.
     assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);

@@ -32,7 +32,7 @@ test('sends a signed test message, and returns the result', async (t) => {
   const { duration_ms: duration, ...rest } = answer.json();
   assert.ok(duration >= 0);
   assert.deepEqual(rest, {
-    message_id: received.id, kind: 'test', first_position: null, last_position: null, at,
+    n: 1, message_id: received.id, kind: 'test', first_position: null, last_position: null, at,
     status: 204, outcome: 'delivered',
   });
   assert.deepEqual(await listDeliveries(seller, made.id), [answer.json()]);
@@ -63,6 +63,37 @@ test('lists delivery attempts in pages, the newest first', async (t) => {
   const { id: other } = await createWebhook(seller, 'http://127.0.0.1:9/');
   const foreign = await ask(seller, 'GET', `/${other}/deliveries?cursor=${first.next_cursor}`);
   assert.deepEqual(faultsOf(foreign), ['cursor format']);
+});
+
+test('shows the request and the response of an attempt', async (t) => {
+  const { seller, receiver, made } = await start(t);
+  receiver.answer = answerWith(503, { 'Retry-After': '60', 'set-cookie': 'session=hidden' });
+  await seller.create();
+  await receiver.until(({ length }) => length === 1);
+  const [listed] = await waitFor(() => listDeliveries(seller, made.id), ({ length }) => length > 0);
+  const read = await ask(seller, 'GET', `/${made.id}/deliveries/${listed.n}`);
+  const { url, request, response, ...rest } = read.json();
+  assert.deepEqual([rest, url], [listed, receiver.url]);
+  const [received] = receiver.received;
+  assert.equal(request.body, received?.text);
+  assert.equal(request.body_bytes, Buffer.byteLength(request.body));
+  for (const { name, value } of request.headers) assert.equal(received?.headers[name], value, name);
+  assert.equal(response.body, 'thrown away');
+  const [retry, cookie] = response.headers;
+  assert.deepEqual(retry, { name: 'Retry-After', value: '60' });
+  assert.deepEqual(cookie, { name: 'set-cookie', value: '(not stored)' });
+  assert.ok(!read.text.includes(made.secret) && !read.text.includes('hidden'));
+});
+
+test('finds no attempt that there is not, or of a webhook of another seller', async (t) => {
+  const { server, seller, made } = await start(t);
+  await ask(seller, 'POST', `/${made.id}/test`);
+  assert.equal((await ask(seller, 'GET', `/${made.id}/deliveries/1`)).status, 200);
+  for (const n of ['0', '2', '-1', '01', '1.0', 'x', '9'.repeat(30)]) {
+    assertProblem(await ask(seller, 'GET', `/${made.id}/deliveries/${n}`), 404, 'not-found');
+  }
+  const other = await server.makeSeller();
+  assertProblem(await ask(other, 'GET', `/${made.id}/deliveries/1`), 404, 'not-found');
 });
 
 test('limits concurrent tests', async (t) => {

@@ -29,7 +29,7 @@ async function start(t: TestContext) {
 function sampleRequest(
   document: Json, { method, path, operation }: OperationEntry, id: string,
 ): Request {
-  const address = { method, path: path.replace('{webhook_id}', id) };
+  const address = { method, path: path.replace('{webhook_id}', id).replace('{n}', '1') };
   if (operation['requestBody'] === undefined) return address;
   const content = dig(document, operation, 'requestBody', 'content');
   const [type = ''] = Object.keys(content);
@@ -50,17 +50,18 @@ test('accepts the example requests of the document', async (t) => {
   const { id } = (await ask('createWebhook', 201, '')).json();
   for (const [operationId, status] of [
     ['listWebhooks', 200], ['readWebhook', 200], ['patchWebhook', 200], ['testWebhook', 200],
-    ['listWebhookDeliveries', 200], ['replayWebhook', 200], ['rotateWebhookSecret', 200],
+    ['listWebhookDeliveries', 200], ['readWebhookDelivery', 200], ['replayWebhook', 200],
+    ['rotateWebhookSecret', 200],
     ['deleteWebhook', 204],
   ] as const) await ask(operationId, status, id);
-  assert.equal(entries.length, 9);
+  assert.equal(entries.length, 10);
 });
 
 test('responds in every state of a webhook as documented', async (t) => {
   const { document, seller } = await start(t);
   const receiver = await startReceiver(t, (response) => response.writeHead(500).end());
   const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const named = path.replace(/whk_\w+/, '{webhook_id}');
+    const named = path.replace(/whk_\w+/, '{webhook_id}').replace(/\d+$/, '{n}');
     const headers = { ...JSON_BODY, 'idempotency-key': `"${method} ${path}"` };
     const answers: Answer[] = [];
     for (let n = 0; n < 2; n += 1) {
@@ -87,6 +88,7 @@ test('responds in every state of a webhook as documented', async (t) => {
   await send('POST', `/${id}/replay`, { position: 0 });
   await send('POST', `/${id}/rotate-secret`, { overlap: '1h' });
   await send('GET', `/${id}/deliveries`);
+  await send('GET', `/${id}/deliveries/1`);
   await send('GET', '');
   await send('DELETE', `/${id}`);
 });

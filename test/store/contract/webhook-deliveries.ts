@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../../src/store/limits.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
-import type {
-  Webhook, WebhookMessage, WebhookResult,
-} from '../../../src/domain/webhooks/webhook.ts';
+import type { Webhook, WebhookMessage } from '../../../src/domain/webhooks/webhook.ts';
+import type { WebhookResult } from '../../../src/domain/webhooks/webhook-attempt.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { countTo, type PrepareStore } from './fixture.ts';
+import { countTo, makeActor, type PrepareStore } from './fixture.ts';
 import { prepareWebhook } from './webhooks.ts';
 
 export const FAILED: WebhookResult =
@@ -18,7 +17,7 @@ const DELIVERED: WebhookResult = { at: 2, durationMs: 5, status: 204, outcome: '
 const NO_KEY = 1 as KeyId;
 
 function makeMessage(id: string, first: number, last: number): WebhookMessage {
-  return { id, first, last, at: 1_000 };
+  return { id, first, last, at: 1_000, types: null };
 }
 
 function isBegun(store: Store, webhook: Webhook, message: WebhookMessage): Promise<boolean> {
@@ -135,7 +134,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     const { store, actor, webhook, message } = await prepareMessage(prepare(t));
     await store.deleteWebhook(actor, webhook.id);
     assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, delivered), false);
-    await store.noteWebhookTest(webhook, 'msg_t', DELIVERED);
+    await store.noteWebhookAttempt(webhook, { id: 'msg_t', at: 1 }, DELIVERED);
     const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
     assert.deepEqual(log, []);
   });
@@ -154,6 +153,34 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
 }
 
 function testLog(prepare: PrepareStore): void {
+  test('keeps what an attempt sent and received, and the message', async (t) => {
+    const { store, actor, webhook, message } = await prepareMessage(prepare(t));
+    const exchange = {
+      url: 'https://shop.example/hook',
+      request: {
+        headers: [{ name: 'webhook-id', value: 'msg_1' }],
+        body: '"\\\u0000é🧾\n'.repeat(2_000), bodyBytes: 99_999,
+      },
+      response: { headers: [{ name: 'x', value: 'ÿ' }], body: '\0\uFFFD' },
+    };
+    const result = { ...FAILED, exchange };
+    const step = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
+    await store.endWebhookAttempt(webhook, message, result, step);
+    const test = { id: 'msg_t', at: 7 };
+    assert.equal(await store.noteWebhookAttempt(webhook, test, DELIVERED), 2);
+    const first = await store.findWebhookAttempt(webhook, 1);
+    assert.deepEqual(first, {
+      ...FAILED, n: 1, messageId: 'msg_1', kind: 'changes', first: 1, last: 2, exchange, message,
+    });
+    const second = await store.findWebhookAttempt(webhook, 2);
+    assert.deepEqual([second?.kind, second?.exchange, second?.message], ['test', undefined, test]);
+    assert.equal(await store.findWebhookAttempt(webhook, 3), undefined);
+    const other = { ...webhook, sellerId: (await makeActor(store)).sellerId };
+    assert.equal(await store.findWebhookAttempt(other, 1), undefined);
+    await store.deleteWebhook(actor, webhook.id);
+    assert.equal(await store.findWebhookAttempt(webhook, 1), undefined);
+  });
+
   test('keeps the newest attempts of an endpoint, and lists them in pages', async (t) => {
     const { store, webhook, message } = await prepareMessage(prepare(t));
     const step = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
@@ -164,7 +191,7 @@ function testLog(prepare: PrepareStore): void {
       status: undefined, outcome: 'responded with 500',
     });
     await Promise.all(countTo(WEBHOOK_ATTEMPTS_KEPT + 3).map((n) =>
-      store.noteWebhookTest(webhook, `msg_t${n}`, DELIVERED)));
+      store.noteWebhookAttempt(webhook, { id: `msg_t${n}`, at: 1 }, DELIVERED)));
     const list = (before: number | undefined, limit: number) =>
       store.listWebhookAttempts(webhook, { before, limit });
     const newest = await list(undefined, 3);

@@ -122,7 +122,7 @@ function testPatching(prepare: PrepareStore): void {
 
   test('deletes an endpoint with its log', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
-    await store.noteWebhookTest(webhook, 'msg', {
+    await store.noteWebhookAttempt(webhook, { id: 'msg', at: 1 }, {
       at: 1, durationMs: 2, status: 200, outcome: 'delivered',
     });
     await store.deleteWebhook(actor, webhook.id);

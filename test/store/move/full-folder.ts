@@ -96,7 +96,7 @@ async function sendWebhook(store: Store, actor: Actor, at: number): Promise<void
   const created = await store.createWebhook(actor, makeNewWebhook());
   await store.rotateWebhookSecret(actor, created.webhook.id, DAY_MS);
   const { webhook } = await store.replayWebhook(actor, created.webhook.id, 0);
-  const message: WebhookMessage = { id: 'msg_1', first: 1, last: 2, at };
+  const message: WebhookMessage = { id: 'msg_1', first: 1, last: 2, at, types: null };
   await store.beginWebhookMessage(webhook, 0, message);
   const failed = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
   await store.endWebhookAttempt(webhook, message, FAILED, failed);

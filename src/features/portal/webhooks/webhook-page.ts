@@ -1,28 +1,25 @@
 /** A webhook's page: its state, its delivery attempts and its actions. */
 import { splitPage } from '../../../api/list.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
-import {
-  findNextAttempt, type Webhook, type WebhookAttempt,
-} from '../../../domain/webhooks/webhook.ts';
+import { findNextAttempt, type Webhook } from '../../../domain/webhooks/webhook.ts';
+import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { type FormState, initialState, nonceField } from '../forms/form.ts';
 import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
 import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import {
-  describeTypes, getWebhook, nameOf, pathOf, renderState, WEBHOOK_TEXT_BYTES,
-} from './webhooks.ts';
+import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
+import { describeTypes, getWebhook, nameOf, pathOf, renderState } from './webhooks.ts';
 
 /** The position to resend from. */
 export const REPLAY_FIELD: Field = {
   name: 'position', label: 'Send changes after position', inputMode: 'numeric',
 };
-const DELIVERED = 'delivered';
 
 const FLASH = new Map([
   ['changed', 'Webhook updated.'],
@@ -59,7 +56,7 @@ export async function renderWebhook(
       ${table({
     caption: 'Delivery attempts, newest first',
     columns: ['When', 'Event', 'Result', numeric('HTTP status'), numeric('Duration'), 'Message ID'],
-    rows: attempts.map((attempt) => renderAttempt(request, attempt)),
+    rows: attempts.map((attempt) => renderAttempt(request, webhook, attempt)),
     empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
   })}
       ${pager('Pages of attempts', before === undefined ? undefined : path,
@@ -101,15 +98,13 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
   return facts(pairs.filter((pair) => pair !== false));
 }
 
-function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Row {
-  const { at, kind, first, last, status, durationMs, outcome, messageId } = attempt;
-  const isSingle = first === last;
-  const positions = [first ?? 0, ...isSingle ? [] : [last ?? 0]].map(format.number).join('–');
+function renderAttempt(request: PageRequest, webhook: Webhook, attempt: WebhookAttempt): Row {
+  const { format, link } = request;
+  const { at, status, durationMs, outcome, messageId, n } = attempt;
   return [
-    format.timeElement(at),
-    kind === 'test' ? 'Test' : `${isSingle ? 'Change' : 'Changes'} ${positions}`,
-    outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
-      : shorten(outcome, WEBHOOK_TEXT_BYTES),
+    html`<a href="${link(`${pathOf(webhook)}/attempts/${n}`)}">${format.timeElement(at)}</a>`,
+    describeMessage(request, attempt),
+    renderOutcome(outcome),
     status ?? 'none',
     `${format.number(durationMs)} ms`,
     html`<code>${messageId}</code>`,

@@ -289,6 +289,7 @@ CREATE TABLE webhook_attempt (
   duration_ms    bigint NOT NULL CHECK (duration_ms >= 0),
   status         bigint CHECK (status BETWEEN 100 AND 999),
   outcome        text   NOT NULL CHECK (length(outcome) BETWEEN 1 AND 200),
+  detail         text CHECK (length(detail) BETWEEN 2 AND 65536),
   PRIMARY KEY (seller_id, webhook_id, n)
 );
 

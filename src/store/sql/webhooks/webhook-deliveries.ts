@@ -4,13 +4,12 @@
  */
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
 import type { WebhookReference } from '../../../domain/id.ts';
-import type {
-  Webhook, WebhookAttempt, WebhookMessage, WebhookResult, WebhookStep,
-} from '../../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookMessage, WebhookStep } from '../../../domain/webhooks/webhook.ts';
+import type { TestMessage, WebhookResult } from '../../../domain/webhooks/webhook-attempt.ts';
 import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
 import { readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareFindWebhook, prepareUpdateWebhook } from './webhooks.ts';
+import { prepareFindWebhook, prepareUpdateWebhook, type StoredDetail } from './webhooks.ts';
 
 interface MessageStart {
   readonly webhook: Webhook;
@@ -25,9 +24,9 @@ interface AttemptEnd {
   readonly step: WebhookStep;
 }
 
-interface Test {
+interface LoggedAttempt {
   readonly webhook: WebhookReference;
-  readonly messageId: string;
+  readonly message: WebhookMessage | TestMessage;
   readonly result: WebhookResult;
 }
 
@@ -52,20 +51,18 @@ export function webhookDeliveryMutations(sql: Sql) {
     async endWebhookAttempt(
       { webhook: reference, message, result, step }: AttemptEnd, at: number,
     ): Promise<boolean> {
-      const { id: messageId, first, last } = message;
       const before = await findWebhook(reference);
       if (!before) return false;
-      await addAttempt(before, { ...result, messageId, kind: 'changes', first, last });
-      if (before.message?.id !== messageId) return false;
+      await addAttempt(before, message, result);
+      if (before.message?.id !== message.id) return false;
       const after = endAttempt(before, step, at);
       await update(after);
       return step.isDelivered && after.message !== undefined;
     },
-    async noteWebhookTest({ webhook, messageId, result }: Test): Promise<void> {
-      if (!await findWebhook(webhook)) return;
-      await addAttempt(webhook, {
-        ...result, messageId, kind: 'test', first: undefined, last: undefined,
-      });
+    async noteWebhookAttempt(
+      { webhook, message, result }: LoggedAttempt,
+    ): Promise<number | undefined> {
+      return await findWebhook(webhook) && addAttempt(webhook, message, result);
     },
     async disableWebhook(
       { webhook: seen, reason }: { readonly webhook: Webhook; readonly reason: string }, at: number,
@@ -83,17 +80,23 @@ function prepareAddAttempt(sql: Sql) {
     WHERE seller_id = :sellerId AND webhook_id = :id`);
   const insert = sql.prepare(`
     INSERT INTO webhook_attempt (seller_id, webhook_id, n, message_id, kind, first_position,
-      last_position, at, duration_ms, status, outcome)
+      last_position, at, duration_ms, status, outcome, detail)
     VALUES (:sellerId, :id, :n, :messageId, :kind, :first, :last, :at, :durationMs, :status,
-      :outcome)`);
+      :outcome, :detail)`);
   const prune = sql.prepare(`
     DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id AND n <= :last`);
   return async (
-    { sellerId, id }: WebhookReference, attempt: Omit<WebhookAttempt, 'n'>,
-  ): Promise<void> => {
+    { sellerId, id }: WebhookReference, message: WebhookMessage | TestMessage,
+    { exchange, ...result }: WebhookResult,
+  ): Promise<number> => {
     const n = readInteger(await findLast.get({ sellerId, id }) ?? {}, 'n') + 1;
-    const { first, last, status } = attempt; // a parameter must not be missing
-    await insert.run({ sellerId, id, n, ...attempt, first, last, status });
+    const { first, last } = 'first' in message ? message : {};
+    await insert.run({
+      sellerId, id, n, messageId: message.id, kind: first === undefined ? 'test' : 'changes',
+      first, last, ...result, status: result.status, // a parameter must not be missing
+      detail: JSON.stringify({ exchange, message } satisfies StoredDetail),
+    });
     await prune.run({ sellerId, id, last: n - WEBHOOK_ATTEMPTS_KEPT });
+    return n;
   };
 }

@@ -52,8 +52,8 @@ export function webhookMethods(
       run('beginWebhookMessage', { webhook, position, message }),
     endWebhookAttempt: (webhook, message, result, step) =>
       run('endWebhookAttempt', { webhook, message, result, step }),
-    noteWebhookTest: (webhook, messageId, result) =>
-      run('noteWebhookTest', { webhook, messageId, result }),
+    noteWebhookAttempt: (webhook, message, result) =>
+      run('noteWebhookAttempt', { webhook, message, result }),
     disableWebhook: (webhook, reason) => run('disableWebhook', { webhook, reason }),
   };
 }

@@ -1,10 +1,13 @@
 /** Webhooks: columns, row mapper and queries. */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
-import type { Webhook, WebhookAttempt } from '../../../domain/webhooks/webhook.ts';
+import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import type {
+  WebhookAttempt, WebhookAttemptDetail,
+} from '../../../domain/webhooks/webhook-attempt.ts';
 import type { AttemptQuery } from '../../webhook-store.ts';
 import type { PageQuery } from '../../write.ts';
-import { readBytes, readInteger, type Row } from '../row.ts';
+import { readBytes, readInteger, readText, type Row } from '../row.ts';
 import type { Parameters, Sql } from '../sql.ts';
 
 /** A webhook's columns by member. Its secrets are in another table: only signing needs them. */
@@ -17,6 +20,9 @@ interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
   readonly messageAt: number;
 }
 
+/** The column `detail` of an attempt, as JSON. */
+export type StoredDetail = Pick<WebhookAttemptDetail, 'exchange' | 'message'>;
+
 const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
   sellerId: 'seller_id', id: 'id', url: 'url', description: 'description', types: 'types',
   status: 'status', disabledReason: 'disabled_reason', position: 'position',
@@ -25,6 +31,8 @@ const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
   nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
 };
 const MEMBERS = Object.keys(COLUMNS);
+const ATTEMPT_COLUMNS = `n, message_id AS "messageId", kind, first_position AS first,
+  last_position AS last, at, duration_ms AS "durationMs", status, outcome`;
 /** Names the columns as members. */
 export const SELECT_WEBHOOK = `SELECT ${
   Object.entries(COLUMNS).map(([member, column]) => `${column} AS "${member}"`).join(', ')}
@@ -48,10 +56,12 @@ export function webhookQueries(sql: Sql) {
     SELECT old_secret FROM webhook
     WHERE seller_id = :sellerId AND id = :id AND old_secret_ends_at > :at`);
   const listAttempts = sql.prepare(`
-    SELECT n, message_id AS "messageId", kind, first_position AS first, last_position AS last, at,
-      duration_ms AS "durationMs", status, outcome
-    FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id AND n < :before
+    SELECT ${ATTEMPT_COLUMNS} FROM webhook_attempt
+    WHERE seller_id = :sellerId AND webhook_id = :id AND n < :before
     ORDER BY n DESC LIMIT :limit`);
+  const findAttempt = sql.prepare(`
+    SELECT ${ATTEMPT_COLUMNS}, detail FROM webhook_attempt
+    WHERE seller_id = :sellerId AND webhook_id = :id AND n = :n`);
   return {
     findWebhook: prepareFindWebhook(sql),
     async listWebhooks(
@@ -76,6 +86,16 @@ export function webhookQueries(sql: Sql) {
       });
       // The cast: the columns are named as members, and the table holds their types.
       return rows.map((row) => replaceNulls(row) as unknown as WebhookAttempt);
+    },
+    async findWebhookAttempt(
+      { sellerId, id }: WebhookReference, n: number,
+    ): Promise<WebhookAttemptDetail | undefined> {
+      const row = await findAttempt.get({ sellerId, id, n });
+      if (!row) return undefined;
+      const { detail, ...attempt } = row;
+      const stored = JSON.parse(detail === null ? '{}' : readText(row, 'detail'));
+      // The cast: as above, and `detail` is a `StoredDetail`.
+      return { ...replaceNulls(attempt), ...stored } as WebhookAttemptDetail;
     },
   };
 }
@@ -106,12 +126,14 @@ export function decodeWebhook(row: Row): Webhook {
   // The cast: SELECT names the columns as members, and the table holds their types.
   const { messageId, messageFirst, messageLast, messageAt, ...rest } =
     replaceNulls(row) as unknown as StoredWebhook;
+  // The cast: only these are written.
+  const types = rest.types === undefined ? null : rest.types.split(' ') as ChangeType[];
   return {
     ...rest,
-    // The cast: only these are written.
-    types: rest.types === undefined ? null : rest.types.split(' ') as ChangeType[],
+    types,
+    // A change of types drops the message.
     message: messageId === undefined ? undefined
-      : { id: messageId, first: messageFirst, last: messageLast, at: messageAt },
+      : { id: messageId, first: messageFirst, last: messageLast, at: messageAt, types },
   };
 }
 

@@ -3,15 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatWebhookId, type WebhookId } from '../../../../src/domain/id.ts';
-import type { Webhook } from '../../../../src/domain/webhooks/webhook.ts';
-import { LOCAL } from '../../webhooks/routes.ts';
-import { makeClock } from '../../../support/clock.ts';
-import { makeProduct, startServer, type TestServer } from '../../../support/server.ts';
-import {
-  answerWith, findSigners, positionsOf, type Receiver, startReceiver,
-} from '../../webhooks/receiver.ts';
+import { startServer } from '../../../support/server.ts';
+import { answerWith, findSigners, positionsOf } from '../../webhooks/receiver.ts';
 import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
-import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
+import { type Fields, openShop, readText } from '../page-client.ts';
+import {
+  act, createProduct, find, listWebhooks, make, pathOf, readSecret, start,
+} from './fixture.ts';
 
 const ELSEWHERE = '/portal/webhooks/whk_0000000000500000000005';
 
@@ -147,7 +145,7 @@ describe('the page of a webhook', () => {
     const { webhook } = await make(server, shop, { url: 'http://127.0.0.1:9/' });
     for (let n = 1; n <= 30; n += 1) {
       const outcome = `answered ${500 + n} <b>&`;
-      await server.store.noteWebhookTest(webhook, `msg_${n}`, {
+      await server.store.noteWebhookAttempt(webhook, { id: `msg_${n}`, at: 1 }, {
         at: server.clock.now + n, durationMs: n, status: 500 + n, outcome,
       });
     }
@@ -296,72 +294,13 @@ test('hides the webhooks of a shop from others', async (t) => {
   await assertForeign(shop, {
     foreign: pathOf(webhook),
     unknown: [`/portal/webhooks/${formatWebhookId(own)}`, ELSEWHERE, '/portal/webhooks/x'],
-    get: ['', '/edit', '/delete'],
+    get: ['', '/edit', '/delete', '/attempts/1'],
     post: ['/edit', '/test', '/status', '/replay', '/rotate', '/delete'],
   });
   assert.deepEqual(await find(server, webhook), webhook);
   assert.deepEqual(receiver.received, []);
   assert.match(readText((await shop.user.get('/portal/webhooks')).text), /No webhooks yet/);
   const path = pathOf(webhook).slice('/portal'.length);
-  await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`]);
+  await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`,
+    `${path}/attempts/1`]);
 });
-
-interface Started {
-  readonly server: TestServer & { readonly clock: ReturnType<typeof makeClock> };
-  readonly shop: Shop;
-  readonly receiver: Receiver;
-}
-
-async function start(
-  t: Parameters<typeof startServer>[0], settings: Partial<typeof LOCAL> = {},
-): Promise<Started> {
-  const clock = makeClock();
-  const webhooks = { ...LOCAL, ...settings };
-  const server = { ...await startServer(t, { portal: true, clock, webhooks }), clock };
-  return { server, shop: await openShop(server), receiver: await startReceiver(t) };
-}
-
-/** Creates a webhook with the form. */
-async function make(
-  server: TestServer, shop: Shop, fields: Fields,
-): Promise<{ readonly secret: string; readonly webhook: Webhook }> {
-  await shop.user.get('/portal/webhooks/new');
-  const made = await shop.user.submit(fields);
-  assertPage(made);
-  const webhook = (await listWebhooks(server, shop)).at(-1);
-  assert.ok(webhook);
-  return { secret: readSecret(made.text), webhook };
-}
-
-/** Sends a form on the page of a webhook. */
-async function act(shop: Shop, webhook: Webhook, action: string, fields: Fields = {}) {
-  await shop.user.get(pathOf(webhook));
-  return shop.user.submit(fields, { action: `${pathOf(webhook)}/${action}` });
-}
-
-function listWebhooks(
-  { store }: Pick<TestServer, 'store'>, { sellerId }: Pick<Shop, 'sellerId'>,
-): Promise<readonly Webhook[]> {
-  return store.listWebhooks(sellerId, { after: undefined, limit: 100 });
-}
-
-async function find({ store }: TestServer, webhook: Webhook): Promise<Webhook> {
-  return await store.findWebhook(webhook) ?? assert.fail('It is gone.');
-}
-
-function pathOf(webhook: Webhook): string {
-  return `/portal/webhooks/${formatWebhookId(webhook)}`;
-}
-
-function readSecret(page: string): string {
-  const secret = /<pre id="copy-secret"[^>]*>(whsec_[A-Za-z0-9+/]+=*)</.exec(page)?.[1];
-  return secret ?? assert.fail(page);
-}
-
-async function createProduct(shop: Shop): Promise<void> {
-  const answer = await shop.send({
-    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(makeProduct()),
-  });
-  assert.equal(answer.status, 201, answer.text);
-}

@@ -1,10 +1,10 @@
 /** The JSON Schemas of webhooks and their delivery log. */
-import { overlapField, webhookFields } from '../../domain/webhooks/webhook-input.ts';
-import { changeSchemas } from '../../api/description/change-schemas.ts';
+import { overlapField, webhookFields } from '../../../domain/webhooks/webhook-input.ts';
+import { changeSchemas } from '../../../api/description/change-schemas.ts';
 import {
-  describeMembers, objectOf, pageOf, refer, time, unionOf,
-} from '../../api/description/schema.ts';
-import type { Schema } from '../../domain/validation.ts';
+  describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
+} from '../../../api/description/schema.ts';
+import type { Schema } from '../../../domain/validation.ts';
 
 const optionalTime = { type: ['string', 'null'], format: 'date-time' };
 const position = { type: 'integer', minimum: 0 };
@@ -32,7 +32,12 @@ const secret = {
   description: 'Signs the messages (Standard Webhooks 1.0.0). Shown only in this response.',
 };
 
-const attempt = objectOf({
+const headers = {
+  type: 'array', items: objectOf({ name: { type: 'string' }, value: { type: 'string' } }),
+};
+
+const attempt = {
+  n: { type: 'integer', minimum: 1, description: 'Counts the attempts of the webhook.' },
   message_id: { type: 'string', description: 'The `webhook-id` of the message.' },
   kind: { type: 'string', enum: ['changes', 'test'] },
   first_position: optionalPosition,
@@ -41,7 +46,24 @@ const attempt = objectOf({
   duration_ms: { type: 'integer', minimum: 0 },
   status: { type: ['integer', 'null'], description: 'Status of the response; null without one.' },
   outcome: { type: 'string', description: '`delivered`, or the reason why not.' },
-});
+};
+
+const exchange = {
+  url: { type: ['string', 'null'], description: 'Where the message was sent.' },
+  request: {
+    ...nullable(objectOf({
+      headers, body: { type: 'string', description: 'Its beginning.' },
+      body_bytes: { type: 'integer', minimum: 0, description: 'Size of the whole body.' },
+    })),
+    description: 'Null if nothing could be sent, and for attempts of earlier versions.',
+  },
+  response: {
+    ...nullable(objectOf({
+      headers, body: { type: 'string', description: 'Its beginning, decoded as UTF-8.' },
+    })),
+    description: 'Null without a response.',
+  },
+};
 
 /** A body without other members. */
 function bodyOf(properties: Readonly<Record<string, Schema>>, required?: string[]): Schema {
@@ -67,7 +89,8 @@ export const webhookSchemas = {
     position: { ...position, description: 'All changes after it are sent again.' },
   }),
   WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
-  WebhookDelivery: { ...attempt, description: 'An attempt to send a message.' },
+  WebhookDelivery: { ...objectOf(attempt), description: 'An attempt to send a message.' },
+  WebhookDeliveryDetail: objectOf({ ...attempt, ...exchange }),
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
   ...changeSchemas,
   WebhookMessage: unionOf('type', {

@@ -1,14 +1,13 @@
 /** The OpenAPI operations of webhooks. */
-import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
-import { WEBHOOK_ATTEMPTS_KEPT } from '../../store/limits.ts';
-import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
-import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../api/media-types.ts';
-import type { Operation, Tag, WebhookOperation } from '../../api/description/operation.ts';
-import { stockChange } from '../../api/description/examples.ts';
-import { refer } from '../../api/description/schema.ts';
-import { pageParameters } from '../../api/list.ts';
+import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from '../limits.ts';
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../../store/limits.ts';
+import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../../api/media-types.ts';
+import type { Operation, Tag } from '../../../api/description/operation.ts';
+import { refer } from '../../../api/description/schema.ts';
+import { pageParameters } from '../../../api/list.ts';
 
-const webhook = {
+export const webhook = {
   id: 'whk_1k7s94cm9001k7s94bi600',
   url: 'https://shop.example/changes', description: 'Cash desk', types: ['created', 'stock'],
   status: 'active',
@@ -22,14 +21,24 @@ const webhook = {
 const { url, description, types } = webhook;
 const withSecret = { ...webhook, secret: `whsec_${'A'.repeat(43)}=` };
 const delivery = {
-  message_id: 'msg_8e0397', kind: 'changes', first_position: 11, last_position: 12,
+  n: 7, message_id: 'msg_8e0397', kind: 'changes', first_position: 11,
+  last_position: 12,
   at: '2026-11-20T10:48:14.002Z', duration_ms: 48, status: 200, outcome: 'delivered',
 };
+const detail = {
+  ...delivery, status: 503, outcome: 'responded with 503', url: webhook.url,
+  request: {
+    headers: [{ name: 'content-type', value: JSON_TYPE }],
+    body: '{"type":"changes",...', body_bytes: 31_207,
+  },
+  response: { headers: [{ name: 'retry-after', value: '60' }], body: 'Down for maintenance' },
+};
 const test = {
-  ...delivery, message_id: 'msg_5d6f9a', kind: 'test', first_position: null, last_position: null,
+  ...delivery, n: 8, message_id: 'msg_5d6f9a', kind: 'test', first_position: null,
+  last_position: null,
 };
 
-const tag: Tag = {
+export const tag: Tag = {
   name: 'Webhooks', description: 'Have every change to your catalogue sent to your own server.',
 };
 
@@ -116,6 +125,19 @@ export const webhookOperations = {
       },
     },
   },
+  readDelivery: {
+    id: 'readWebhookDelivery',
+    tag,
+    summary: 'Read a delivery attempt of a webhook',
+    description: 'Includes the beginning of the request and of the response. The values of '
+      + 'response headers that may contain credentials, such as `set-cookie`, are not stored.',
+    responses: {
+      200: {
+        description: 'The attempt.',
+        content: json('WebhookDeliveryDetail', detail),
+      },
+    },
+  },
   test: {
     id: 'testWebhook',
     tag,
@@ -155,62 +177,6 @@ export const webhookOperations = {
     },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
-
-const text = { type: 'string', minLength: 1 };
-const timestamp = '2026-11-20T10:49:00.213Z';
-const position = stockChange.position;
-
-/** What `message.ts` formats and `signMessage` signs. */
-export const messageOperation: WebhookOperation = {
-  id: 'webhookMessage',
-  tag,
-  summary: 'Message to a webhook',
-  description: 'Sent to the URL of each webhook: up to '
-    + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} changes, in order and at least once; or a test. Signed `
-    + 'according to Standard Webhooks 1.0.0: verify the signature over the raw body before you '
-    + 'parse it.',
-  headers: [
-    {
-      field: 'webhook-id', required: true, schema: text, example: 'msg_8e0397',
-      description: 'Identifies the message. A retry has the same id.',
-    },
-    {
-      field: 'webhook-timestamp', required: true, example: 1_795_171_740,
-      schema: { type: 'integer', minimum: 0 },
-      description: 'When this attempt started, in Unix seconds. Reject a message that is more than '
-        + '5 minutes old.',
-    },
-    {
-      field: 'webhook-signature', required: true, schema: text,
-      example: `v1,${'A'.repeat(43)}=`,
-      description: '`v1,` and the Base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` '
-        + 'with the decoded secret. While a secret is rotated there are two signatures, separated '
-        + 'by a space.',
-    },
-  ],
-  request: {
-    [JSON_TYPE]: {
-      schema: refer('WebhookMessage'),
-      examples: {
-        changes: {
-          value: {
-            type: 'changes', timestamp,
-            data: {
-              webhook_id: webhook.id, first_position: position, last_position: position,
-              changes: [stockChange],
-            },
-          },
-        },
-        test: { value: { type: 'test', timestamp, data: { webhook_id: webhook.id } } },
-      },
-    },
-  },
-  responses: {
-    '2XX': 'The message was received. The next one follows.',
-    410: 'The webhook is disabled at once.',
-    default: 'The message is sent again later. Redirects are not followed.',
-  },
-};
 
 function json(schema: string, example: unknown) {
   return { [JSON_TYPE]: { schema: refer(schema), example } };

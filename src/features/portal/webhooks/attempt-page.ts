@@ -1,0 +1,85 @@
+/**
+ * The page of one attempt to send a message: what was sent, and what the endpoint responded. Both
+ * are text that others wrote: it is shown as it is, without control characters.
+ */
+import type {
+  Header, WebhookAttempt, WebhookAttemptDetail,
+} from '../../../domain/webhooks/webhook-attempt.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { getAttempt } from '../../webhooks/deliveries.ts';
+import { card, copyable, facts } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { getWebhook, nameOf, pathOf, WEBHOOK_TEXT_BYTES } from './webhooks.ts';
+
+/** The outcome of an attempt that succeeded. */
+export const DELIVERED = 'delivered';
+
+/** GET /portal/webhooks/{webhook_id}/attempts/{n}: 200, 404 */
+export async function showAttempt(request: PageRequest, portal: Portal): Promise<Reply> {
+  const webhook = await getWebhook(request, portal);
+  const attempt = await getAttempt(portal, webhook, request.parameters);
+  const { format, link } = request;
+  const { n, at, status, durationMs, outcome, messageId } = attempt;
+  const back = link(pathOf(webhook));
+  return renderPage(request, portal, {
+    title: `Delivery attempt ${format.number(n)}`,
+    content: html`<div class="card">${facts([
+      ['Webhook', html`<a href="${back}"><bdi>${nameOf(webhook)}</bdi></a>`],
+      ['When', format.timeElement(at)],
+      ['Event', describeMessage(request, attempt)],
+      ['Result', renderOutcome(outcome)],
+      ['HTTP status', status ?? 'none'],
+      ['Duration', `${format.number(durationMs)} ms`],
+      ['Message ID', html`<code>${messageId}</code>`],
+    ])}</div>
+      ${renderExchange(request, attempt)}
+      <p><a href="${back}">Back to webhook</a></p>`,
+  });
+}
+
+export function renderOutcome(outcome: string): Content {
+  return outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
+    : shorten(outcome, WEBHOOK_TEXT_BYTES);
+}
+
+/** What an attempt sent: a test, or changes with their positions. */
+export function describeMessage(
+  { format }: PageRequest, { kind, first, last }: WebhookAttempt,
+): string {
+  if (kind === 'test') return 'Test';
+  const isSingle = first === last;
+  const positions = [first ?? 0, ...isSingle ? [] : [last ?? 0]].map(format.number).join('–');
+  return `${isSingle ? 'Change' : 'Changes'} ${positions}`;
+}
+
+function renderExchange({ format }: PageRequest, { exchange }: WebhookAttemptDetail): Content {
+  if (!exchange) return html`<p>The request and the response of this attempt were not stored.</p>`;
+  const { url, request, response } = exchange;
+  const restBytes = request.bodyBytes - Buffer.byteLength(request.body);
+  return [
+    card('request', 'Request', html`${renderHeaders('request', `POST ${url}`, request.headers)}
+      ${renderText('request-body', 'Body', request.body)}
+      ${restBytes > 0 && html`<p class="hint">The beginning. The whole body has ${
+    format.number(request.bodyBytes)} bytes.</p>`}`),
+    card('response', 'Response', response ? html`
+      ${renderHeaders('response', undefined, response.headers)}
+      ${response.body === '' ? html`<p>The body is empty.</p>`
+    : html`${renderText('response-body', 'Body', response.body)}
+        <p class="hint">Up to the first 1,024 bytes.</p>`}` : html`<p>No response.</p>`),
+  ];
+}
+
+function renderHeaders(
+  id: string, first: string | undefined, headers: readonly Header[],
+): Html {
+  const lines = headers.map(({ name, value }) => `${name}: ${value}`);
+  return renderText(`${id}-headers`, 'Headers', [first ?? [], lines].flat().join('\n'));
+}
+
+function renderText(id: string, heading: string, text: string): Html {
+  // Control characters, except tabs and line breaks.
+  const shown = text.replace(/[\0-\x08\v\f\x0e-\x1f\x7f]/g, '\uFFFD');
+  return html`<h3>${heading}</h3>${copyable(id, shown)}`;
+}
