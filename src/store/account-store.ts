@@ -8,6 +8,7 @@ import type { AuditEvent, AuditType, NewAuditEvent } from '../domain/access/audi
 import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/access/seller.ts';
 import type { TotpSecret } from '../domain/access/totp.ts';
+import type { ListCount } from './write.ts';
 
 /** An invitation to create an account, valid once. */
 export interface Invitation {
@@ -90,6 +91,8 @@ interface AuditQuery {
   readonly type: AuditType | undefined;
   /** Only events before this one; undefined for the newest. */
   readonly before: number | undefined;
+  /** Only events after this one, oldest first; instead of `before`. */
+  readonly after?: number | undefined;
   readonly limit: number;
 }
 
@@ -167,8 +170,10 @@ export interface AccountStore {
   ): Promise<void>;
 
   noteAuditEvent(event: NewAuditEvent): Promise<void>;
-  /** Newest first. */
+  /** Newest first; with `after`, oldest first. */
   listAuditEvents(sellerId: SellerId, query: AuditQuery): Promise<readonly AuditEvent[]>;
+  /** Of all types, or of one. */
+  countAuditEvents(sellerId: SellerId, type: AuditType | undefined): Promise<ListCount>;
 
   /**
    * Encrypts a text with the server's key, which is not in the database, so that a browser can

@@ -4,7 +4,7 @@ import type { ImportId, ProductId, SellerId } from '../domain/id.ts';
 import type { ProductTarget } from '../domain/catalogue/product.ts';
 import type { Product, Sku } from '../domain/catalogue/product-fields.ts';
 import type { ProductPage } from './catalogue-store.ts';
-import type { PageQuery } from './write.ts';
+import type { ListCount, PageQuery } from './write.ts';
 
 /** Up to `limit` changes after a position. */
 export interface ChangeQuery {
@@ -52,10 +52,16 @@ export interface MovementQuery {
   readonly limit: number;
 }
 
-/** The newest changes up to a position. */
-export interface CollapsedQuery {
+/** Changes of any type, with each import as one entry. */
+export interface CollapsedQuery extends Pick<MovementFilter, 'since' | 'until'> {
+  /** Exclusive. */
+  readonly after: number;
   /** Inclusive. */
   readonly upTo: number;
+  /** Newest first. */
+  readonly isDescending: boolean;
+  /** Whether this page continues another one, which has shown an import that `upTo` is within. */
+  readonly isContinued: boolean;
   readonly limit: number;
 }
 
@@ -106,8 +112,15 @@ export interface HistoryStore {
   /** The changes that moved stock. A page may have fewer than `limit` even if more follow. */
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
   /**
-   * The newest changes of any type, newest first, with each import as one entry: its last change.
-   * If `upTo` is within an import, it begins with the change of the import there. A page may have
+   * How many changes the filter selects within the positions, which this may read in part only.
+   * Undefined if that takes too long to find out.
+   */
+  countMovements(
+    sellerId: SellerId, query: Omit<MovementQuery, 'isDescending' | 'limit'>,
+  ): Promise<ListCount | undefined>;
+  /**
+   * The changes of any type, with each import as one entry: its last change. If `upTo` is within an
+   * import, the first descending page begins with the change of the import there. A page may have
    * fewer than `limit` even if more follow.
    */
   listCollapsedChanges(sellerId: SellerId, query: CollapsedQuery): Promise<MovementPage>;

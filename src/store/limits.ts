@@ -83,6 +83,11 @@ export const RATE_LEASE_RETRY_LIMIT_MS = 250;
 export const HISTORY_SCAN_LIMIT = 5_000;
 /** History queries for one ledger page; then the page ends early with a cursor. */
 export const LEDGER_STEPS_LIMIT = 40;
+/**
+ * Rows that counting a list reads at most; a list with more is said to have more. Products in a
+ * ledger are counted to a tenth of it, since each of their changes is read by itself.
+ */
+export const LIST_COUNT_LIMIT = 10_000;
 /** Deleted products whose movements are found by a former SKU; each takes a query. */
 export const LEDGER_PRODUCTS_LIMIT = 100;
 

@@ -9,6 +9,7 @@ import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../domain/catalogue/product-query.ts';
 import type { ProductPage } from './catalogue-store.ts';
+import type { ListCount } from './write.ts';
 
 /** Sums over all products of a catalogue: exact, however large it is. */
 export interface CatalogueTotals {
@@ -41,6 +42,10 @@ interface ProductExport {
 export interface SearchStore {
   searchProducts(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage>;
   readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals>;
+  /** How many products match. Undefined if that takes too long to find out. */
+  countProducts(
+    sellerId: SellerId, filter: ProductFilter, position: number,
+  ): Promise<ListCount | undefined>;
   countLowStock(sellerId: SellerId, query: LowStockQuery, position: number): Promise<number>;
   /** @throws AppError `unavailable` also if too many exports are in flight */
   exportProducts(sellerId: SellerId, query: ExportQuery, position: number): Promise<ProductExport>;

@@ -45,6 +45,13 @@ export interface Idempotency {
   readonly part: number;
 }
 
+/** How many entries a list has. */
+export interface ListCount {
+  readonly count: number;
+  /** Whether there are no more. */
+  readonly isExact: boolean;
+}
+
 /** Up to `limit` items after `after`, ordered by id. */
 export interface PageQuery<Id> {
   readonly after: Id | undefined;

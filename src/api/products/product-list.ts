@@ -143,7 +143,7 @@ export function readProductPage(
 }
 
 /** Undefined on the last page. */
-export function formatNextCursor(
+function formatNextCursor(
   cursors: Cursors, scope: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
 ): string | undefined {
   const last = hasMore ? products.at(-1) : undefined;

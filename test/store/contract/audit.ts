@@ -42,6 +42,12 @@ function testListing(prepare: PrepareStore): void {
     });
     assert.deepEqual([...first, ...second].map(({ type, subject }) =>
       type === 'key_created' ? type : subject), ['5', '4', '3', '2', '1', 'key_created']);
+    const back = await store.listAuditEvents(sellerId, {
+      type: undefined, before: undefined, after: second[1]?.n, limit: 3,
+    });
+    assert.deepEqual(back.map(({ subject }) => subject), ['2', '3', '4']);
+    const counted = await store.countAuditEvents(sellerId, undefined);
+    assert.deepEqual(counted, { count: 6, isExact: true });
   });
 
   test('lists the events of one type', async (t) => {
@@ -54,6 +60,12 @@ function testListing(prepare: PrepareStore): void {
     const first = await list();
     const second = await list(first.at(-1)?.n);
     assert.deepEqual([...first, ...second].map(({ subject }) => subject), ['4', '3', '2', '1']);
+    const back = await store.listAuditEvents(sellerId, {
+      type: 'sign_in_refused', before: undefined, after: second[0]?.n, limit: 2,
+    });
+    assert.deepEqual(back.map(({ subject }) => subject), ['2', '3']);
+    const counted = await store.countAuditEvents(sellerId, 'sign_in_refused');
+    assert.deepEqual(counted, { count: 4, isExact: true });
   });
 
   test('truncates long values, and keeps them well-formed', async (t) => {

@@ -107,7 +107,7 @@ function testFeed(prepare: PrepareStore): void {
   });
 }
 
-/** Every movement that a filter finds, page after page of two. */
+/** Every movement that a filter finds, page after page of two; as many are counted. */
 async function listPositions(
   store: Store, { sellerId }: Actor, filter: MovementFilter, members: Partial<MovementQuery> = {},
 ): Promise<number[]> {
@@ -116,9 +116,12 @@ async function listPositions(
   for (;;) {
     const { movements, next } = await store.listMovements(sellerId, query);
     positions.push(...movements.map(({ position }) => position));
-    if (next === undefined) return positions;
+    if (next === undefined) break;
     query = { ...query, ...(query.isDescending ? { upTo: next } : { after: next }) };
   }
+  const count = await store.countMovements(sellerId, { filter, after: 0, upTo: 1_000, ...members });
+  assert.deepEqual(count, { count: positions.length, isExact: true });
+  return positions;
 }
 
 function testLedger(prepare: PrepareStore): void {

@@ -179,6 +179,13 @@ function testLists(prepare: PrepareStore): void {
     assert.deepEqual(await list({ kind: 'stock' }), stock);
     assert.deepEqual(await list({ kind: 'stock', before: stock[1], limit: 2 }), stock.slice(2, 4));
     assert.deepEqual(await list({ kind: 'revert' }), []);
+    assert.deepEqual(await list({ after: ids[7], limit: 2 }), [ids[6], ids[5]]);
+    const later = stock.slice(0, 3).toReversed();
+    assert.deepEqual(await list({ kind: 'stock', after: stock[3] }), later);
+    const counts = [[undefined, 10], ['stock', 5], ['revert', 0]] as const;
+    for (const [kind, count] of counts) {
+      assert.deepEqual(await store.countImports(actor.sellerId, kind), { count, isExact: true });
+    }
   });
 
   test("keeps each seller's imports apart", async (t) => {
@@ -247,6 +254,10 @@ function testFilters(prepare: PrepareStore): void {
   });
 }
 
+const NEWEST = {
+  after: 0, upTo: Infinity, isDescending: true, isContinued: false, limit: 10,
+} as const;
+
 function testCollapsed(prepare: PrepareStore): void {
   test('lists each import as one entry, in pages', async (t) => {
     const store = await prepare(t)(makeClock());
@@ -259,8 +270,10 @@ function testCollapsed(prepare: PrepareStore): void {
     await store.patchProduct(actor, { sku: skuOf(1) }, { stock: 8 }, {}); // 10
     await parts.write({}, true, (part) => importNumbers(store, actor, [22], part));
     await importParts(store, actor, [[30, 31]]); // 12, 13
-    const list = async (upTo: number, limit: number) => {
-      const page = await store.listCollapsedChanges(actor.sellerId, { upTo, limit });
+    const list = async (upTo: number, limit: number, others = {}) => {
+      const page = await store.listCollapsedChanges(actor.sellerId, {
+        ...NEWEST, upTo, limit, ...others,
+      });
       return [page.movements.map(({ position }) => position), page.next];
     };
     assert.deepEqual(await list(Infinity, 100), [[13, 11, 10, 7, 6, 1], undefined]);
@@ -271,6 +284,14 @@ function testCollapsed(prepare: PrepareStore): void {
     assert.deepEqual(await list(6, 1), [[6], 1]);
     assert.deepEqual(await list(4, 2), [[4, 1], undefined]);
     assert.deepEqual(await list(1, 1), [[1], undefined]);
+    // A continued page has shown that import.
+    assert.deepEqual(await list(9, 2, { isContinued: true }), [[7, 6], 1]);
+    const oldest = { isDescending: false };
+    assert.deepEqual(await list(Infinity, 100, oldest), [[1, 6, 7, 10, 11, 13], undefined]);
+    assert.deepEqual(await list(Infinity, 2, { ...oldest, after: 1 }), [[6, 7], 7]);
+    assert.deepEqual(await list(Infinity, 2, { ...oldest, after: 3 }), [[6, 7], 7]);
+    assert.deepEqual(await list(12, 2, { ...oldest, after: 7 }), [[10, 11], undefined]);
+    assert.deepEqual(await list(Infinity, 2, { ...oldest, after: 13 }), [[], undefined]);
   });
 
   test('skips the changes of an import, and shows one that is still running', async (t) => {
@@ -283,13 +304,13 @@ function testCollapsed(prepare: PrepareStore): void {
       const numbers = countTo(5_000).map((n) => start + n);
       await parts.write({}, false, (part) => importNumbers(store, actor, numbers, part));
     }
-    const page = await store.listCollapsedChanges(actor.sellerId, { upTo: Infinity, limit: 10 });
+    const page = await store.listCollapsedChanges(actor.sellerId, NEWEST);
     assert.deepEqual(page.movements.map(({ position }) => position), [15_001, 1]);
     assert.equal(page.next, undefined);
     clock.now += 10 * DAY_MS;
     await store.createProduct(actor, makeNewProduct());
     await store.pruneHistory(clock.now - DAY_MS);
-    const rest = await store.listCollapsedChanges(actor.sellerId, { upTo: Infinity, limit: 10 });
+    const rest = await store.listCollapsedChanges(actor.sellerId, NEWEST);
     assert.deepEqual(rest.movements.map(({ position }) => position), [15_002]);
     assert.deepEqual([rest.next, rest.prunedTo], [undefined, 15_001]);
   });

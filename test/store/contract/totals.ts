@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
+import type { ProductFilter } from '../../../src/domain/catalogue/product-query.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { CatalogueTotals } from '../../../src/store/search-store.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -15,6 +16,7 @@ const LARGEST = 1_000_000_000;
 export function testTotals(prepare: PrepareStore): void {
   testSums(prepare);
   testLowStock(prepare);
+  testCounts(prepare);
 }
 
 /** Of the catalogue as it stands. */
@@ -93,6 +95,28 @@ function testLowStock(prepare: PrepareStore): void {
     for (const [stockMax, limit, found] of expected) {
       const count = await store.countLowStock(sellerId, { stockMax, limit }, 6);
       assert.equal(count, found, `${stockMax} to ${limit}`);
+    }
+  });
+}
+
+function testCounts(prepare: PrepareStore): void {
+  test('counts the products that match a filter', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [{ sellerId, ...actor }, other] = [await makeActor(store), await makeActor(store)];
+    const products = countTo(60).map((n) => makeNewProduct({
+      name: n % 3 === 0 ? `Blue mug ${n}` : `Plate ${n}`, category: n % 2 === 0 ? 'Even' : 'Odd',
+      stock: n,
+    }));
+    await store.importProducts({ sellerId, ...actor }, products, 'create');
+    await store.createProduct(other, makeNewProduct({ name: 'Blue mug', category: 'Even' }));
+    const expected: readonly [filter: ProductFilter, count: number][] = [
+      [{}, 60], [{ category: 'Even' }, 30], [{ q: 'mug' }, 20], [{ q: 'MUG 3' }, 5],
+      [{ q: 'mug', category: 'Odd' }, 10], [{ category: 'Even', stockMax: 10 }, 5],
+      [{ q: 'blue mug', category: 'Even', stockMin: 50 }, 2], [{ category: 'None' }, 0],
+    ];
+    for (const [filter, count] of expected) {
+      const counted = await store.countProducts(sellerId, filter, 60);
+      assert.deepEqual(counted, { count, isExact: true }, JSON.stringify(filter));
     }
   });
 }

@@ -1,13 +1,14 @@
 /** The audit log of the account, its keys and its webhooks, newest first. */
-import { splitPage } from '../../../api/list.ts';
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Field } from '../forms/fields.ts';
-import { readFilters, renderFilters } from '../forms/filter.ts';
-import { NO_ERRORS } from '../forms/form.ts';
-import { findWholeNumber } from '../forms/typed-values.ts';
+import { errorSummary, type Field } from '../forms/fields.ts';
+import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
+import { statusOf } from '../forms/form-page.ts';
+import {
+  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
+} from '../forms/paging.ts';
 import { describeBrowser } from '../html/browser.ts';
-import { pager, type Row, table } from '../html/elements.ts';
+import { type Row, table } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
@@ -53,29 +54,43 @@ const FIELDS: readonly Field[] = [{
 /** The subject of these events is a User-Agent or a number of browsers. */
 const BROWSER_TYPES: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
-/** GET /portal/activity: 200 */
+/** GET /portal/activity: 200, 400 */
 export async function showActivity(request: PageRequest, portal: Portal): Promise<Reply> {
   const { query, link, account: { sellerId } } = request;
+  const { store } = portal;
   const form = readFilters(query, FIELDS);
   const type = AUDIT_TYPES.find((known) => known === form.get('type'));
-  const before = findWholeNumber(query.get('before'));
-  const found = await portal.store.listAuditEvents(sellerId, {
-    type, before, limit: ACTIVITY_PAGE_SIZE + 1,
+  const errors = new Map<string, string>();
+  const scope = `activity ${sellerId} ${type}`;
+  const page = await readListPage<AuditEvent, number>(portal, {
+    scope, start: readStart(request, portal, scope, errors), keyOf: ({ n }) => n,
+    async read(start) {
+      const beyond = start?.isBackward ? { before: undefined, after: start.key }
+        : { before: start?.key };
+      const limit = ACTIVITY_PAGE_SIZE;
+      const found = await store.listAuditEvents(sellerId, { ...beyond, type, limit: limit + 1 });
+      return toReadRows(found, limit, ({ n }) => n);
+    },
   });
-  const { page: events, last } = splitPage(found, ACTIVITY_PAGE_SIZE);
+  const state = filterState(form, errors);
+  const total = await countList(page, () => store.countAuditEvents(sellerId, type));
   return renderPage(request, portal, {
     title: 'Activity',
-    content: html`${renderFilters(link('/activity'), FIELDS, { form, errors: NO_ERRORS })}
+    status: statusOf(state),
+    content: html`${errorSummary(state, FIELDS)}
+      ${renderFilters(link('/activity'), FIELDS, state)}
       ${table({
     caption: 'Activity of the account, its keys and its webhooks',
     columns: ['Event', 'Time', 'Address', 'Details'],
-    rows: events.map((event) => renderEvent(request, event)),
-    empty: html`<p>No ${before !== undefined && 'earlier '}activity${
+    rows: page.rows.map((event) => renderEvent(request, event)),
+    empty: html`<p>No ${!page.isFirst && 'earlier '}activity${
       type !== undefined && ' of this type'}.
         <a href="${link('/activity')}">Show all activity</a></p>`,
   })}
-      ${pager('Pages of activity', before === undefined ? undefined : link('/activity', form),
-    last && link('/activity', new URLSearchParams([...form, ['before', String(last.n)]])))}`,
+      ${renderPager(request, {
+    label: 'Pages of activity', noun: 'events', page, total,
+    linkTo: (cursor) => link('/activity', withCursor(form, cursor)),
+  })}`,
   });
 }
 

@@ -4,23 +4,28 @@ import { findSku } from '../../../domain/catalogue/product.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import { type ImportId, parseImportId, parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
+import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
+import { DATE_FIELDS, readTimeRange, renderPresets } from '../forms/date-range.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
+import {
+  countList, type PageStart, readStart, renderPager, withCursor,
+} from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { numeric, pager, type Row, table } from '../html/elements.ts';
+import { numeric, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
-import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
+import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import { findRecords, renderLink } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import { describeChange } from './change-description.ts';
+import { type HistoryPage, readHistoryPage, readMovementPage } from './history-page.ts';
 import { readImportLines, renderImportLine } from './import-line.ts';
 
 const FIELDS: readonly Field[] = [
@@ -28,6 +33,7 @@ const FIELDS: readonly Field[] = [
     name: 'type', label: 'Type', control: 'select',
     choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
   },
+  ...DATE_FIELDS,
   { name: 'product', label: 'Product', hint: 'SKU or product ID' },
   { name: 'import', label: 'Import', hint: 'Import ID' },
   {
@@ -41,15 +47,18 @@ const NO_IMPORT = 0 as ImportId;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { link } = request;
-  const search = readSearch(request);
-  const page = await readPage(request, portal, search);
-  const { movements, next } = page;
+  const { link, account: { sellerId } } = request;
+  const search = readSearch(request, portal);
+  const { filter, upTo, isCollapsed, state: { form } } = search;
+  const page = await readChanges(request, portal, search);
+  const count = () => portal.store.countMovements(sellerId, { filter, after: 0, upTo });
+  const total = await (isCollapsed ? count() : countList(page, count));
   return renderPage(request, portal, {
     title: 'Changes',
     status: statusOf(search.state),
     content: html`${errorSummary(search.state, FIELDS)}
       ${renderFilters(link('/changes'), FIELDS, search.state)}
+      ${renderPresets(request, portal, form, (filters) => link('/changes', filters))}
       ${await renderImport(request, portal, search)}
       ${table({
     caption: 'Changes, newest first',
@@ -57,9 +66,11 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
     rows: await renderRows(request, portal, search, page),
     empty: renderEmpty(request, search, page),
   })}
-      ${movements.length > 0 && next === undefined && renderEnd(request, page)}
-      ${pager('Pages of changes', search.upTo === undefined ? undefined : linkTo(request, search),
-    next === undefined ? undefined : linkTo(request, search, next))}`,
+      ${page.rows.length > 0 && page.next === undefined && renderEnd(request, page)}
+      ${renderPager(request, {
+    label: 'Pages of changes', noun: 'changes', page, total, isGrouped: isCollapsed,
+    linkTo: (cursor) => link('/changes', withCursor(form, cursor)),
+  })}`,
   });
 }
 
@@ -83,12 +94,15 @@ interface Search {
   readonly filter: MovementFilter;
   /** Whether each import is one line: a filter selects changes themselves. */
   readonly isCollapsed: boolean;
-  /** The newest position to show; undefined for all. */
-  readonly upTo: number | undefined;
+  /** The newest position to show. */
+  readonly upTo: number;
+  readonly scope: string;
+  readonly start: PageStart<number> | undefined;
   readonly state: FormState;
 }
 
-function readSearch({ query, account: { sellerId } }: PageRequest): Search {
+function readSearch(request: PageRequest, portal: Portal): Search {
+  const { query, account: { sellerId, timeZone } } = request;
   const form = readFilters(query, FIELDS);
   const errors = new Map<string, string>();
   const [type, product, position] = [form.get('type'), form.get('product'), form.get('up_to')];
@@ -106,19 +120,28 @@ function readSearch({ query, account: { sellerId } }: PageRequest): Search {
   if (position !== '' && upTo === undefined) {
     errors.set('up_to', 'Must be a whole number of at least 1.');
   }
-  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku, importId };
+  const range = readTimeRange(form, timeZone, errors);
+  const filter = {
+    types: types.length === 0 ? CHANGE_TYPES : types, productId, sku, importId, ...range,
+  };
   const isCollapsed = filter.types.length === CHANGE_TYPES.length
     && [productId, sku, importId].every((condition) => condition === undefined);
-  return { filter, isCollapsed, upTo, state: filterState(form, errors) };
+  const scope = `changes ${sellerId} ${JSON.stringify([filter, upTo])}`;
+  const start = readStart<number>(request, portal, scope, errors);
+  return {
+    filter, isCollapsed, upTo: upTo ?? Number.MAX_SAFE_INTEGER, scope, start,
+    state: filterState(form, errors),
+  };
 }
 
-function readPage(
-  { account: { sellerId } }: PageRequest, { store }: Portal,
-  { filter, isCollapsed, upTo = Number.MAX_SAFE_INTEGER }: Search,
-): Promise<MovementPage> {
-  const query = { upTo, limit: PORTAL_PAGE_ROWS };
-  return isCollapsed ? store.listCollapsedChanges(sellerId, query)
-    : store.listMovements(sellerId, { ...query, filter, after: 0, isDescending: true });
+function readChanges(
+  { account: { sellerId } }: PageRequest, portal: Portal, search: Search,
+): Promise<HistoryPage> {
+  const { filter, isCollapsed } = search;
+  return isCollapsed
+    ? readHistoryPage(portal, search, (query) =>
+      portal.store.listCollapsedChanges(sellerId, { ...query, ...filter }))
+    : readMovementPage(portal, sellerId, search, filter);
 }
 
 /** Names the import that the filter selects. */
@@ -130,17 +153,9 @@ async function renderImport(
   return record && html`<p>Changes of ${renderLink(request, record)}</p>`;
 }
 
-/** Link with the same filters, up to a position or to the newest change. */
-function linkTo({ link }: PageRequest, { state: { form } }: Search, upTo?: number): string {
-  const query = new URLSearchParams(form);
-  query.delete('up_to');
-  if (upTo !== undefined) query.set('up_to', String(upTo));
-  return link('/changes', query);
-}
-
 async function renderRows(
   request: PageRequest, portal: Portal, { filter, isCollapsed }: Search,
-  { movements: changes, prunedTo }: MovementPage,
+  { rows: changes, prunedTo }: HistoryPage,
 ): Promise<readonly Row[]> {
   const { account: { sellerId }, format, link } = request;
   const { store } = portal;
@@ -177,7 +192,7 @@ async function renderRows(
   });
 }
 
-function renderEmpty(request: PageRequest, search: Search, page: MovementPage): Html {
+function renderEmpty(request: PageRequest, search: Search, page: HistoryPage): Html {
   const { link } = request;
   if (page.next !== undefined) {
     return html`<p>No matches so far. The next page searches further back.</p>`;
@@ -194,7 +209,7 @@ function renderEmpty(request: PageRequest, search: Search, page: MovementPage): 
 }
 
 /** The note on pruned history; undefined if nothing was pruned. */
-function renderEnd({ format }: PageRequest, { prunedTo }: MovementPage): Html | undefined {
+function renderEnd({ format }: PageRequest, { prunedTo }: HistoryPage): Html | undefined {
   if (prunedTo === 0) return undefined;
   return html`<p class="quiet">The history starts after position ${format.number(prunedTo)}. Older
     changes were removed at the end of their retention period.</p>`;

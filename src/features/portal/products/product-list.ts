@@ -1,14 +1,19 @@
 /** The product list: search form, table and empty state. */
-import { formatNextCursor, readProductPage } from '../../../api/products/product-list.ts';
+import { readProductPage } from '../../../api/products/product-list.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import type { SortKey } from '../../../domain/catalogue/product-query.ts';
+import {
+  anchorOf, type KeysetAnchor, type SortKey,
+} from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { changeToast } from '../changes/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { copyable, pager, type Row, table } from '../html/elements.ts';
+import {
+  countList, type PageStart, readListPage, type ReadRows, renderPager, withCursor,
+} from '../forms/paging.ts';
+import { copyable, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -24,8 +29,8 @@ import { type ProductSearch, readSearch, searchFields } from './product-search.t
  * them in full. A long search appears in links, so it takes space from names and categories.
  */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [150, 80, 64];
-const TEXT_MIN_BYTES = 50;
-const LINKS = 2;
+const TEXT_MIN_BYTES = 30;
+const LINKS = 3;
 /** Length of a search that takes no space from texts. */
 const SEARCH_BYTES = 200;
 
@@ -33,17 +38,24 @@ const SEARCH_BYTES = 200;
 export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, link } = request;
   const search = readSearch(request, portal);
-  const { list, scope, anchor, state } = search;
+  const { list, scope, start, state } = search;
   const fields = searchFields(request);
-  const page = await readProductPage(portal.store, { sellerId, position }, list, anchor);
-  const cursor = formatNextCursor(portal.cursors, scope, list, page);
-  const here = (more: Readonly<Record<string, string>>): string =>
-    link('/products', new URLSearchParams([...state.form, ...Object.entries(more)]));
-  const isUnused = page.products.length === 0 && !search.isFiltered && !anchor;
+  let readAt = position;
+  const page = await readListPage<Product, KeysetAnchor>(portal, {
+    scope, start, keyOf: (product) => anchorOf(product, list.sort),
+    async read(from) {
+      const found = await readProducts(request, portal, search, from);
+      readAt = found.position;
+      return found;
+    },
+  });
+  const total = await countList(page, () =>
+    portal.store.countProducts(sellerId, list.filter, position));
+  const isUnused = page.rows.length === 0 && !search.isFiltered && !start;
   return renderPage(request, portal, {
     title: 'Products',
     status: statusOf(state),
-    content: followChanges(request, page.position, html`
+    content: followChanges(request, readAt, html`
       ${await changeToast(request, portal)}
       ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
@@ -51,11 +63,28 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${!isUnused && html`<p class="actions">
         <a class="button primary" href="${link('/products/new')}">New product</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
-      ${productTable(request, portal, page.products, search)}
-      ${page.products.length > 0 && renderExportButtons(request)}
-      ${pager('Pages of products', anchor && here({}), cursor && here({ cursor }))}`),
+      ${productTable(request, portal, page.rows, search)}
+      ${page.rows.length > 0 && renderExportButtons(request)}
+      ${renderPager(request, {
+    label: 'Pages of products', noun: 'products', page, total,
+    linkTo: (cursor) => link('/products', withCursor(state.form, cursor)),
+  })}`),
     scripts: ['live.js'],
   });
+}
+
+async function readProducts(
+  { account: { sellerId }, position }: PageRequest, { store }: Portal,
+  { list }: ProductSearch, start: PageStart<KeysetAnchor> | undefined,
+): Promise<ReadRows<Product, KeysetAnchor> & { readonly position: number }> {
+  const { filter, sort, limit } = list;
+  const page = start?.isBackward ? await store.searchProducts(sellerId, {
+    filter, sort: { ...sort, isDescending: !sort.isDescending }, after: start.key, limit,
+  }, position) : await readProductPage(store, { sellerId, position }, list, start?.key);
+  const last = page.hasMore ? page.products.at(-1) : undefined;
+  return {
+    rows: page.products, next: last && anchorOf(last, sort), position: page.position,
+  };
 }
 
 function productTable(
@@ -112,9 +141,9 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
 }
 
 function renderEmpty(
-  { link, base }: PageRequest, portal: Portal, { isFiltered, anchor }: ProductSearch,
+  { link, base }: PageRequest, portal: Portal, { isFiltered, start }: ProductSearch,
 ): Html {
-  if (anchor !== undefined) return html`<p>No more products.</p>`;
+  if (start !== undefined) return html`<p>No more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }

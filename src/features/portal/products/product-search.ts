@@ -10,6 +10,7 @@ import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../dom
 import type { Choice, Field } from '../forms/fields.ts';
 import { filterState, readFilters } from '../forms/filter.ts';
 import type { Form, FormState } from '../forms/form.ts';
+import { type PageStart, readStart } from '../forms/paging.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-values.ts';
@@ -21,8 +22,8 @@ export interface ProductSearch {
   /** The filters as entered, and the sort. */
   readonly state: FormState;
   readonly isFiltered: boolean;
-  /** Start of the page; undefined for the first page. */
-  readonly anchor: KeysetAnchor | undefined;
+  /** Undefined for the first page. */
+  readonly start: PageStart<KeysetAnchor> | undefined;
 }
 
 const SORTS: readonly Choice[] = [
@@ -53,18 +54,15 @@ export function searchFields({ account: { lowStock } }: PageRequest): readonly F
   ];
 }
 
-export function readSearch(request: PageRequest, { cursors }: Portal): ProductSearch {
+export function readSearch(request: PageRequest, portal: Portal): ProductSearch {
   const form = readFilters(request.query, searchFields(request));
   const errors = new Map<string, string>();
   const parameters = translate(request, form, errors);
   const list = parseValid(parameters, request, errors);
   const scope = cursorScope(request.account.sellerId, list);
-  const anchor = ignoreErrors(
-    () => cursors.parse<KeysetAnchor>(scope, request.query.get('cursor') || undefined),
-    () => { errors.set('cursor', 'This page link is no longer valid. This is the first page.'); },
-  );
+  const start = readStart<KeysetAnchor>(request, portal, scope, errors);
   const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
-  return { list, scope, state: filterState(form, errors), isFiltered, anchor };
+  return { list, scope, state: filterState(form, errors), isFiltered, start };
 }
 
 /** Translates the form to the API's query parameters. */
@@ -90,23 +88,14 @@ function translate(
 function parseValid(
   parameters: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
 ): ListQuery {
-  return ignoreErrors(() => parseListQuery(parameters, account), (error) => {
+  try {
+    return parseListQuery(parameters, account);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
     for (const { parameter = '', detail } of error.issues) {
       errors.set(parameter, detail);
       parameters.delete(parameter);
     }
-  }) ?? parseListQuery(parameters, account);
-}
-
-/** Undefined for an invalid query, whose error is passed to `note`. */
-function ignoreErrors<Value>(
-  read: () => Value, note: (error: AppError) => void,
-): Value | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
-    note(error);
-    return undefined;
+    return parseListQuery(parameters, account);
   }
 }

@@ -3,57 +3,60 @@ import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import type { MovementPage } from '../../../store/history-store.ts';
+import { type HistoryPage, readMovementPage } from '../changes/history-page.ts';
+import { countList, readStart, renderPager, withCursor } from '../forms/paging.ts';
+import type { ListCount } from '../../../store/write.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import {
-  KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
+  KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, REASON_BYTES, SOURCE_BYTES,
 } from '../limits.ts';
-import { numeric, pager, table } from '../html/elements.ts';
+import { numeric, table } from '../html/elements.ts';
 import { findRecords, renderLink } from '../records/import-record.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { findWholeNumber } from '../forms/typed-values.ts';
 import { pathOf } from './product-path.ts';
 
-export interface StockLedger extends Pick<MovementPage, 'movements' | 'next'> {
+export interface StockLedger {
   /** The newest movements, for the plot. */
   readonly newest: readonly Change[];
-  readonly isFirst: boolean;
+  readonly page: HistoryPage;
+  readonly total: ListCount | undefined;
   readonly keyNames: ReadonlyMap<KeyId, string>;
   readonly records: ReadonlyMap<ImportId, ImportRecord>;
 }
 
-/** Reads the page that starts at the query parameter `up_to`; default: the first page. */
+/** Reads the page of the query's cursor; without a valid one, the first page. */
 export async function readLedger(
   request: PageRequest, portal: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {
-  const { query } = request;
   const { store } = portal;
-  const upTo = findWholeNumber(query.get('up_to')) || undefined;
-  const read = (from: number | undefined, limit: number): Promise<MovementPage> =>
+  const filter = { productId: id };
+  const span = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
+  const scope = `stock ledger ${sellerId} ${id}`;
+  const start = readStart<number>(request, portal, scope, new Map());
+  const [{ movements: newest }, page] = await Promise.all([
     store.listMovements(sellerId, {
-      filter: { productId: id }, after: 0, upTo: from ?? Number.MAX_SAFE_INTEGER,
-      isDescending: true, limit,
-    });
-  const [{ movements: newest }, { movements, next }] =
-    await Promise.all([read(undefined, PLOT_MOVEMENTS_LIMIT), read(upTo, PORTAL_PAGE_ROWS)]);
-  const keyNames = await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId));
+      ...span, filter, isDescending: true, limit: PLOT_MOVEMENTS_LIMIT,
+    }),
+    readMovementPage(portal, sellerId, { ...span, scope, start }, filter),
+  ]);
+  const total = await countList(page, () => store.countMovements(sellerId, { ...span, filter }));
+  const keyNames = await readKeyNames(store, sellerId, page.rows.map(({ keyId }) => keyId));
   const records = await findRecords(
-    request, portal, movements.flatMap(({ importId }) => importId ?? []),
+    request, portal, page.rows.flatMap(({ importId }) => importId ?? []),
   );
-  return { newest, movements, next, isFirst: upTo === undefined, keyNames, records };
+  return { newest, page, total, keyNames, records };
 }
 
 export function renderLedger(
   request: PageRequest, product: Product, ledger: StockLedger,
 ): Html {
   const { link, format } = request;
-  const { movements, next, isFirst, keyNames, records } = ledger;
-  const here = link(pathOf(product));
+  const { page, total, keyNames, records } = ledger;
   return html`${table({
     caption: 'Stock movements, newest first',
     columns: ['When', numeric('Change'), numeric('Stock'), 'Reason', 'Source', 'By', 'Import'],
-    rows: movements.map(({ at, type, movement, keyId, actor, importId }) => {
+    rows: page.rows.map(({ at, type, movement, keyId, actor, importId }) => {
       const { before, after, reason, source } = movement;
       const record = importId && records.get(importId);
       return [
@@ -66,12 +69,13 @@ export function renderLedger(
         record && renderLink(request, record),
       ];
     }),
-    empty: html`<p>${isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,
+    empty: html`<p>${page.isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,
   })}
-  ${pager(
-    'Pages of movements', isFirst ? undefined : `${here}#movements`,
-    next === undefined ? undefined : `${here}?up_to=${next}#movements`,
-  )}`;
+  ${renderPager(request, {
+    label: 'Pages of movements', noun: 'movements', page, total,
+    linkTo: (cursor) => `${link(pathOf(product), withCursor(new URLSearchParams(), cursor))
+    }#movements`,
+  })}`;
 }
 
 const WHY: Readonly<Record<Change['type'], string>> = {

@@ -1,15 +1,17 @@
 /** Import records: the list of all imports, and the page of one. */
-import { splitPage } from '../../../api/list.ts';
 import {
   countChanges, IMPORT_KINDS, type ImportRecord, type RevertedChanges,
 } from '../../../domain/catalogue/import.ts';
-import { formatImportId, formatKeyId, parseImportId } from '../../../domain/id.ts';
+import { formatImportId, formatKeyId, type ImportId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { facts, numeric, pager, table } from '../html/elements.ts';
+import {
+  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
+} from '../forms/paging.ts';
+import { facts, numeric, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
@@ -37,24 +39,31 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
   const form = readFilters(query, FIELDS);
   const kind = IMPORT_KINDS.find((known) => known === form.get('kind'));
   const isKnown = kind !== undefined || form.get('kind') === '';
-  const state = filterState(form, new Map(isKnown ? []
-    : [['kind', 'Choose one of the listed types.']]));
-  const before = parseImportId(sellerId, query.get('before') ?? '');
-  const found = await portal.store.listImports(
-    sellerId, { before, kind, limit: PORTAL_PAGE_ROWS + 1 },
-  );
-  const { page, last } = splitPage(found, PORTAL_PAGE_ROWS);
-  const linkTo = (more: Readonly<Record<string, string>>): string =>
-    link('/imports', new URLSearchParams({ ...kind && { kind }, ...more }));
+  const errors = new Map(isKnown ? [] : [['kind', 'Choose one of the listed types.']]);
+  const scope = `import records ${sellerId} ${kind}`;
+  const page = await readListPage<ImportRecord, ImportId>(portal, {
+    scope, start: readStart(request, portal, scope, errors), keyOf: ({ id }) => id,
+    async read(start) {
+      const beyond = start?.isBackward ? { before: undefined, after: start.key }
+        : { before: start?.key };
+      const limit = PORTAL_PAGE_ROWS;
+      const found = await portal.store.listImports(sellerId, { ...beyond, kind, limit: limit + 1 });
+      return toReadRows(found, limit, ({ id }) => id);
+    },
+  });
+  const state = filterState(form, errors);
+  const total = await countList(page, () => portal.store.countImports(sellerId, kind));
   return renderPage(request, portal, {
     title: 'Imports',
     status: statusOf(state),
     content: html`${errorSummary(state, FIELDS)}
       <p>Imports of files, stock syncs and stocktakes, from this portal and from programs.</p>
       ${renderFilters(link('/imports'), FIELDS, state)}
-      ${await renderRecords(request, portal, page)}
-      ${pager('Pages of imports', before === undefined ? undefined : linkTo({}),
-    last && linkTo({ before: formatImportId(sellerId, last.id) }))}`,
+      ${await renderRecords(request, portal, page.rows)}
+      ${renderPager(request, {
+    label: 'Pages of imports', noun: 'imports', page, total,
+    linkTo: (cursor) => link('/imports', withCursor(form, cursor)),
+  })}`,
   });
 }
 

@@ -8,9 +8,11 @@ import {
 } from '../../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
+import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/row.ts';
 import { comparisonsOf } from '../../sql/product-filter.ts';
+import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
 
@@ -56,6 +58,18 @@ export async function searchProducts(
     products: found.slice(0, limit), hasMore: found.length > limit,
     position: readInteger(first, 'seller_position'),
   };
+}
+
+export async function countProducts(
+  query: Query, sellerId: SellerId, filter: ProductFilter, position: number,
+): Promise<ListCount> {
+  const values: Value[] = [sellerId, COUNTED_ROWS];
+  const conditions = conditionsOf(filter, position, (value) => `$${values.push(value)}`);
+  const [row = {}] = await query(`
+    SELECT count(*) AS products FROM (
+      SELECT FROM product AS p WHERE ${['p.seller_id = $1', ...conditions].join(' AND ')} LIMIT $2
+    ) AS counted`, ...values);
+  return toListCount(readInteger(row, 'products'));
 }
 
 function conditionsOf(

@@ -12,7 +12,7 @@ import { explainFailure } from '../engine/failures.ts';
 import { POSTGRES_EXPORT_PAGE_SIZE } from '../limits.ts';
 import { type Query, queryOf } from '../sql.ts';
 import type { Pool } from '../wire/pool.ts';
-import { searchProducts } from './product-search.ts';
+import { countProducts, searchProducts } from './product-search.ts';
 
 /** Sums are exact: numeric has no limit. */
 const READ_TOTALS = `
@@ -28,6 +28,8 @@ export function searchMethods(query: Query, exports: Pool): SearchStore {
   return {
     searchProducts: (sellerId, search, position) =>
       searchProducts(query, sellerId, search, position),
+    countProducts: (sellerId, filter, position) =>
+      countProducts(query, sellerId, filter, position),
     async readTotals(sellerId) {
       const [row = {}] = await query(READ_TOTALS, sellerId);
       return {

@@ -1,7 +1,7 @@
 /**
- * The newest changes with each import as one entry, its last change. Imports without changes of
- * others in between are skipped without being read; within the rest, slices are read as in
- * `ledger.ts`, and a page ends early if it takes too many.
+ * The changes with each import as one entry, its last change, in both directions. Imports without
+ * changes of others in between are skipped without being read; within the rest, slices are read as
+ * in `ledger.ts`, and a page ends early if it takes too many.
  */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
@@ -9,7 +9,7 @@ import type { ImportId, SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { CollapsedQuery, MovementPage } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT, LEDGER_STEPS_LIMIT } from '../../limits.ts';
-import type { CollapsedQueries } from './queries.ts';
+import type { CollapsedQueries, Span } from './queries.ts';
 
 /** An entry of the page, and where the history continues after it. */
 interface Entry {
@@ -17,46 +17,68 @@ interface Entry {
   readonly next: number;
 }
 
+/** @param span The part of the history that has the page. */
 export async function listCollapsedChanges(
-  queries: CollapsedQueries, sellerId: SellerId, { upTo, limit }: CollapsedQuery,
+  queries: CollapsedQueries, sellerId: SellerId, query: CollapsedQuery,
+  { after: start, upTo: end, prunedTo }: Span & { readonly prunedTo: number },
 ): Promise<MovementPage> {
-  const { prunedTo, position } = await queries.findReach(sellerId);
+  const { isDescending, isContinued, limit } = query;
   const entries: Entry[] = [];
-  let end = Math.min(upTo, position);
-  for (let step = 0; step < LEDGER_STEPS_LIMIT && end > prunedTo; step += 1) {
+  let [after, upTo] = [start, end];
+  for (let step = 0; step < LEDGER_STEPS_LIMIT && after < upTo; step += 1) {
     if (step > 0) await yieldToEventLoop();
-    const [last] = await queries.listChangesAt(sellerId, [end]);
-    if (last?.importId !== undefined) {
-      const imported = findEntry(last, await queries.findImports(sellerId, [last.importId]));
-      // A page that begins within an import begins with that import.
-      if (imported && (step === 0 || imported.isLast)) entries.push(imported);
-      end = imported?.next ?? end;
-    }
-    const after = Math.max(prunedTo, end - HISTORY_SCAN_LIMIT);
-    const changes = await queries
-      .scanCollapsed(sellerId, { after, upTo: end }, limit + 1 - entries.length);
+    const edge = await findImported(queries, sellerId, isDescending ? upTo : after + 1);
+    if (edge && isDescending) {
+      // A first page that begins within an import begins with that import.
+      if (edge.isLast || (step === 0 && !isContinued)) entries.push(edge);
+      upTo = edge.next;
+    } else if (edge?.isAlone) after = Math.max(after, edge.last - 1);
+    const part = isDescending ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
+      : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+    const missing = limit + 1 - entries.length;
+    const changes = await queries.scanCollapsed(sellerId, part, isDescending, missing);
     const ids = changes.flatMap(({ importId }) => importId ?? []);
     const records = ids.length === 0 ? new Map() : await queries.findImports(sellerId, ids);
-    entries.push(...changes.map((change) =>
-      findEntry(change, records) ?? { change, next: change.position - 1 }));
+    entries.push(...changes.map((change) => ({
+      change,
+      next: isDescending ? describe(change, records)?.next ?? change.position - 1 : change.position,
+    })));
     if (entries.length > limit) break;
-    end = after;
+    if (isDescending) upTo = part.after;
+    else after = part.upTo;
   }
   const movements = entries.slice(0, limit).map(({ change }) => change);
   if (entries.length > limit) return { movements, next: entries[limit - 1]?.next, prunedTo };
-  return { movements, next: end > prunedTo ? end : undefined, prunedTo };
+  return { movements, next: after >= upTo ? undefined : isDescending ? upTo : after, prunedTo };
 }
 
-/** The entry of a change that is part of an import; `next` skips what is only of it. */
-function findEntry(
+interface Imported extends Entry {
+  /** Position of the import's last change, and whether this is it. */
+  readonly last: number;
+  readonly isLast: boolean;
+  /** Whether no change of others is in between: then `next` skips the import. */
+  readonly isAlone: boolean;
+}
+
+/** The change at a position if it is part of an import. */
+async function findImported(
+  queries: CollapsedQueries, sellerId: SellerId, position: number,
+): Promise<Imported | undefined> {
+  const [change] = await queries.listChangesAt(sellerId, [position]);
+  return change?.importId === undefined ? undefined
+    : describe(change, await queries.findImports(sellerId, [change.importId]));
+}
+
+function describe(
   change: Change, records: ReadonlyMap<ImportId, ImportRecord>,
-): Entry & { readonly isLast: boolean } | undefined {
+): Imported | undefined {
   const record = change.importId === undefined ? undefined : records.get(change.importId);
-  const { firstPosition, lastPosition } = record ?? {};
-  if (!record || firstPosition === undefined || lastPosition === undefined) return undefined;
-  const isAlone = countChanges(record) === lastPosition - firstPosition + 1;
+  const { firstPosition, lastPosition: last } = record ?? {};
+  if (!record || firstPosition === undefined || last === undefined) return undefined;
+  const isAlone = countChanges(record) === last - firstPosition + 1;
   const { position } = change;
   return {
-    change, next: isAlone ? firstPosition - 1 : position - 1, isLast: position === lastPosition,
+    change, next: isAlone ? firstPosition - 1 : position - 1, last, isLast: position === last,
+    isAlone,
   };
 }

@@ -41,8 +41,8 @@ interface HistoryMethodsOptions {
 }
 
 type HistoryMethods = Pick<Store,
-  | 'listMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots' | 'findPositionAt'
-  | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
+  | 'listMovements' | 'countMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots'
+  | 'findPositionAt' | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
   | 'startRevert' | 'pruneHistory' | 'pruneIdempotency'
 >;
 
@@ -53,7 +53,10 @@ export function historyMethods(
   const past = new PastCatalogue(queries);
   return {
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
-    listCollapsedChanges: (sellerId, query) => listCollapsedChanges(queries, sellerId, query),
+    countMovements: (sellerId, query) => ledger.countMovements(sellerId, query),
+    listCollapsedChanges: async (sellerId, query) => listCollapsedChanges(
+      queries, sellerId, query, await ledger.findSpan(sellerId, { ...query, filter: query }),
+    ),
     findPreviousSnapshots: (sellerId, positions) =>
       ledger.findPreviousSnapshots(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),

@@ -3,11 +3,14 @@
  * short slices and yields in between. Change events are immutable, so the slices need no common
  * snapshot.
  */
-import type { Change } from '../../../domain/catalogue/change.ts';
+import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { MovementFilter, MovementPage, MovementQuery } from '../../history-store.ts';
-import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../../limits.ts';
+import {
+  HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT, LIST_COUNT_LIMIT,
+} from '../../limits.ts';
+import type { ListCount } from '../../write.ts';
 import { assertReached } from '../history.ts';
 import type { LedgerQueries, Span } from './queries.ts';
 
@@ -32,7 +35,7 @@ export class Ledger {
   }
 
   async listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage> {
-    const span = await this.#findSpan(sellerId, query);
+    const span = await this.findSpan(sellerId, query);
     const { sku, productId } = query.filter;
     if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
     const movements: Change[] = [];
@@ -50,6 +53,25 @@ export class Ledger {
       }
     }
     return endPage(movements, query, span);
+  }
+
+  async countMovements(
+    sellerId: SellerId, query: Omit<MovementQuery, 'isDescending' | 'limit'>,
+  ): Promise<ListCount | undefined> {
+    const { sku, productId, ...others } = query.filter;
+    if (sku !== undefined || productId !== undefined) {
+      const limit = LIST_COUNT_LIMIT / 10;
+      const page = await this.listMovements(sellerId, { ...query, isDescending: true, limit });
+      return { count: page.movements.length, isExact: page.next === undefined };
+    }
+    const { after, upTo } = await this.findSpan(sellerId, query);
+    const { types, source, reason, importId } = others;
+    const isWhole = types?.length === CHANGE_TYPES.length
+      && [source, reason, importId].every((condition) => condition === undefined);
+    if (isWhole) return { count: Math.max(upTo - after, 0), isExact: true };
+    if (upTo - after > HISTORY_SCAN_LIMIT) return undefined;
+    const count = await this.#queries.countMovements(sellerId, { after, upTo }, query.filter);
+    return { count, isExact: true };
   }
 
   async findPreviousSnapshots(
@@ -72,8 +94,8 @@ export class Ledger {
   }
 
   /** The part of the history that may match a query. */
-  async #findSpan(
-    sellerId: SellerId, { filter, after, upTo }: MovementQuery,
+  async findSpan(
+    sellerId: SellerId, { filter, after, upTo }: Pick<MovementQuery, 'filter' | 'after' | 'upTo'>,
   ): Promise<KeptSpan> {
     const { prunedTo, position } = await this.#queries.findReach(sellerId);
     const { since, until, importId } = filter;

@@ -97,6 +97,8 @@ export interface LedgerQueries extends ReachQueries, TimeQueries, SnapshotQuerie
   scanMovements(
     sellerId: SellerId, span: Span, filter: MovementFilter, isDescending: boolean, limit: number,
   ): Awaitable<readonly Change[]>;
+  /** The same, counted. */
+  countMovements(sellerId: SellerId, span: Span, filter: MovementFilter): Awaitable<number>;
   /** The last changes of the products that a filter names by SKU, id, or both. */
   findNewest(
     sellerId: SellerId, filter: MovementFilter, limit: number,
@@ -122,8 +124,10 @@ export interface ImportQueries {
 
 export interface CollapsedQueries extends ReachQueries, ImportQueries {
   listChangesAt: LedgerQueries['listChangesAt'];
-  /** Changes without those of imports, except the last change of each import; newest first. */
-  scanCollapsed(sellerId: SellerId, span: Span, limit: number): Awaitable<readonly Change[]>;
+  /** Changes without those of imports, except the last change of each import. */
+  scanCollapsed(
+    sellerId: SellerId, span: Span, isDescending: boolean, limit: number,
+  ): Awaitable<readonly Change[]>;
 }
 
 interface ProductQueries {

@@ -9,6 +9,7 @@ import {
   type AuditKey, type AuditLog, type AuditSegment, chainHash, EMPTY_CHAIN, extendSegment,
   type HashedEvent, SEGMENT_ORIGINS, SERVER_CHAIN, startSegment,
 } from '../../rules/audit.ts';
+import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { readBytes, readId, readInteger, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
@@ -62,17 +63,31 @@ function prepareWriteSegment(sql: Sql) {
 }
 
 export function auditQueries(sql: Sql) {
-  const list = sql.prepare(`
-    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId AND n < :before
+  // A statement without a type, since one for both would not use the index on types.
+  const prepareOne = (prepare: (type: string) => string) =>
+    ({ all: sql.prepare(prepare('')), ofType: sql.prepare(prepare('AND type = :type')) });
+  const newest = prepareOne((type) => `
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId ${type} AND n < :before
     ORDER BY n DESC LIMIT :limit`);
-  const listOfType = sql.prepare(`
-    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId AND type = :type AND n < :before
-    ORDER BY n DESC LIMIT :limit`);
+  const oldest = prepareOne((type) => `
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = :sellerId ${type} AND n > :after
+    ORDER BY n LIMIT :limit`);
+  const counted = prepareOne((type) => `
+    SELECT count(*) AS count FROM (
+      SELECT n FROM audit_event WHERE seller_id = :sellerId ${type} LIMIT :limit) AS newest`);
   return {
-    async listAuditEvents(sellerId, { type, before = Number.MAX_SAFE_INTEGER, limit }) {
-      const rows = type === undefined ? await list.all({ sellerId, before, limit })
-        : await listOfType.all({ sellerId, type, before, limit });
+    async listAuditEvents(sellerId, { type, before = Number.MAX_SAFE_INTEGER, after, limit }) {
+      const statements = after === undefined ? newest : oldest;
+      const beyond = after === undefined ? { before } : { after };
+      const rows = type === undefined ? await statements.all.all({ sellerId, ...beyond, limit })
+        : await statements.ofType.all({ sellerId, ...beyond, type, limit });
       return rows.map(mapEvent);
+    },
+    async countAuditEvents(sellerId, type) {
+      const row = type === undefined
+        ? await counted.all.get({ sellerId, limit: COUNTED_ROWS })
+        : await counted.ofType.get({ sellerId, type, limit: COUNTED_ROWS });
+      return toListCount(readInteger(row ?? {}, 'count'));
     },
   } satisfies Partial<QueriesOf<AccountStore>>;
 }

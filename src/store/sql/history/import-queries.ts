@@ -4,6 +4,7 @@ import {
 } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId, SellerId } from '../../../domain/id.ts';
 import type { ImportStore } from '../../import-store.ts';
+import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { ImportQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
@@ -15,11 +16,19 @@ export function importQueries(sql: Sql) {
   const listAmong = sql.prepare(`
     SELECT ${columns} FROM import
     WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
-  const list = sql.prepare(`
+  const prepareList = (beyond: string, order: 'ASC' | 'DESC') => sql.prepare(`
     SELECT ${columns} FROM import
-    WHERE seller_id = :sellerId AND id < :before
+    WHERE seller_id = :sellerId AND id ${beyond}
       AND (CAST(:kind AS text) IS NULL OR kind = :kind)
-    ORDER BY id DESC LIMIT :limit`);
+    ORDER BY id ${order} LIMIT :limit`);
+  const listNewest = prepareList('< :before', 'DESC');
+  const listOldest = prepareList('> :after', 'ASC');
+  const count = sql.prepare(`
+    SELECT count(*) AS listed,
+      count(CASE WHEN CAST(:kind AS text) IS NULL OR kind = :kind THEN 1 END) AS matching
+    FROM (
+      SELECT kind FROM import WHERE seller_id = :sellerId ORDER BY id DESC LIMIT :limit
+    ) AS newest`);
   async function findImports(
     sellerId: SellerId, ids: readonly ImportId[],
   ): Promise<ReadonlyMap<ImportId, ImportRecord>> {
@@ -29,9 +38,16 @@ export function importQueries(sql: Sql) {
   return {
     findImports,
     findImport: async (sellerId, id) => (await findImports(sellerId, [id])).get(id),
-    async listImports(sellerId, { before = Number.MAX_SAFE_INTEGER, kind, limit }) {
-      const rows = await list.all({ sellerId, before, kind, limit });
+    async listImports(sellerId, { before = Number.MAX_SAFE_INTEGER, after, kind, limit }) {
+      const rows = after === undefined ? await listNewest.all({ sellerId, before, kind, limit })
+        : await listOldest.all({ sellerId, after, kind, limit });
       return rows.map((row) => mapImport(sellerId, row));
+    },
+    async countImports(sellerId, kind) {
+      const row = await count.get({ sellerId, kind, limit: COUNTED_ROWS }) ?? {};
+      const listed = toListCount(readInteger(row, 'listed'));
+      if (kind === undefined) return listed;
+      return listed.isExact ? toListCount(readInteger(row, 'matching')) : undefined;
     },
   } satisfies QueriesOf<ImportStore> & ImportQueries;
 }

@@ -36,42 +36,53 @@ function prepareListVersions(sql: Sql) {
 
 /** Changes of any product. */
 function scanQueries(sql: Sql) {
-  const prepareScan = (direction: 'ASC' | 'DESC') => sql.prepare(`
-    SELECT ${CHANGE_COLUMNS} FROM change
-    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+  const matches = `
+    seller_id = :sellerId AND position > :after AND position <= :upTo
       AND CASE WHEN CAST(:types AS text) IS NULL THEN stock_before <> stock_after
         ELSE ${sql.isPartOf('type', ':types')} END
       AND (CAST(:source AS text) IS NULL OR source = :source)
       AND (CAST(:reason AS text) IS NULL OR reason = :reason)
-      AND at <= :until AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
-    ORDER BY position ${direction} LIMIT :limit`);
-  const [ascending, descending] = [prepareScan('ASC'), prepareScan('DESC')];
+      AND at <= :until AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)`;
+  const scan = prepareBothWays(sql, `
+    SELECT ${CHANGE_COLUMNS} FROM change WHERE ${matches}`);
+  const count = sql.prepare(`SELECT count(*) AS count FROM change WHERE ${matches}`);
   // Changes whose record is gone are listed.
-  const scanCollapsed = sql.prepare(`
+  const scanCollapsed = prepareBothWays(sql, `
     SELECT ${CHANGE_COLUMNS} FROM change AS c
     WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
       AND (import_id IS NULL OR position = coalesce((
         SELECT i.last_position FROM import AS i
-        WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))
-    ORDER BY position DESC LIMIT :limit`);
+        WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))`);
   return {
     async scanMovements(
       sellerId: SellerId, span: Span, filter: MovementFilter, isDescending: boolean, limit: number,
     ): Promise<Change[]> {
-      const { source, reason, until = Number.MAX_SAFE_INTEGER, types, importId } = filter;
-      const rows = await (isDescending ? descending : ascending).all({
-        sellerId, ...span, limit, source, reason, until, importId,
-        types: types?.join(' '),
-      });
+      const rows = await scan(isDescending).all({ ...bindFilter(sellerId, span, filter), limit });
       return rows.map((row) => mapChange(sellerId, row));
     },
+    async countMovements(
+      sellerId: SellerId, span: Span, filter: MovementFilter,
+    ): Promise<number> {
+      return readInteger(await count.get(bindFilter(sellerId, span, filter)) ?? {}, 'count');
+    },
     async scanCollapsed(
-      sellerId: SellerId, { after, upTo }: Span, limit: number,
+      sellerId: SellerId, { after, upTo }: Span, isDescending: boolean, limit: number,
     ): Promise<Change[]> {
-      const rows = await scanCollapsed.all({ sellerId, after, upTo, limit });
+      const rows = await scanCollapsed(isDescending).all({ sellerId, after, upTo, limit });
       return rows.map((row) => mapChange(sellerId, row));
     },
   };
+}
+
+function prepareBothWays(sql: Sql, select: string) {
+  const ascending = sql.prepare(`${select} ORDER BY position LIMIT :limit`);
+  const descending = sql.prepare(`${select} ORDER BY position DESC LIMIT :limit`);
+  return (isDescending: boolean) => (isDescending ? descending : ascending);
+}
+
+function bindFilter(sellerId: SellerId, { after, upTo }: Span, filter: MovementFilter) {
+  const { source, reason, until = Number.MAX_SAFE_INTEGER, types, importId } = filter;
+  return { sellerId, after, upTo, source, reason, until, importId, types: types?.join(' ') };
 }
 
 /** Finds the last changes of products, and then those of deleted ones. */

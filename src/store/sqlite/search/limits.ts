@@ -22,6 +22,8 @@ export const SEARCH_IDLE_COMMITS = 20;
  * order is scanned.
  */
 export const SEARCH_PROBE_LIMIT = 5_000;
+/** Matches of a condition whose products are read to count those that match the others, too. */
+export const SEARCH_COUNT_LIMIT = 1_000;
 /** Cached prepared statements; each combination of conditions has its own. */
 export const SEARCH_STATEMENTS_LIMIT = 200;
 /** Longest wait for another process that writes the projection; it waits on its own thread. */

@@ -5,11 +5,13 @@
  * are each common rarely hold together. Values are bound, never part of the SQL.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
+import { SEARCH_COUNT_LIMIT, SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
+import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
+import type { ListCount } from '../../write.ts';
 import type { FoundRows } from './protocol.ts';
 import { PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
 import {
@@ -17,6 +19,7 @@ import {
   type AccessPath, sortPath, filterPaths,
 } from './access-paths.ts';
 
+const BY_ID: ProductSort = { by: 'id', isDescending: false };
 const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 
 export class ProductFinder {
@@ -69,8 +72,15 @@ export class ProductFinder {
     const paths = filterPaths(ordinal, filter);
     const ordered = paths.find(({ order }) => order === SORT_COLUMNS[sort.by]);
     if (ordered && paths.length === 1) return ordered;
-    let best = ordered ?? sortPath(ordinal, sort);
-    let fewest = this.#probeLimit;
+    return this.#findFewest(ordinal, paths, this.#probeLimit)
+      ?? ordered ?? sortPath(ordinal, sort);
+  }
+
+  /** The path with the fewest matches, if they are below the limit. */
+  #findFewest(
+    ordinal: number, paths: readonly AccessPath[], limit: number,
+  ): AccessPath | undefined {
+    let [best, fewest]: [AccessPath | undefined, number] = [undefined, limit];
     for (const path of paths) {
       const count = this.#countMatches(ordinal, path, fewest);
       if (count < fewest) [best, fewest] = [path, count];
@@ -83,6 +93,29 @@ export class ProductFinder {
     const where = [between(rowsOf(ordinal), path.row), ...path.seek, ...path.filter];
     const matches = `SELECT 1 FROM ${path.matches} WHERE ${textOf(where)} LIMIT ?`;
     return this.#findNumber(`SELECT count(*) FROM (${matches})`, ...valuesOf(where), limit) ?? 0;
+  }
+
+  /**
+   * Counts the matches of one condition in its index, and those of several by the one with the
+   * fewest matches, whose products are read. Null if that would be too many.
+   */
+  count(ordinal: number, filter: ProductFilter, products: number): ListCount | null {
+    if (Object.values(filter).every((condition) => condition === undefined)) {
+      return { count: products, isExact: true };
+    }
+    const paths = filterPaths(ordinal, filter);
+    const [path] = paths;
+    if (path && paths.length === 1 && filter.q === undefined) {
+      return toListCount(this.#countMatches(ordinal, path, COUNTED_ROWS));
+    }
+    const best = this.#findFewest(ordinal, paths, SEARCH_COUNT_LIMIT);
+    if (!best) return null;
+    const where = [between(rowsOf(ordinal), best.row), ...best.seek,
+      ...conditionsOf(filter, BY_ID, false)];
+    const matches = this.#findNumber(
+      `SELECT count(*) FROM ${best.from} WHERE ${textOf(where)}`, ...valuesOf(where),
+    );
+    return toListCount(matches ?? 0);
   }
 
   /** The rows after a product, which may have been deleted: rows are ordered by id. */

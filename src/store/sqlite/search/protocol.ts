@@ -6,9 +6,10 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
+import type { ProductFilter, ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-store.ts';
 import type { ProductRow } from '../../sql/product-rows.ts';
+import type { ListCount } from '../../write.ts';
 import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /** Start data of the thread: the paths of the two databases. */
@@ -22,6 +23,7 @@ export type PositionRequest = { readonly sellerId: SellerId; readonly position: 
   | { readonly kind: 'search'; readonly query: ProductQuery }
   | ({ readonly kind: 'export' } & ExportQuery)
   | { readonly kind: 'totals' }
+  | { readonly kind: 'count'; readonly filter: ProductFilter }
   | ({ readonly kind: 'lowStock' } & LowStockQuery));
 
 export type ExportRequest = Extract<PositionRequest, { readonly kind: 'export' }>;
@@ -41,6 +43,8 @@ export interface SearchResults {
     readonly export: number; readonly currency: Currency; readonly position: number;
   };
   readonly totals: CatalogueTotals;
+  /** Null if it is not known. */
+  readonly count: ListCount | null;
   readonly lowStock: number;
   readonly page: FoundRows;
 }

@@ -175,6 +175,8 @@ export class SearchService {
         return this.#exports.start(request);
       case 'totals':
         return { products, units, valueMinor };
+      case 'count':
+        return finder.count(ordinal, request.filter, products);
       case 'lowStock':
         return finder.countLowStock(ordinal, request.stockMax, request.limit);
       case 'search':

@@ -33,6 +33,8 @@ export class Search {
       return { products, hasMore: found.hasMore, position: found.position };
     },
     readTotals: (sellerId, position) => this.#send({ kind: 'totals', sellerId, position }),
+    countProducts: async (sellerId, filter, position) =>
+      await this.#send({ kind: 'count', sellerId, filter, position }) ?? undefined,
     countLowStock: (sellerId, query, position) =>
       this.#send({ kind: 'lowStock', sellerId, ...query, position }),
     exportProducts: async (sellerId, query, position) => {

@@ -120,7 +120,8 @@ describe('an import', () => {
     assert.match(readText(all.text), /Changes of Import shop\.csv/);
     assert.deepEqual(readRows(all).length, 25);
     assert.match(readRows(all)[0] ?? '', /^Created: P1204 .* 1,205$/);
-    assert.match(all.text, new RegExp(`import=${record}&amp;up_to=1180"`));
+    assert.match(all.text, new RegExp(`import=${record}&amp;cursor=[\\w-]+" rel="next"`));
+    assert.match(readText(all.text), / 1–25 of 1,204 changes Next page/);
   });
 
   test('is named by its changes where they are listed one by one', async (t) => {
@@ -197,7 +198,6 @@ describe('the changes', () => {
     assert.deepEqual(pages.flat(), Array.from({ length: 60 }, (_, index) => 60 - index));
     const jump = await shop.user.get('/portal/changes?up_to=7');
     assert.deepEqual(readPositions(jump), [7, 6, 5, 4, 3, 2, 1]);
-    assert.match(jump.text, /href="\/portal\/changes" rel="first"/);
   });
 
   test('can be filtered by type and product', async (t) => {

@@ -1,0 +1,160 @@
+/**
+ * Pages of lists. A signed cursor in the URL says beyond which key a page begins, in which
+ * direction it is read, and how many rows precede it. A list is read by key in both directions, so
+ * a page costs the same wherever it is.
+ */
+import { splitPage } from '../../../api/list.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { ListCount } from '../../../store/write.ts';
+import { type Content, html } from '../html/html.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+/** Where a page begins. */
+export interface PageStart<Key> {
+  /** Exclusive. */
+  readonly key: Key;
+  /** Whether the rows before the key are read, the nearest one first. */
+  readonly isBackward: boolean;
+  /** Rows of the list before the key or, forward, up to it. */
+  readonly preceding: number;
+}
+
+/** Rows in the direction of reading, and the key to continue beyond; undefined at the end. */
+export interface ReadRows<Row, Key> {
+  readonly rows: readonly Row[];
+  readonly next: Key | undefined;
+}
+
+export interface ListPage<Row> {
+  /** In the order of the list. */
+  readonly rows: readonly Row[];
+  /** Rows of the list before them. */
+  readonly preceding: number;
+  readonly isFirst: boolean;
+  /** Cursors. */
+  readonly previous: string | undefined;
+  readonly next: string | undefined;
+}
+
+interface List<Row, Key extends object | number> {
+  /** What is listed, for whom and in which order: cursors are bound to it. */
+  readonly scope: string;
+  readonly start: PageStart<Key> | undefined;
+  /** Without a start: the first page. */
+  read(start: PageStart<Key> | undefined): Promise<ReadRows<Row, Key>>;
+  keyOf(row: Row): Key;
+}
+
+/** The message for a cursor that is none of this list. */
+const INVALID_CURSOR = 'This page link is no longer valid. This is the first page.';
+
+/** The start in the query; adds an error if the cursor is invalid. */
+export function readStart<Key>(
+  { query }: PageRequest, { cursors }: Portal, scope: string, errors: Map<string, string>,
+): PageStart<Key> | undefined {
+  try {
+    return cursors.parse<PageStart<Key>>(pagesOf(scope), query.get('cursor') || undefined);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
+    errors.set('cursor', INVALID_CURSOR);
+    return undefined;
+  }
+}
+
+export async function readListPage<Row, Key extends object | number>(
+  { cursors }: Portal, { scope, start: given, read, keyOf }: List<Row, Key>,
+): Promise<ListPage<Row>> {
+  let start = given;
+  let found = await read(start);
+  // A page that reaches the start of the list would be shorter than the first page.
+  if (start?.isBackward && found.next === undefined) {
+    start = undefined;
+    found = await read(undefined);
+  }
+  const isBackward = start?.isBackward === true;
+  const rows = isBackward ? found.rows.toReversed() : found.rows;
+  const preceding = Math.max((start?.preceding ?? 0) - (isBackward ? rows.length : 0), 0);
+  const format = (key: Key, back: boolean, count: number): string | undefined =>
+    cursors.format(pagesOf(scope), { key, isBackward: back, preceding: count });
+  // Without rows, the page is beyond its key in the other direction.
+  const keyAt = (row: Row | undefined): Key | undefined =>
+    row === undefined ? start?.key : keyOf(row);
+  const first = isBackward ? found.next && keyAt(rows[0]) : start && keyAt(rows[0]);
+  const next = isBackward ? keyAt(rows.at(-1)) : found.next;
+  return {
+    rows, preceding,
+    isFirst: start === undefined,
+    previous: first === undefined ? undefined : format(first, true, preceding),
+    next: next === undefined ? undefined : format(next, false, preceding + rows.length),
+  };
+}
+
+/** A page of a query for `limit + 1` rows: the extra row shows that there are more. */
+export function toReadRows<Row, Key>(
+  found: readonly Row[], limit: number, keyOf: (row: Row) => Key,
+): ReadRows<Row, Key> {
+  const { page: rows, last } = splitPage(found, limit);
+  return { rows, next: last && keyOf(last) };
+}
+
+/** The total of a list, which a first page without a next one shows by itself. */
+export async function countList(
+  { isFirst, rows, next }: ListPage<unknown>, count: () => Promise<ListCount | undefined>,
+): Promise<ListCount | undefined> {
+  if (isFirst && next === undefined) return { count: rows.length, isExact: true };
+  try {
+    return await count();
+  } catch (error) {
+    // A list is useful without its total.
+    if (error instanceof AppError && error.code === 'unavailable') return undefined;
+    throw error;
+  }
+}
+
+interface Pager {
+  /** The accessible name, such as `Pages of products`. */
+  readonly label: string;
+  /** In the plural. */
+  readonly noun: string;
+  readonly page: ListPage<unknown>;
+  /** Of the whole list; undefined if it is not known. */
+  readonly total: ListCount | undefined;
+  /** Whether a row may be several of the things counted: then rows are not numbered. */
+  readonly isGrouped?: boolean;
+  /** The list with this cursor; without one, its first page. */
+  linkTo(cursor: string | undefined): string;
+}
+
+/** Which rows of how many the page has, and links to the pages around it. */
+export function renderPager(
+  { format }: Pick<PageRequest, 'format'>,
+  { label, noun, page, total, isGrouped = false, linkTo }: Pager,
+): Content {
+  const { rows, isFirst, previous, next } = page;
+  if (rows.length === 0 && isFirst) return undefined;
+  // The last page ends at the total, even if rows have come and gone since the first one.
+  const preceding = next === undefined && total?.isExact
+    ? Math.max(total.count - rows.length, 0) : page.preceding;
+  const shown = preceding + rows.length;
+  const [from, to] = [preceding + 1, shown].map(format.number);
+  const range = isGrouped || rows.length === 0 ? '' : from === to ? from : `${from}–${to}`;
+  const known = total && `${total.isExact ? '' : 'more than '}${
+    format.number(Math.max(total.count, shown))}`;
+  const count = [range, known].filter((part) => part !== '' && part !== undefined).join(' of ');
+  return html`<nav class="pager" aria-label="${label}">
+    ${count !== '' && html`<p class="quiet">${count} ${noun}</p>`}
+    ${!isFirst && html`<a class="button" href="${linkTo(undefined)}" rel="first">First page</a>`}
+    ${previous !== undefined
+    && html`<a class="button" href="${linkTo(previous)}" rel="prev">Previous page</a>`}
+    ${next !== undefined && html`<a class="button" href="${linkTo(next)}" rel="next">Next page</a>`}
+  </nav>`;
+}
+
+/** The query of a list's filters, with a cursor. */
+export function withCursor(filters: URLSearchParams, cursor: string | undefined): URLSearchParams {
+  return new URLSearchParams([...filters, ...cursor === undefined ? [] : [['cursor', cursor]]]);
+}
+
+function pagesOf(scope: string): string {
+  return `pages of ${scope}`;
+}
