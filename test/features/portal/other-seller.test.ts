@@ -15,6 +15,7 @@ import { makeClock } from '../../support/clock.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { HEADER } from './imports/setup.ts';
 import { openShop, type Shop } from './page-client.ts';
+import { assertButtons } from './page-rules.ts';
 
 /** Stands in all that the other shop has, and in nothing that is asked for. */
 const MARK = 'a-mark-of-the-other';
@@ -212,9 +213,10 @@ test('shows a shop what it hides from others', async (t) => {
     if (name === undefined || route.method !== 'GET' || SHARED.has(route.path)) continue;
     const path = (names: Names) => `/portal${route.path}`
       .replace(/\{\w+\}/, names[name]).replace('{n}', '1');
-    const { status } = await user.get(path(theirs));
+    const { status, text } = await user.get(path(theirs));
     // Nothing of the import was refused yet.
     assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
+    assertButtons(text);
     assert.equal((await user.get(path(nobodys))).status, 404, route.path);
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
-import { type Shop, PageClient } from './page-client.ts';
+import { type Shop, PageClient, readText } from './page-client.ts';
 
 const PAGE_LIMIT_BYTES = 50 * 1024;
 
@@ -12,8 +12,26 @@ export function assertPage(answer: Answer, status = 200): void {
   assert.match(answer.headers['content-type'] ?? '', /^text\/html/);
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.match(answer.text, /<\/html>\s*$/);
+  assertButtons(answer.text);
   const sizeBytes = Buffer.byteLength(answer.text);
   assert.ok(sizeBytes < PAGE_LIMIT_BYTES, `${sizeBytes} bytes`);
+}
+
+const DESTRUCTIVE = /^(?:Delete|Discard|Revoke|Turn off|Cancel import|Sign out all)\b/;
+
+/** At most one primary button, and destructive ones that look so. */
+export function assertButtons(page: string): void {
+  const buttons = [...page.matchAll(/<(button|a)\b([^>]*)>(.*?)<\/\1>/gs)].map(
+    ([, tag = '', attributes = '', content = '']) => ({
+      isButton: tag === 'button' || /class="[^"]*\bbutton\b/.test(attributes),
+      classes: /class="([^"]*)"/.exec(attributes)?.[1]?.split(' ') ?? [],
+      text: readText(content),
+    }));
+  const primary = buttons.filter(({ classes }) => classes.includes('primary'));
+  assert.ok(primary.length <= 1, `Primary: ${primary.map(({ text }) => text).join(', ')}`);
+  const plain = buttons.filter(({ isButton, classes, text }) =>
+    isButton && DESTRUCTIVE.test(text) && !classes.includes('danger'));
+  assert.deepEqual(plain.map(({ text }) => text), []);
 }
 
 /** A client that is not signed in is redirected to the sign-in, and back to the requested page. */

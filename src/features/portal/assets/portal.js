@@ -1,6 +1,6 @@
 /**
- * On every page: keeps relative times current, shows copy buttons, which need scripts, and handles
- * double clicks.
+ * On every page: keeps relative times current, switches the theme in place, handles toasts and
+ * double clicks, and shows the buttons that need scripts.
  */
 
 const { now: loadedAt, locale } = document.documentElement.dataset;
@@ -39,6 +39,30 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     await navigator.clipboard.writeText(source?.textContent ?? '');
     button.textContent = 'Copied';
   });
+}
+
+/** Passwords can be shown while they are typed; they are sent as passwords again. */
+for (const button of document.querySelectorAll('button[data-reveal]')) {
+  if (!(button instanceof HTMLButtonElement)) continue;
+  const input = document.getElementById(button.dataset.reveal ?? '');
+  if (!(input instanceof HTMLInputElement)) continue;
+  /** @param {boolean} isShown */
+  const show = (isShown) => {
+    input.type = isShown ? 'text' : 'password';
+    button.setAttribute('aria-pressed', String(isShown));
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => show(input.type === 'password'));
+  input.form?.addEventListener('submit', () => show(false));
+  addEventListener('pagehide', () => show(false));
+}
+
+/** Safari forgets that tables whose rows are shown as cards are tables. */
+/** @type {Record<string, string>} */
+const ROLES = { TABLE: 'table', THEAD: 'rowgroup', TBODY: 'rowgroup', TR: 'row', TD: 'cell' };
+for (const part of document.querySelectorAll('.cards, .cards :is(thead, tbody, tr, th, td)')) {
+  const isRow = part.getAttribute('scope') === 'row';
+  part.setAttribute('role', ROLES[part.tagName] ?? (isRow ? 'rowheader' : 'columnheader'));
 }
 
 /** A toast can be dismissed, and is not shown again when the page is reloaded. */

@@ -83,7 +83,9 @@ function renderField(field: Field, { form, errors }: FormState): Html {
     return html`<fieldset class="field"${described}>
       <legend>${label}</legend>${control}${notes}</fieldset>`;
   }
-  return html`<div class="field"><label for="${id}">${label}</label>${control}${notes}</div>`;
+  const isPassword = 'type' in field && field.type === 'password';
+  return html`<div class="field"><label for="${id}">${label}</label>${
+    isPassword ? revealable(id, label, control) : control}${notes}</div>`;
 }
 
 function renderControl(field: Field, described: Html, values: readonly string[]): Html {
@@ -107,6 +109,13 @@ ${value}</textarea>`;
     }
     default: return renderInput(field, described, value);
   }
+}
+
+/** A password with a button that shows it, which needs scripts. */
+function revealable(id: string, label: string, control: Html): Html {
+  return html`<div class="reveal">${control}<button type="button" class="small"
+    data-reveal="${id}" aria-pressed="false" hidden>Show<span class="hidden">
+      ${label.toLowerCase()}</span></button></div>`;
 }
 
 function renderInput(field: InputField, described: Html, value: string): Html {
