@@ -10,7 +10,7 @@ export {
 export type { CatalogueChange } from './embed/commit-listener.ts';
 export type { OnChange, SubscribeOptions, Subscription } from './embed/subscription.ts';
 export type {
-  CreatedKey, Invitation, Key, Keys, NewKey, NewSeller, Seller, Sellers,
+  CreatedKey, Invitation, InvitationOptions, Key, Keys, NewKey, NewSeller, Seller, Sellers,
 } from './embed/administration.ts';
 export type { SellerApi } from './client/seller-client.ts';
 export type { Scope } from './domain/access/caller.ts';

@@ -16,6 +16,8 @@ export type KeyId = Branded<'KeyId'>;
 export type ProductId = Branded<'ProductId'>;
 export type WebhookId = Branded<'WebhookId'>;
 export type ImportId = Branded<'ImportId'>;
+/** From 1 per seller; never used again. */
+export type AccountId = Branded<'AccountId'>;
 
 /** A key, with its seller. */
 export interface KeyReference {

@@ -14,7 +14,7 @@ export const STOCK_LIMIT = 1_000_000_000;
 /** Reason of a stock movement, and name of the system that reported it; both are in every event. */
 export const REASON_LIMIT_CODE_POINTS = 200;
 export const SOURCE_LIMIT_CODE_POINTS = 64;
-/** Name of an actor without a key; it is in each of the actor's events. */
+/** Name of an account, or of an actor without a key; it is in each of the actor's events. */
 export const ACTOR_LIMIT_CODE_POINTS = 100;
 /** Name of an imported file; the longest that most file systems allow. */
 export const FILE_NAME_LIMIT_CODE_POINTS = 255;
@@ -37,6 +37,8 @@ export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 
 /** Default overlap of a key's rotation; programs are updated within a day. */
 export const KEY_OVERLAP_DEFAULT = '24h';
+/** Accounts of a seller, with the people who are invited; a page lists them all. */
+export const ACCOUNTS_PER_SELLER_LIMIT = 100;
 /** Lifetime of an invitation code; people may read the message days later. */
 export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 

@@ -2,6 +2,7 @@
  * Sellers and their API keys, for the program that embeds the server. Wrong arguments are reported
  * as `invalid_data`, as the API reports wrong data.
  */
+import { parseRole, type Role } from '../domain/access/account.ts';
 import {
   type ApiKey, describeKey, generateApiKey, hashApiKey, type KeyDescription, lastFourOf,
   parseNewApiKey,
@@ -13,6 +14,7 @@ import {
 } from '../domain/access/seller.ts';
 import {
   listOf, parseText, type Parse, type Parsers, readArgument, readValue,
+  wrongArgument,
 } from '../domain/arguments.ts';
 import { AppError } from '../domain/error.ts';
 import {
@@ -63,6 +65,11 @@ export interface Invitation {
   readonly url: string | null;
 }
 
+export interface InvitationOptions {
+  /** What the account may do in the portal of an existing seller. Default: owner. */
+  readonly role?: Role;
+}
+
 /** What the shop passes: the store while it is open, and its options. */
 interface Administered {
   /** @throws AppError `unavailable` once the shop is closed */
@@ -82,6 +89,10 @@ const NEW_KEY: Parsers<NewKey> = {
   scopes: listOf(parseText) as Parse<readonly Scope[]>,
   allow: listOf(parseText),
   expires: parseDate,
+};
+
+const INVITATION_OPTIONS: Parsers<InvitationOptions> = {
+  role: (value) => parseRole(String(value)),
 };
 
 const parseOverlap = integerValidator(0, DURATION_LIMIT_MS).parse;
@@ -122,20 +133,19 @@ export class Sellers {
   }
 
   /**
-   * Invites one person to the portal: to a seller without an account, or to create a seller.
-   * @throws AppError `invalid_data`, `not_found`; `limit_reached` if the seller has an account
+   * Invites one person to the portal: to an existing seller, or to create a seller.
+   * @throws AppError `invalid_data`, `not_found`; `limit_reached` (too many accounts)
    */
-  async invite(seller?: string): Promise<Invitation> {
+  async invite(seller?: string, options: InvitationOptions = {}): Promise<Invitation> {
     const { baseUrl, clock } = this.#shop;
     const store = this.#shop.getStore();
     const sellerId = seller === undefined ? undefined : getSellerId(seller, 'sellers.invite');
-    if (sellerId !== undefined) {
-      if (!await store.findSeller(sellerId)) throw unknownSeller();
-      if (await store.findAccount(sellerId)) {
-        throw new AppError('limit_reached', 'This seller already has an account.');
-      }
+    const { role } = readArgument(options, 'sellers.invite', INVITATION_OPTIONS);
+    if (sellerId !== undefined && !await store.findSeller(sellerId)) throw unknownSeller();
+    if (role && sellerId === undefined) {
+      throw wrongArgument('sellers.invite', 'A role needs the id of a seller.');
     }
-    const invitation = await invite(store, { sellerId, clock });
+    const invitation = await invite(store, { sellerId, clock, ...(role && { role }) });
     return { ...invitation, url: baseUrl === undefined ? null : formatJoinUrl(baseUrl, sellerId) };
   }
 

@@ -1,4 +1,6 @@
 /** Invitations: codes with which a person creates an account of the portal, for one seller. */
+import type { Role } from '../domain/access/account.ts';
+import type { Requester } from '../domain/access/audit.ts';
 import { generateCode, hashCode } from '../domain/access/human-code.ts';
 import type { SellerId } from '../domain/id.ts';
 import { INVITATION_CODE_LIFE_MS } from '../domain/limits.ts';
@@ -6,8 +8,14 @@ import { formatTime } from '../domain/time.ts';
 import type { AccountStore } from '../store/account-store.ts';
 
 interface InvitationOptions {
-  /** An existing seller without an account. Default: the person creates a seller. */
+  /** An existing seller. Default: the person creates a seller. */
   readonly sellerId?: SellerId | undefined;
+  /** Default: owner. */
+  readonly role?: Role;
+  /** Of the account. Default: the one of its e-mail address. */
+  readonly name?: string | undefined;
+  /** Undefined for the operator. */
+  readonly by?: Requester;
   /** Whether it is valid only while no seller exists. Default false. */
   readonly isFirst?: boolean;
   readonly lifeMs?: number;
@@ -18,12 +26,16 @@ interface InvitationOptions {
 /** Creates an invitation, of which only a hash is stored. `expires_at` is RFC 3339. */
 export async function invite(
   store: AccountStore,
-  { sellerId, isFirst = false, lifeMs = INVITATION_CODE_LIFE_MS, clock = Date.now }:
-  InvitationOptions,
+  options: InvitationOptions = {},
 ): Promise<{ readonly code: string; readonly expires_at: string }> {
+  const {
+    sellerId, role = 'owner', name, by, isFirst = false, lifeMs = INVITATION_CODE_LIFE_MS,
+    clock = Date.now,
+  } = options;
   const code = generateCode();
   const expiresAt = clock() + lifeMs;
-  await store.createInvitation(hashCode(code) ?? '', { sellerId, isFirst, expiresAt });
+  const invitation = { sellerId, role, name, isFirst, expiresAt };
+  await store.createInvitation(hashCode(code) ?? '', invitation, by);
   return { code, expires_at: formatTime(expiresAt) };
 }
 

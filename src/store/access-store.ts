@@ -1,5 +1,6 @@
 /** The access port: sellers, their API keys, and what a key grants. */
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
+import type { Requester } from '../domain/access/audit.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import type { NewSeller, Seller, ShopSettings } from '../domain/access/seller.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
@@ -16,8 +17,8 @@ export interface Grant extends Actor {
   readonly position: number;
 }
 
-/** The client address for the audit log, and the idempotency key. */
-interface KeyContext extends Pick<WriteContext, 'address' | 'idempotency'> {
+/** Who requests it, and the idempotency key. */
+interface KeyContext extends Requester, Pick<WriteContext, 'idempotency'> {
   /** Of the secret (`lastFourOf`). */
   readonly lastFour?: string | undefined;
 }
@@ -33,7 +34,7 @@ export interface AccessStore {
    * @throws AppError `not_found`
    */
   setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
-  setShopSettings(sellerId: SellerId, settings: ShopSettings, address: string): Promise<void>;
+  setShopSettings(sellerId: SellerId, settings: ShopSettings, by: Requester): Promise<void>;
 
   /**
    * Since the secret cannot be shown again, a retry under an idempotency key is rejected.
@@ -60,7 +61,7 @@ export interface AccessStore {
     key: KeyReference, hash: string, overlapMs: number, context?: KeyContext,
   ): Promise<ApiKey>;
   /** Takes effect immediately; idempotent. @throws AppError `not_found` */
-  revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
+  revokeKey(key: KeyReference, by?: Requester): Promise<ApiKey>;
   /**
    * Undefined for an unknown or revoked key, and if the seller is disabled. Every request needs
    * this, so a store that has the answer at hand returns it without a promise.

@@ -2,9 +2,13 @@
  * The accounts port: portal accounts, sessions, invitations and the audit log. Secrets are passed
  * as hashes, except TOTP secrets, which are stored encrypted.
  */
-import type { Account, AccountSettings, NewAccount } from '../domain/access/account.ts';
+import type {
+  Account, AccountReference, AccountSettings, NewAccount, Role,
+} from '../domain/access/account.ts';
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
-import type { AuditEvent, AuditType, NewAuditEvent } from '../domain/access/audit.ts';
+import type {
+  AuditEvent, AuditType, NewAuditEvent, Requester,
+} from '../domain/access/audit.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/access/seller.ts';
 import type { TotpSecret } from '../domain/access/totp.ts';
@@ -14,10 +18,19 @@ import type { ListCount } from './write.ts';
 export interface Invitation {
   /** The existing seller who gets an account; undefined for a new seller. */
   readonly sellerId: SellerId | undefined;
+  /** Of the account; always `owner` for a new seller. */
+  readonly role: Role;
+  /** Of the account, 1..100 code points. Undefined for the one of its e-mail address. */
+  readonly name: string | undefined;
   /** Whether the invitation is valid only while no seller exists. */
   readonly isFirst: boolean;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
+}
+
+/** An invitation, with the hash that identifies it. */
+interface StoredInvitation extends Invitation {
+  readonly hash: string;
 }
 
 export interface NewSession {
@@ -50,6 +63,7 @@ export interface Registration {
   /** Ignored if the invitation is for an existing seller. */
   readonly seller: NewSeller;
   readonly account: NewAccount;
+  /** Created with the seller's first account only. */
   readonly key: NewApiKey & { readonly hash: string; readonly lastFour?: string };
   readonly session: NewSession;
 }
@@ -57,11 +71,14 @@ export interface Registration {
 /** Rejected if the code is not valid (any more), or the e-mail address is taken. */
 export type RegistrationResult =
   | { readonly rejection: 'code' | 'email' }
-  | { readonly rejection: undefined; readonly sellerId: SellerId; readonly key: ApiKey };
+  | AccountReference & {
+    readonly rejection: undefined;
+    /** Undefined if the seller had an account before. */
+    readonly key: ApiKey | undefined;
+  };
 
 /** What a sign-in is checked against. */
-export interface Credentials {
-  readonly sellerId: SellerId;
+export interface Credentials extends AccountReference {
   readonly passwordHash: string;
   readonly hasTotp: boolean;
 }
@@ -108,65 +125,87 @@ export interface AccountStore {
    */
   keepColumnMapping(sellerId: SellerId, headerHash: string, columns: ColumnMapping): Promise<void>;
 
-  createInvitation(hash: string, invitation: Invitation): Promise<void>;
+  /** @throws AppError `limit_reached` (accounts and invitations of the seller) */
+  createInvitation(hash: string, invitation: Invitation, by?: Requester): Promise<void>;
   /** Undefined if the invitation is unknown, used or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;
+  /** Of one seller, also those that have expired, in the order of their hashes. */
+  listInvitations(sellerId: SellerId): Promise<readonly StoredInvitation[]>;
+  /** Ignores an invitation that does not exist. */
+  revokeInvitation(sellerId: SellerId, hash: string, by: Requester): Promise<void>;
   register(registration: Registration): Promise<RegistrationResult>;
 
-  findAccount(sellerId: SellerId): Promise<Account | undefined>;
+  findAccount(account: AccountReference): Promise<Account | undefined>;
+  /** All accounts of a seller, oldest first. */
+  listAccounts(sellerId: SellerId): Promise<readonly Account[]>;
   findCredentials(email: string): Promise<Credentials | undefined>;
-  /** Also removes its sessions, codes and invitations. The seller and their keys remain. */
-  removeAccount(sellerId: SellerId): Promise<void>;
-  setAccountSettings(sellerId: SellerId, settings: AccountSettings, address: string): Promise<void>;
-  /** Returns false, and changes nothing, if the e-mail address is taken. */
-  setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
   /**
-   * Ends all sessions except `kept`, which gets a new secret with the hash `kept.hash`.
+   * Also removes its sessions and codes. The seller and their keys remain. Ignores an account that
+   * does not exist. Without `by`, for the operator, it may be the last owner; the seller's
+   * invitations end then.
+   * @throws AppError `limit_reached` for the last owner
+   */
+  removeAccount(account: AccountReference, by?: Requester): Promise<void>;
+  /** @throws AppError `not_found`; `limit_reached` for the last owner */
+  setRole(account: AccountReference, role: Role, by: Requester): Promise<void>;
+  /**
+   * Returns false, and changes nothing, if another account of the seller has this name.
+   * @throws AppError `not_found`
+   */
+  setAccountName(account: AccountReference, name: string, by: Requester): Promise<boolean>;
+  setAccountSettings(
+    account: AccountReference, settings: AccountSettings, by: Requester,
+  ): Promise<void>;
+  /** Returns false, and changes nothing, if the e-mail address is taken. */
+  setEmail(account: AccountReference, email: string, by: Requester): Promise<boolean>;
+  /**
+   * Ends all sessions of the account except `kept`, which gets a new secret with the hash
+   * `kept.hash`.
    * @throws AppError `browser_refused` if that session has ended; nothing was changed then
    */
   setPassword(
-    sellerId: SellerId, passwordHash: string,
-    kept: { readonly id: number; readonly hash: string }, address: string,
+    account: AccountReference, passwordHash: string,
+    kept: { readonly id: number; readonly hash: string }, by: Requester,
   ): Promise<void>;
 
   /** For a forgotten password. Ends all sessions. @throws AppError `not_found` (no account) */
-  resetPassword(sellerId: SellerId, passwordHash: string): Promise<void>;
+  resetPassword(account: AccountReference, passwordHash: string): Promise<void>;
 
   /** Undefined if two-factor authentication is off. */
-  findTotp(sellerId: SellerId): Promise<Totp | undefined>;
+  findTotp(account: AccountReference): Promise<Totp | undefined>;
   /** Replaces an earlier secret and its recovery codes. */
-  enableTotp(sellerId: SellerId, totp: NewTotp, address: string): Promise<void>;
-  disableTotp(sellerId: SellerId, address: string): Promise<void>;
+  enableTotp(account: AccountReference, totp: NewTotp, by: Requester): Promise<void>;
+  disableTotp(account: AccountReference, by: Requester): Promise<void>;
   /**
    * For a lost device. Turns two-factor authentication off, removes the recovery codes and ends all
    * sessions. Returns false, and changes nothing, if it was off.
    */
-  resetTotp(sellerId: SellerId): Promise<boolean>;
+  resetTotp(account: AccountReference): Promise<boolean>;
   /** Replaces all recovery codes. */
-  setRecoveryCodes(sellerId: SellerId, hashes: readonly string[], address: string): Promise<void>;
+  setRecoveryCodes(
+    account: AccountReference, hashes: readonly string[], by: Requester,
+  ): Promise<void>;
   /** Marks a step as used. Returns false if it, or a later one, was used before. */
-  takeTotpStep(sellerId: SellerId, step: number): Promise<boolean>;
+  takeTotpStep(account: AccountReference, step: number): Promise<boolean>;
   /** Uses up a recovery code. Returns false if there is no such code. */
-  takeRecoveryCode(sellerId: SellerId, hash: string, address: string): Promise<boolean>;
+  takeRecoveryCode(account: AccountReference, hash: string, address: string): Promise<boolean>;
 
   /**
    * Returns false, and creates no session, if the account's password has changed since `verified`
    * was checked, or if it now requires two-factor authentication and did not then.
    */
-  createSession(
-    sellerId: SellerId, session: NewSession, verified: Omit<Credentials, 'sellerId'>,
-  ): Promise<boolean>;
+  createSession(verified: Credentials, session: NewSession): Promise<boolean>;
   /** Undefined if there is no such session. The caller decides whether it is too old. */
   findSignedInSession(
     sellerId: SellerId, sessionHash: string,
   ): Promise<SignedInSession | undefined>;
-  noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;
+  noteSessionSeen(account: AccountReference, id: number): Promise<void>;
   /** Newest first. */
-  listSessions(sellerId: SellerId, limit: number): Promise<readonly Session[]>;
+  listSessions(account: AccountReference, limit: number): Promise<readonly Session[]>;
   /** Ends one session, or all but one. Ignores sessions that do not exist. */
   endSessions(
-    sellerId: SellerId, which: { readonly id: number } | { readonly allBut: number },
-    event: Pick<NewAuditEvent, 'type' | 'address'>,
+    account: AccountReference, which: { readonly id: number } | { readonly allBut: number },
+    event: Pick<NewAuditEvent, 'type'> & Requester,
   ): Promise<void>;
 
   noteAuditEvent(event: NewAuditEvent): Promise<void>;

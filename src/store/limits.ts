@@ -26,8 +26,8 @@ export const WEBHOOK_ATTEMPTS_KEPT = 200;
 /** Life of a session without a request, and in any case; a person signs in once a day. */
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Sessions of one seller; the oldest is ended first, so the table is bounded. */
-export const SESSIONS_PER_SELLER_LIMIT = 50;
+/** Sessions of one account; the oldest is ended first, so the table is bounded. */
+export const SESSIONS_PER_ACCOUNT_LIMIT = 50;
 /** Column mappings kept for one seller; those used longest ago go first. */
 export const COLUMN_MAPPINGS_PER_SELLER_LIMIT = 100;
 /** A column mapping as JSON; a larger one is not kept. */

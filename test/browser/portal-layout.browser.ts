@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { type Browser, openBrowser } from './browser.ts';
 import { fillIn, openPortal, press, signIn } from './portal.ts';
 import { openSampleShop } from './sample-shop.ts';
+import { ownerOf } from '../support/owner.ts';
 
 const PHONE = { width: 360, height: 800 };
 
@@ -65,7 +66,7 @@ test('keeps long numbers of the overview on one line within their cards', async 
 test('keeps plot labels apart on a phone, in any locale', async () => {
   await browser.setViewport(PHONE.width, PHONE.height);
   for (const locale of ['en-GB', 'en-US', 'de-DE', 'ja-JP', 'pt-BR']) {
-    await server.store.setAccountSettings(shop.sellerId, { locale, timeZone: 'UTC' }, '');
+    await server.store.setAccountSettings(ownerOf(shop.sellerId), { locale, timeZone: 'UTC' }, {});
     for (const path of ['', `/products/${ids.product}`]) {
       await browser.open(url + path);
       assert.deepEqual(await findOverlappingLabels(browser), [], `${locale} ${path}`);

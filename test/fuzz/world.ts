@@ -18,6 +18,7 @@ import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { Pool } from './pool.ts';
 import { Watch } from './watch.ts';
+import { ownerOf } from '../support/owner.ts';
 
 type Context = Pick<TestContext, 'after'>;
 
@@ -71,11 +72,11 @@ export async function makeWorld(t: Context): Promise<World> {
   t.after(() => watch.close());
   const session = { cookie: '', csrf: '' };
   async function renewSession(): Promise<void> {
-    const account = await store.findAccount(own.sellerId);
+    const account = await store.findAccount(ownerOf(own.sellerId));
     const shown = await store.findCredentials(account?.email ?? '');
     if (!shown) throw new Error('the account is gone');
     const { session: begun, secret } = startSession('127.0.0.1', 'fuzz');
-    if (!await store.createSession(own.sellerId, begun, shown)) throw new Error('not signed in');
+    if (!await store.createSession(shown, begun)) throw new Error('not signed in');
     const { token, cookie } = formatSessionToken(own.sellerId, secret);
     session.cookie = cookie.split(';')[0] ?? '';
     session.csrf = makeCsrfToken(token);

@@ -17,6 +17,7 @@ import { testImports } from './contract/imports.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
+import { testPeople } from './contract/people.ts';
 import { testProducts } from './contract/products.ts';
 import { testReverts } from './contract/reverts.ts';
 import { testRotation } from './contract/rotation.ts';
@@ -64,6 +65,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testSessions(prepare);
     testAccounts(prepare);
     testAccountResets(prepare);
+    testPeople(prepare);
     testColumnMappings(prepare);
     testAudit(prepare);
     testThrottles(prepare);

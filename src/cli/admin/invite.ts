@@ -1,35 +1,43 @@
-/** `seller invite`: prints an invitation code that lets one person create a portal account. */
+/**
+ * `seller invite`: prints an invitation code that lets one person create a portal account, with a
+ * new shop or with a role in an existing one.
+ */
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { type Account, parseRole, type Role } from '../../domain/access/account.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { formatJoinUrl, invite } from '../../embed/invitation.ts';
-import type { AccessStore } from '../../store/access-store.ts';
 import type { AccountStore } from '../../store/account-store.ts';
-import { type Command, CommandFailure, setting, UsageError } from '../command.ts';
+import {
+  type Command, CommandFailure, type Input, setting, UsageError,
+} from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
-import { readSellerId } from './seller.ts';
+import { getAccount, readSellerId } from './seller.ts';
 
 const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
 export const inviteSeller: Command = {
-  summary: 'Prints an invitation code that lets one person open a shop in the portal.',
+  summary: 'Prints a code that lets one person open a shop in the portal, or join one.',
   flags: {
-    seller: { value: 'ID', help: 'invite the owner of this existing seller, who has no account' },
+    seller: { value: 'ID', help: 'invite to this existing seller' },
+    role: { value: 'ROLE', help: 'with --seller: owner (default), editor or viewer' },
     'replace-account': {
-      help: 'with --seller: delete its current account, whose password is lost', formerName: 'anew',
+      help: 'with --seller: delete an account whose password is lost; the new one gets its role '
+        + 'and name', formerName: 'anew',
     },
+    account: { value: 'EMAIL', help: 'with --replace-account: which, if there are several' },
     'base-url': setting('URL', `address of the server (default: ${DEFAULT_URL})`),
   },
   async run({ flags, location }) {
     const base = flags['base-url'] ?? DEFAULT_URL;
-    const isReplacing = flags['replace-account'] !== undefined;
     const sellerId = flags['seller'] === undefined ? undefined : readSellerId(flags['seller']);
-    if (isReplacing && sellerId === undefined) {
-      throw new UsageError('--replace-account needs --seller.');
-    }
+    const role = readRole(flags);
     const open = sellerId === undefined ? withNewStore : withStore;
     const { code, expires_at } = await open(location, async (store) => {
-      if (sellerId !== undefined) await assertInvitable(store, sellerId, isReplacing);
-      return invite(store, { sellerId });
+      if (sellerId === undefined) return invite(store);
+      if (!await store.findSeller(sellerId)) throw new CommandFailure('There is no such seller.');
+      const replaced = flags['replace-account'] === undefined ? undefined
+        : await removeAccount(store, sellerId, flags['account']);
+      return invite(store, { role, ...replaced, sellerId });
     });
     const url = formatJoinUrl(base, sellerId);
     return {
@@ -41,12 +49,30 @@ export const inviteSeller: Command = {
   },
 };
 
-async function assertInvitable(
-  store: AccessStore & AccountStore, sellerId: SellerId, isReplacing: boolean,
-): Promise<void> {
-  if (!await store.findSeller(sellerId)) throw new CommandFailure('There is no such seller.');
-  if (isReplacing) await store.removeAccount(sellerId);
-  if (!await store.findAccount(sellerId)) return;
-  throw new CommandFailure('This seller already has an account. If its password is lost, add'
-    + ' --replace-account.');
+/** @throws UsageError for flags that do not belong together */
+function readRole(flags: Input['flags']): Role {
+  for (const [name, needed] of [
+    ['role', 'seller'], ['replace-account', 'seller'], ['account', 'replace-account'],
+  ] as const) {
+    if (flags[name] === undefined || flags[needed] !== undefined) continue;
+    throw new UsageError(`--${name} needs --${needed}.`);
+  }
+  const { role = 'owner' } = flags;
+  if (flags['replace-account'] !== undefined && flags['role'] !== undefined) {
+    throw new UsageError('--replace-account keeps the role of the account: omit --role.');
+  }
+  const parsed = parseRole(role);
+  if ('value' in parsed) return parsed.value;
+  throw new UsageError(`--role: ${parsed.error.detail}`);
+}
+
+/** Its role and its name, for the account that replaces it; nothing if there is no account. */
+async function removeAccount(
+  store: AccountStore, sellerId: SellerId, email: string | undefined,
+): Promise<Pick<Account, 'role' | 'name'> | undefined> {
+  if (email === undefined && (await store.listAccounts(sellerId)).length === 0) return undefined;
+  const account = await getAccount(store, sellerId, email);
+  await store.removeAccount(account);
+  const { role, name } = account;
+  return { role, name };
 }

@@ -1,8 +1,8 @@
 /**
- * `seller create`, `list`, `disable` and `enable`; and, for an owner who cannot sign in,
+ * `seller create`, `list`, `disable` and `enable`; and, for someone who cannot sign in,
  * `reset-password` and `reset-totp`, which end all sessions and appear in the activity log.
  */
-import { parseNewPassword } from '../../domain/access/account.ts';
+import { type Account, parseEmail, parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
 import { Passwords } from '../../domain/access/password.ts';
 import {
@@ -60,16 +60,16 @@ export const enableSeller: Command = {
 
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
-  operands: ['SELLER_ID'],
-  async run({ operands, location, note }) {
-    const sellerId = readSellerId(operands[0]);
+  operands: ['SELLER_ID', '[EMAIL]'],
+  async run({ operands: [id, named], location, note }) {
+    const sellerId = readSellerId(id);
     const email = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId);
+      const account = await getAccount(store, sellerId, named);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(process.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
       if ('error' in parsed) throw new CommandFailure(`New password: ${parsed.error.detail}`);
-      await store.resetPassword(sellerId, await new Passwords().hash(parsed.value));
+      await store.resetPassword(account, await new Passwords().hash(parsed.value));
       return account.email;
     });
     return {
@@ -81,12 +81,12 @@ export const resetPassword: Command = {
 
 export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
-  operands: ['SELLER_ID'],
-  async run({ operands, location }) {
-    const sellerId = readSellerId(operands[0]);
+  operands: ['SELLER_ID', '[EMAIL]'],
+  async run({ operands: [id, named], location }) {
+    const sellerId = readSellerId(id);
     const { email, isReset } = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId);
-      return { email: account.email, isReset: await store.resetTotp(sellerId) };
+      const account = await getAccount(store, sellerId, named);
+      return { email: account.email, isReset: await store.resetTotp(account) };
     });
     const text = isReset
       ? `Turned off two-factor authentication of ${email} and ended all its sessions.`
@@ -109,9 +109,29 @@ export function readSellerId(text = ''): SellerId {
   throw new UsageError(`"${text}" is not a seller id. "seller list" shows the ids.`);
 }
 
-async function getAccount(store: AccountStore, sellerId: SellerId) {
-  const account = await store.findAccount(sellerId);
-  if (account) return account;
-  throw new CommandFailure('There is no such seller, or it has no account. Create an account with'
-    + ' "seller invite --seller".');
+/**
+ * An account of a seller by its e-mail address, which may be missing if there is only one.
+ * @throws CommandFailure, UsageError
+ */
+export async function getAccount(
+  store: AccountStore, sellerId: SellerId, email?: string,
+): Promise<Account> {
+  const parsed = parseEmail(email ?? 'none@shop.example');
+  // Not repeated in the message: it may be a password that was given as an argument.
+  if ('error' in parsed) throw new UsageError('EMAIL is not an e-mail address.');
+  const accounts = await store.listAccounts(sellerId);
+  const [first, second] = accounts;
+  if (!first) {
+    throw new CommandFailure('There is no such seller, or it has no account. Create an account with'
+      + ' "seller invite --seller".');
+  }
+  const emails = accounts.map((account) => account.email).join(', ');
+  if (email === undefined && second) {
+    const hint = `Name one by its e-mail address: ${emails}.`;
+    throw new CommandFailure(`This seller has several accounts. ${hint}`);
+  }
+  const found = email === undefined ? first
+    : accounts.find((account) => account.email === parsed.value);
+  if (found) return found;
+  throw new CommandFailure(`This seller has no account with this e-mail. It has: ${emails}.`);
 }

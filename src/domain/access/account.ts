@@ -1,16 +1,27 @@
 /**
- * Portal accounts: a seller has at most one. E-mail addresses follow WHATWG HTML section 4.10.5.1.5
- * and only identify the account: no mail is sent. Passwords follow NIST SP 800-63B-4 section 3.1.1:
- * length counts, composition does not, and common passwords are rejected.
+ * Portal accounts: the people of a seller, each with a role. E-mail addresses follow WHATWG HTML
+ * section 4.10.5.1.5 and only identify the account: no mail is sent. Passwords follow NIST SP
+ * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
  */
 import type { Currency } from '../catalogue/currency.ts';
 import { stockQuantity } from '../catalogue/product-fields.ts';
-import type { SellerId } from '../id.ts';
+import type { AccountId, SellerId } from '../id.ts';
 import type { ShopSettings } from './seller.ts';
 import {
-  EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS,
+  ACTOR_LIMIT_CODE_POINTS, EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS,
+  PASSWORD_MIN_CODE_POINTS,
 } from '../limits.ts';
 import { invalid, type ParseResult } from '../validation.ts';
+
+/** What accounts may do in the portal, from most to least: each role includes the next ones. */
+export const ROLES = ['owner', 'editor', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** An account, with its seller. */
+export interface AccountReference {
+  readonly sellerId: SellerId;
+  readonly accountId: AccountId;
+}
 
 /** How the portal shows numbers and times. */
 export interface AccountSettings {
@@ -28,8 +39,10 @@ export interface NewAccount extends AccountSettings {
 }
 
 /** An account as the portal shows it. */
-export interface Account extends AccountSettings, ShopSettings {
-  readonly sellerId: SellerId;
+export interface Account extends AccountReference, AccountSettings, ShopSettings {
+  /** 1..100 code points; no other account of the seller has it. Actor of the account's changes. */
+  readonly name: string;
+  readonly role: Role;
   readonly sellerName: string;
   readonly currency: Currency;
   readonly email: string;
@@ -37,6 +50,8 @@ export interface Account extends AccountSettings, ShopSettings {
   readonly hasTotp: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** Of the last sign-in or page, exact to a minute; milliseconds since 1970. */
+  readonly seenAt: number;
 }
 
 const EMAIL = new RegExp(
@@ -45,6 +60,22 @@ const EMAIL = new RegExp(
 );
 const DISTINCT_CHARACTERS_MIN = 5;
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
+
+export function parseRole(text: string): ParseResult<Role> {
+  const role = ROLES.find((known) => known === text);
+  return role ? { value: role } : invalid('format', `Must be one of ${ROLES.join(', ')}.`);
+}
+
+/** The name of an account for which none is given: the part of the e-mail address before `@`. */
+export function nameFromEmail(email: string): string {
+  return (email.split('@')[0] ?? '').slice(0, ACTOR_LIMIT_CODE_POINTS);
+}
+
+/** Two names that differ in case or in the form of their characters only are the same. */
+export function isSameName(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((name) => name.normalize('NFKC').toLowerCase());
+  return left === right;
+}
 
 /** Trims and lower-cases. */
 export function parseEmail(text: string): ParseResult<string> {

@@ -43,6 +43,8 @@ export interface ApiKey extends NewApiKey {
   /** The last four characters of the secret; undefined for a key of an earlier version. */
   readonly lastFour: string | undefined;
   readonly createdAt: number;
+  /** The name of an account; undefined for the command line and for embedders. */
+  readonly createdBy: string | undefined;
   readonly revokedAt: number | undefined;
   /** Exact to a minute, like the address. */
   readonly lastUsedAt: number | undefined;

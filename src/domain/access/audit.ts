@@ -7,23 +7,30 @@ export const AUDIT_TYPES = [
   'email_changed', 'password_changed', 'password_reset',
   'totp_enabled', 'totp_disabled', 'totp_reset', 'recovery_codes_made', 'recovery_code_used',
   'settings_changed', 'shop_settings_changed',
-  'invitation_created',
+  'account_renamed', 'role_changed', 'invitation_created', 'invitation_revoked',
   'key_created', 'key_rotated', 'key_revoked',
   'webhook_created', 'webhook_changed', 'webhook_secret_rotated', 'webhook_deleted',
   'seller_disabled', 'seller_enabled',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
-export interface NewAuditEvent {
+/** Who requested what an event records, and from where. */
+export interface Requester {
+  /** The name of an account or of a key; undefined for the command line. */
+  readonly actorName?: string | undefined;
+  /** The client's address; undefined or empty for the command line and for embedders. */
+  readonly address?: string | undefined;
+}
+
+export interface NewAuditEvent extends Requester {
   readonly sellerId: SellerId | undefined;
   readonly type: AuditType;
-  /** The client's address; empty for the command line and for embedders. */
-  readonly address: string;
   /** What the event is about, for people: up to 300 characters, never a secret. */
   readonly subject: string;
 }
 
 export interface AuditEvent extends NewAuditEvent {
+  readonly address: string;
   /** Increases with each event of the seller. */
   readonly n: number;
   /** Milliseconds since 1970. */

@@ -20,11 +20,14 @@ export function assertWebhookRoom(count: number): void {
 
 /** @param position The catalogue's position; every later change is sent. */
 export function createWebhook(
-  { sellerId, id }: WebhookReference, input: NewWebhook, position: number, at: number,
+  { sellerId, id }: WebhookReference, input: NewWebhook,
+  { position, at, createdBy }: {
+    readonly position: number; readonly at: number; readonly createdBy: string | undefined;
+  },
 ): Webhook {
   return {
     sellerId, id, ...input, status: 'active', disabledReason: undefined, position,
-    message: undefined, ...dueAt(at), createdAt: at, updatedAt: at,
+    message: undefined, ...dueAt(at), createdAt: at, updatedAt: at, createdBy,
   };
 }
 

@@ -37,6 +37,8 @@ export interface Webhook extends NewWebhook, WebhookReference {
   readonly failingSince: number | undefined;
   readonly nextAttemptAt: number;
   readonly createdAt: number;
+  /** The name of an account or a key; undefined for embedders. */
+  readonly createdBy: string | undefined;
   readonly updatedAt: number;
 }
 

@@ -15,9 +15,10 @@ export function toSignedInRequest(
   request: AnonymousPageRequest, user: SignedInSession, portal: Portal,
 ): PageRequest {
   const { account, position } = user;
-  const { headers, response, record } = request;
+  const { headers, response, record, address } = request;
   const own = {
     ...request, user, account, position,
+    by: { actorName: account.name, address },
     isDraft: false,
     format: portal.formats.get(account),
     isSignedIn: async () =>

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import type { OpenStream } from '../../api/streams.ts';
-import type { Account } from '../../domain/access/account.ts';
+import type { Account, AccountReference } from '../../domain/access/account.ts';
+import type { Requester } from '../../domain/access/audit.ts';
 import type { Passwords } from '../../domain/access/password.ts';
-import type { SellerId } from '../../domain/id.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { RoutePattern, Router } from '../../http/router.ts';
@@ -77,6 +77,8 @@ export interface AnonymousPageRequest {
 export interface PageRequest extends AnonymousPageRequest {
   readonly user: SignedInSession;
   readonly account: Account;
+  /** Who makes the changes of this request. */
+  readonly by: Requester;
   /** The catalogue's position when the request arrived. */
   readonly position: number;
   readonly format: Format;
@@ -123,9 +125,8 @@ export interface DraftRoute {
   readonly show: Submit<PageRequest>;
 }
 
-/** The input of a form whose session ended. */
-export interface Draft {
-  readonly sellerId: SellerId;
+/** The input of a form whose session ended, for the account that filled it in. */
+export interface Draft extends AccountReference {
   /** Path of the form, below `/portal`. */
   readonly path: string;
   readonly fields: readonly (readonly [name: string, value: string])[];

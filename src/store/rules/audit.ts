@@ -11,9 +11,7 @@ import type { AuditEvent, NewAuditEvent } from '../../domain/access/audit.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { ServerKey } from './server-key.ts';
 
-/** Without an address if no client requested it. */
-interface AddedEvent extends Pick<NewAuditEvent, 'sellerId' | 'type'> {
-  readonly address?: string | undefined;
+interface AddedEvent extends Omit<NewAuditEvent, 'subject'> {
   readonly subject?: string;
 }
 
@@ -88,10 +86,14 @@ export function deriveAuditKey(key: ServerKey): AuditKey {
   };
 }
 
-/** The hash of an event. `before` is the previous hash, or 32 zeros. */
+/**
+ * The hash of an event. `before` is the previous hash, or 32 zeros. One without an actor has the
+ * hash that earlier versions gave it.
+ */
 export function chainHash(before: Uint8Array, event: HashedEvent): Buffer {
-  const { n, sellerId, at, type, address, subject } = event;
-  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
+  const { n, sellerId, at, type, address, subject, actorName } = event;
+  const actor = actorName == null ? [] : [actorName];
+  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject, ...actor]);
   return createHash('sha256').update(before).update(text).digest();
 }
 

@@ -9,6 +9,7 @@ import { accountMutations, accountQueries } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
 import { columnMappingMutations, columnMappingQueries } from './accounts/column-mappings.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
+import { peopleMutations } from './accounts/people.ts';
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
 import { totpMutations, totpQueries } from './accounts/totp.ts';
 import { pruningMutations } from './history/history-pruning.ts';
@@ -56,6 +57,7 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Envi
     ...webhookMutations(sql, { positions, audit }),
     ...webhookDeliveryMutations(sql),
     ...accountMutations(sql, audit),
+    ...peopleMutations(sql, audit),
     ...totpMutations(sql, audit),
     ...sessionMutations(sql, audit),
     ...invitationMutations(sql, audit, sellers),

@@ -9,6 +9,7 @@ import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { join as joinPortal, listTypes } from '../../store/contract/portal-fixture.ts';
 import { createSeller, look } from '../setup.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 const NEW_PASSWORD = 'nine slow herons';
 
@@ -33,7 +34,7 @@ test('sets a password from standard input, ends all sessions and records it', as
     const [event] = await store.listAuditEvents(sellerId, {
       type: 'password_reset', before: undefined, limit: 1,
     });
-    assert.deepEqual([event?.address, event?.subject], ['', '']);
+    assert.deepEqual([event?.address, event?.subject], ['', account.email]);
   });
 });
 
@@ -52,7 +53,7 @@ test('rejects a password that is easy to guess, and one as an argument', async (
 test('turns off two-factor authentication, and says if it is already off', async (t) => {
   const { folder, id, sellerId, joining: { account, session } } = await prepare(t);
   const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: ['0'.repeat(64)] };
-  await look(folder, (store) => store.enableTotp(sellerId, totp, ''));
+  await look(folder, (store) => store.enableTotp(ownerOf(sellerId), totp, {}));
   const args = ['seller', 'reset-totp', id, '--data', folder];
   const { status, out, notes } = await run([...args, '--json']);
   assert.deepEqual([status, notes], [0, '']);

@@ -36,7 +36,10 @@ test('prints address, code and expiry as one JSON document', async (t) => {
   const life = Date.parse(end) - before;
   assert.ok(life >= INVITATION_CODE_LIFE_MS && life < INVITATION_CODE_LIFE_MS + 60_000);
   const found = await look(folder, (store) => store.findInvitation(hashCode(code) ?? ''));
-  assert.deepEqual(found, { sellerId: undefined, isFirst: false, expiresAt: Date.parse(end) });
+  assert.deepEqual(found, {
+    sellerId: undefined, role: 'owner', name: undefined, isFirst: false,
+    expiresAt: Date.parse(end),
+  });
 });
 
 test('takes the address of the server from its variable', async (t) => {
@@ -47,7 +50,7 @@ test('takes the address of the server from its variable', async (t) => {
   assert.match(notes, /https:\/\/shop\.example\/portal\/join\n/);
 });
 
-test('invites an existing seller to create an account, once', async (t) => {
+test('invites people to an existing seller, with a role and a code that works once', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const id = await createSeller(folder);
   const args = ['seller', 'invite', '--seller', id, '--data', folder];
@@ -59,11 +62,54 @@ test('invites an existing seller to create an account, once', async (t) => {
     store.register(makeJoining({ codeHash: hashCode(out) })));
   assert.ok(joined.rejection === undefined);
   assert.equal(joined.sellerId, sellerId);
-  const again = await run(args);
-  assert.deepEqual([again.status, again.out], [1, '']);
-  assert.match(again.notes, /already has an account\. .*--replace-account/);
-  const types = await look(folder, (store) => listTypes(store, sellerId));
-  assert.deepEqual(types, ['invitation_created', 'account_created', 'key_created']);
+  const viewer = await run([...args, '--role', 'viewer']);
+  const codeHash = hashCode(viewer.out);
+  await look(folder, async (store) => {
+    assert.equal((await store.register(makeJoining({ codeHash }))).rejection, undefined);
+    assert.equal((await store.register(makeJoining({ codeHash }))).rejection, 'code');
+    const people = await store.listAccounts(sellerId);
+    assert.deepEqual(people.map(({ role }) => role), ['owner', 'viewer']);
+    assert.deepEqual(await listTypes(store, sellerId), [
+      'invitation_created', 'account_created', 'key_created', 'invitation_created',
+      'account_created',
+    ]);
+  });
+});
+
+test('rejects a role that is none, and flags that do not belong together', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const seller = ['--seller', await createSeller(folder)];
+  for (const [flags, says] of [
+    [[...seller, '--role', 'boss'], /--role: Must be one of owner, editor, viewer/],
+    [['--role', 'viewer'], /--role needs --seller/],
+    [[...seller, '--account', 'anna@shop.example'], /--account needs --replace-account/],
+    [[...seller, '--replace-account', '--role', 'viewer'], /keeps the role/],
+  ] as const) {
+    const { status, out, notes } = await run(['seller', 'invite', ...flags, '--data', folder]);
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(notes, says);
+  }
+});
+
+test('replaces one of several accounts, named by its e-mail, with its role and name', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { sellerId, joining } = await look(folder, (store) => joinPortal(store));
+  const id = formatSellerId(sellerId);
+  const args = ['seller', 'invite', '--seller', id, '--data', folder];
+  const codeHash = hashCode((await run([...args, '--role', 'editor'])).out);
+  const editor = makeJoining({ codeHash });
+  await look(folder, (store) => store.register(editor));
+  const several = await run([...args, '--replace-account']);
+  assert.deepEqual([several.status, several.out], [1, '']);
+  assert.match(several.notes, /several accounts.*anna\S+, anna\S+/s);
+  const { email } = editor.account;
+  const { out } = await run([...args, '--replace-account', '--account', email.toUpperCase()]);
+  await look(folder, async (store) => {
+    const { role, name } = await store.findInvitation(hashCode(out) ?? '') ?? {};
+    assert.deepEqual([role, name], ['editor', email.split('@')[0]]);
+    const people = await store.listAccounts(sellerId);
+    assert.deepEqual(people.map((person) => person.email), [joining.account.email]);
+  });
 });
 
 test('replaces the account of a seller whose password is lost', async (t) => {

@@ -14,7 +14,7 @@ const FAILING: Webhook = {
   sellerId: 5 as SellerId, id: 7 as WebhookId, url: 'https://shop.example/secret-path',
   description: '', types: null, status: 'active', disabledReason: undefined, position: 3,
   message: { id: 'msg_1', first: 4, last: 6, at: 1, types: null }, failures: 2, failingSince: 1_000,
-  nextAttemptAt: 50_000, createdAt: 1, updatedAt: 1,
+  nextAttemptAt: 50_000, createdBy: undefined, createdAt: 1, updatedAt: 1,
 };
 const DUE_NOW = { failures: 0, failingSince: undefined, nextAttemptAt: NOW };
 

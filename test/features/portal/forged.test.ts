@@ -10,6 +10,7 @@ import { makeClock } from '../../support/clock.ts';
 import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 import { openShop, readText, PageClient, waitUntilSeen } from './page-client.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC' };
 
@@ -24,7 +25,7 @@ test('rejects a form without the token of its browser, and changes nothing', asy
   await other.user.get('/portal/account');
   const stranger = new PageClient(server.port);
   await stranger.get('/portal/sign-in');
-  const before = await server.store.findAccount(sellerId);
+  const before = await server.store.findAccount(ownerOf(sellerId));
   for (const csrf of [
     undefined, '', 'x', other.user.valueOf('csrf'), stranger.valueOf('csrf'),
     user.cookies.get('__Host-session'), user.cookies.get('__Host-visit'),
@@ -33,7 +34,7 @@ test('rejects a form without the token of its browser, and changes nothing', asy
     const answer = await user.submit({ ...SETTINGS, csrf });
     assert.equal(answer.status, 403, String(csrf));
     assert.match(readText(answer.text), /Nothing was changed\. Reload the page/);
-    assert.deepEqual(await server.store.findAccount(sellerId), before);
+    assert.deepEqual(await server.store.findAccount(ownerOf(sellerId)), before);
   }
   await user.get('/portal/account');
   assert.equal((await user.submit(SETTINGS)).status, 303);
@@ -70,7 +71,7 @@ test('ignores a form if its session ended while it was being received', async (t
   });
   slow.write(body.slice(0, 10));
   await waitUntilSeen(server, sellerId, clock.now); // its session was found
-  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  await store.endSessions(ownerOf(sellerId), { allBut: 0 }, { type: 'session_ended', address: '' });
   const answered = once(slow, 'response');
   slow.end(body.slice(10));
   // The array is what `response` receives.
@@ -86,7 +87,7 @@ test('ignores a form if its session ended while it was being received', async (t
 
 test('rejects a form from another site or of unknown origin', async (t) => {
   const { server, shop: { user, sellerId } } = await prepare(t);
-  const before = await server.store.findAccount(sellerId);
+  const before = await server.store.findAccount(ownerOf(sellerId));
   const origin = `http://127.0.0.1:${server.port}`;
   const base = 'sec-fetch-site';
   for (const headers of [
@@ -99,7 +100,7 @@ test('rejects a form from another site or of unknown origin', async (t) => {
     const answer = await user.submit(SETTINGS, { headers });
     assert.equal(answer.status, 403, JSON.stringify(headers));
     assert.match(readText(answer.text), /did not come from a page of this portal/);
-    assert.deepEqual(await server.store.findAccount(sellerId), before);
+    assert.deepEqual(await server.store.findAccount(ownerOf(sellerId)), before);
   }
   // A browser without Fetch Metadata says its origin.
   await user.get('/portal/account');
@@ -126,11 +127,11 @@ test('rejects a token if the cookie was sent twice', async (t) => {
   await user.get('/portal/account');
   const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const twice = `${cookie}; __Host-session=${'A'.repeat(43)}`;
-  const before = await server.store.findAccount(sellerId);
+  const before = await server.store.findAccount(ownerOf(sellerId));
   const answer = await user.submit(SETTINGS, { headers: { cookie: twice } });
   assert.equal(answer.status, 403);
   assert.match(answer.text, /<h1>Sign in<\/h1>/);
-  assert.deepEqual(await server.store.findAccount(sellerId), before);
+  assert.deepEqual(await server.store.findAccount(ownerOf(sellerId)), before);
 });
 
 test('checks every form before its handler runs', async (t) => {

@@ -16,6 +16,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { HEADER } from './imports/setup.ts';
 import { openShop, type Shop } from './page-client.ts';
 import { assertButtons } from './page-rules.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 /** Stands in all that the other shop has, and in nothing that is asked for. */
 const MARK = 'a-mark-of-the-other';
@@ -124,7 +125,7 @@ async function fill(
   const secret = user.valueOf('secret') ?? '';
   assert.notEqual(secret, '');
   const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
-  const [session] = await store.listSessions(sellerId, 1);
+  const [session] = await store.listSessions(ownerOf(sellerId), 1);
   return {
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,

@@ -14,6 +14,7 @@ import { startSession } from '../../../src/features/portal/sign-in/session.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type Answer, type Request, send } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 type Value = string | File;
 /** By name; a list for a field that comes several times, undefined for one that is left out. */
@@ -184,7 +185,7 @@ export async function makeAccount(
   });
   assert.ok(joined.rejection === undefined);
   const { sellerId } = joined;
-  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  await store.endSessions(ownerOf(sellerId), { allBut: 0 }, { type: 'session_ended', address: '' });
   return { sellerId, key, email, password };
 }
 
@@ -203,7 +204,7 @@ export async function waitUntilSeen(
   { store }: Pick<TestServer, 'store'>, sellerId: SellerId, at: number,
 ): Promise<void> {
   for (;;) {
-    const sessions = await store.listSessions(sellerId, 1_000);
+    const sessions = await store.listSessions(ownerOf(sellerId), 1_000);
     if (sessions.some(({ seenAt }) => seenAt === at)) return;
     await new Promise((resolve) => { setImmediate(resolve); });
   }

@@ -26,7 +26,8 @@ async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => 
   };
   const invitation = generateCode();
   await server.store.createInvitation(hashCode(invitation) ?? '', {
-    sellerId: undefined, isFirst: true, expiresAt: now() + 1_000,
+    sellerId: undefined, role: 'owner', name: undefined, isFirst: true,
+    expiresAt: now() + 1_000,
   });
   await user.get('/portal/join');
   await user.submit({

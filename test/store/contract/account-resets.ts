@@ -5,23 +5,25 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeSeller, type PrepareStore } from './fixture.ts';
-import { join, listTypes, makeNewSession, makeSecretHash, SHOWN } from './portal-fixture.ts';
+import { join, listTypes, makeNewSession, makeSecretHash, shownFor } from './portal-fixture.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 const ADDRESS = '192.0.2.7';
+const BY = { address: ADDRESS };
 
 export function testAccountResets(prepare: PrepareStore): void {
   test('resets a password: sessions end, and what was begun with the old one fails', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const { sellerId, joining: { account, session } } = one;
-    await store.createSession(sellerId, makeNewSession(), SHOWN);
-    await store.resetPassword(sellerId, '$argon2id$two');
-    assert.deepEqual(await store.listSessions(sellerId, 10), []);
+    await store.createSession(shownFor(sellerId), makeNewSession());
+    await store.resetPassword(ownerOf(sellerId), '$argon2id$two');
+    assert.deepEqual(await store.listSessions(ownerOf(sellerId), 10), []);
     assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     const credentials = await store.findCredentials(account.email);
     assert.equal(credentials?.passwordHash, '$argon2id$two');
-    assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), false);
-    assert.equal(await store.createSession(sellerId, makeNewSession(), credentials), true);
+    assert.equal(await store.createSession(shownFor(sellerId), makeNewSession()), false);
+    assert.equal(await store.createSession(credentials, makeNewSession()), true);
     assert.equal((await listTypes(store, sellerId)).at(-2), 'password_reset');
     assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     assert.ok(!(await listTypes(store, other.sellerId)).includes('password_reset'));
@@ -33,15 +35,15 @@ export function testAccountResets(prepare: PrepareStore): void {
     const recovery = [makeSecretHash(), makeSecretHash()] as const;
     for (const [{ sellerId }, hash] of [[one, recovery[0]], [other, recovery[1]]] as const) {
       const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [hash] };
-      await store.enableTotp(sellerId, totp, ADDRESS);
+      await store.enableTotp(ownerOf(sellerId), totp, BY);
     }
     const { sellerId, joining: { session } } = one;
-    assert.equal(await store.resetTotp(sellerId), true);
-    assert.equal(await store.findTotp(sellerId), undefined);
-    assert.equal(await store.takeRecoveryCode(sellerId, recovery[0], ADDRESS), false);
+    assert.equal(await store.resetTotp(ownerOf(sellerId)), true);
+    assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), recovery[0], ADDRESS), false);
     assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_reset');
-    assert.equal((await store.findTotp(other.sellerId))?.recoveryCodes, 1);
+    assert.equal((await store.findTotp(ownerOf(other.sellerId)))?.recoveryCodes, 1);
     assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
   });
 
@@ -49,12 +51,13 @@ export function testAccountResets(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining: { session } } = await join(store);
     const { id: without } = await makeSeller(store);
-    assert.equal(await store.resetTotp(sellerId), false);
+    assert.equal(await store.resetTotp(ownerOf(sellerId)), false);
     assert.ok(await store.findSignedInSession(sellerId, session.hash));
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
     for (const id of [without, 5 as SellerId]) {
-      await assert.rejects(store.resetPassword(id, '$argon2id$two'), { code: 'not_found' });
-      assert.equal(await store.resetTotp(id), false);
+      const reset = store.resetPassword(ownerOf(id), '$argon2id$two');
+      await assert.rejects(reset, { code: 'not_found' });
+      assert.equal(await store.resetTotp(ownerOf(id)), false);
     }
   });
 }

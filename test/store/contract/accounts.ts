@@ -5,10 +5,13 @@ import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, type PrepareStore } from './fixture.ts';
 import {
-  join, listEvents, listTypes, makeJoining, makeNewSession, makeSecretHash, SHOWN,
+  join, listEvents, listTypes, makeInvitation, makeJoining, makeNewSession, makeSecretHash, SHOWN,
+  shownFor,
 } from './portal-fixture.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 const ADDRESS = '192.0.2.9';
+const BY = { actorName: 'Anna', address: ADDRESS };
 
 export function testAccounts(prepare: PrepareStore): void {
   testSettings(prepare);
@@ -25,11 +28,11 @@ function testSettings(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const settings = { locale: 'fr-CH', timeZone: 'Asia/Tokyo' };
-    const before = await store.findAccount(other.sellerId);
-    await store.setAccountSettings(one.sellerId, settings, ADDRESS);
-    const { locale, timeZone } = await store.findAccount(one.sellerId) ?? {};
+    const before = await store.findAccount(ownerOf(other.sellerId));
+    await store.setAccountSettings(ownerOf(one.sellerId), settings, BY);
+    const { locale, timeZone } = await store.findAccount(ownerOf(one.sellerId)) ?? {};
     assert.deepEqual({ locale, timeZone }, settings);
-    assert.deepEqual(await store.findAccount(other.sellerId), before);
+    assert.deepEqual(await store.findAccount(ownerOf(other.sellerId)), before);
     const [event] = (await listEvents(store, one.sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address], ['settings_changed', ADDRESS]);
   });
@@ -37,9 +40,9 @@ function testSettings(prepare: PrepareStore): void {
   test('changes the settings of one shop', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
-    await store.setShopSettings(one.sellerId, { lowStock: 0 }, ADDRESS);
-    assert.equal((await store.findAccount(one.sellerId))?.lowStock, 0);
-    assert.equal((await store.findAccount(other.sellerId))?.lowStock, 5);
+    await store.setShopSettings(one.sellerId, { lowStock: 0 }, BY);
+    assert.equal((await store.findAccount(ownerOf(one.sellerId)))?.lowStock, 0);
+    assert.equal((await store.findAccount(ownerOf(other.sellerId)))?.lowStock, 5);
     const [event] = (await listEvents(store, one.sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address], ['shop_settings_changed', ADDRESS]);
   });
@@ -49,14 +52,14 @@ function testSettings(prepare: PrepareStore): void {
     const [one, other] = [await join(store), await join(store)];
     const [own, foreign] = [one, other].map(({ joining }) => joining.account.email);
     assert.ok(own !== undefined && foreign !== undefined);
-    assert.equal(await store.setEmail(one.sellerId, foreign, ADDRESS), false);
-    assert.equal((await store.findAccount(one.sellerId))?.email, own);
-    assert.equal(await store.setEmail(one.sellerId, 'new@shop.example', ADDRESS), true);
+    assert.equal(await store.setEmail(ownerOf(one.sellerId), foreign, BY), false);
+    assert.equal((await store.findAccount(ownerOf(one.sellerId)))?.email, own);
+    assert.equal(await store.setEmail(ownerOf(one.sellerId), 'new@shop.example', BY), true);
     assert.equal((await store.findCredentials('new@shop.example'))?.sellerId, one.sellerId);
     assert.equal(await store.findCredentials(own), undefined);
     // The old one is free, and one's own is not another's.
-    assert.equal(await store.setEmail(other.sellerId, own, ADDRESS), true);
-    assert.equal(await store.setEmail(other.sellerId, own, ADDRESS), true);
+    assert.equal(await store.setEmail(ownerOf(other.sellerId), own, BY), true);
+    assert.equal(await store.setEmail(ownerOf(other.sellerId), own, BY), true);
     const changed = (await listEvents(store, one.sellerId)).filter(({ type }) =>
       type === 'email_changed');
     assert.deepEqual(changed.map(({ subject }) => subject), [`${own} → new@shop.example`]);
@@ -69,21 +72,23 @@ function testRemoval(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const [old, code] = [makeSecretHash(), makeSecretHash()];
-    const invitation = { sellerId, isFirst: false, expiresAt: clock.now + DAY_MS };
+    const invitation = makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS });
     await store.createInvitation(old, invitation);
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [makeSecretHash()] };
-    await store.enableTotp(sellerId, totp, ADDRESS);
-    for (let n = 0; n < 2; n += 1) await store.removeAccount(sellerId);
-    assert.equal(await store.findAccount(sellerId), undefined);
+    await store.enableTotp(ownerOf(sellerId), totp, BY);
+    for (let n = 0; n < 2; n += 1) await store.removeAccount(ownerOf(sellerId));
+    assert.equal(await store.findAccount(ownerOf(sellerId)), undefined);
     assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
-    assert.equal(await store.findTotp(sellerId), undefined);
+    assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
     assert.equal(await store.findInvitation(old), undefined);
     assert.ok(await store.findGrant(joining.key.hash));
     assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     await store.createInvitation(code, invitation);
     const again = await store.register(makeJoining({ codeHash: code }, joining.account.email));
     assert.ok(again.rejection === undefined && again.sellerId === sellerId);
-    assert.equal((await store.findAccount(sellerId))?.hasTotp, false);
+    // Its number is not used again.
+    assert.equal(again.accountId, 2);
+    assert.equal((await store.findAccount(again))?.hasTotp, false);
     const removed = (await listEvents(store, sellerId)).filter(({ type }) =>
       type === 'account_removed');
     assert.deepEqual(removed.map(({ subject }) => subject), [joining.account.email]);
@@ -95,9 +100,9 @@ function testPassword(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const [session, hash] = [makeNewSession(), makeSecretHash()];
-    await store.createSession(sellerId, session, SHOWN);
+    await store.createSession(shownFor(sellerId), session);
     const id = (await store.findSignedInSession(sellerId, session.hash))?.session.id ?? 0;
-    await store.setPassword(sellerId, '$argon2id$two', { id, hash }, ADDRESS);
+    await store.setPassword(ownerOf(sellerId), '$argon2id$two', { id, hash }, BY);
     const credentials = await store.findCredentials(joining.account.email);
     assert.equal(credentials?.passwordHash, '$argon2id$two');
     assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
@@ -117,8 +122,9 @@ function testLatePassword(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const id = (await store.findSignedInSession(sellerId, joining.session.hash))?.session.id ?? 0;
-    await store.endSessions(sellerId, { id }, { type: 'session_ended', address: '' });
-    const late = store.setPassword(sellerId, '$argon2id$two', { id, hash: makeSecretHash() }, '');
+    await store.endSessions(ownerOf(sellerId), { id }, { type: 'session_ended', address: '' });
+    const kept = { id, hash: makeSecretHash() };
+    const late = store.setPassword(ownerOf(sellerId), '$argon2id$two', kept, {});
     await assert.rejects(late, { code: 'browser_refused' });
     const credentials = await store.findCredentials(joining.account.email);
     assert.equal(credentials?.passwordHash, SHOWN.passwordHash);
@@ -133,16 +139,16 @@ function testTotp(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await open(clock);
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
-    assert.equal(await store.findTotp(sellerId), undefined);
+    assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
     const secret = generateTotpSecret();
     const recoveryHashes = countTo(3).map(makeSecretHash);
-    await store.enableTotp(sellerId, { secret, step: 7, recoveryHashes }, ADDRESS);
+    await store.enableTotp(ownerOf(sellerId), { secret, step: 7, recoveryHashes }, BY);
     const expected = { secret, step: 7, recoveryCodes: 3 };
-    assert.deepEqual(await store.findTotp(sellerId), expected);
-    assert.deepEqual(await (await open(clock)).findTotp(sellerId), expected);
-    assert.equal((await store.findAccount(sellerId))?.hasTotp, true);
+    assert.deepEqual(await store.findTotp(ownerOf(sellerId)), expected);
+    assert.deepEqual(await (await open(clock)).findTotp(ownerOf(sellerId)), expected);
+    assert.equal((await store.findAccount(ownerOf(sellerId)))?.hasTotp, true);
     assert.equal((await store.findCredentials(joining.account.email))?.hasTotp, true);
-    assert.equal(await store.findTotp(other.sellerId), undefined);
+    assert.equal(await store.findTotp(ownerOf(other.sellerId)), undefined);
     assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_enabled');
   });
 
@@ -150,13 +156,13 @@ function testTotp(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
-    await store.enableTotp(sellerId, totp, ADDRESS);
-    assert.equal(await store.takeTotpStep(sellerId, 7), false);
-    const taken = await Promise.all(countTo(4).map(() => store.takeTotpStep(sellerId, 9)));
+    await store.enableTotp(ownerOf(sellerId), totp, BY);
+    assert.equal(await store.takeTotpStep(ownerOf(sellerId), 7), false);
+    const taken = await Promise.all(countTo(4).map(() => store.takeTotpStep(ownerOf(sellerId), 9)));
     assert.deepEqual(taken.sort(), [false, false, false, true]);
-    assert.equal(await store.takeTotpStep(sellerId, 8), false);
-    assert.equal((await store.findTotp(sellerId))?.step, 9);
-    assert.equal(await store.takeTotpStep(sellerId, 10), true);
+    assert.equal(await store.takeTotpStep(ownerOf(sellerId), 8), false);
+    assert.equal((await store.findTotp(ownerOf(sellerId)))?.step, 9);
+    assert.equal(await store.takeTotpStep(ownerOf(sellerId), 10), true);
   });
 
   test('forgets the secret and its recovery codes', async (t) => {
@@ -164,11 +170,11 @@ function testTotp(prepare: PrepareStore): void {
     const { sellerId } = await join(store);
     const hash = makeSecretHash();
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [hash] };
-    await store.enableTotp(sellerId, totp, ADDRESS);
-    for (let n = 0; n < 2; n += 1) await store.disableTotp(sellerId, ADDRESS);
-    assert.equal(await store.findTotp(sellerId), undefined);
-    assert.equal((await store.findAccount(sellerId))?.hasTotp, false);
-    assert.equal(await store.takeRecoveryCode(sellerId, hash, ADDRESS), false);
+    await store.enableTotp(ownerOf(sellerId), totp, BY);
+    for (let n = 0; n < 2; n += 1) await store.disableTotp(ownerOf(sellerId), BY);
+    assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
+    assert.equal((await store.findAccount(ownerOf(sellerId)))?.hasTotp, false);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), hash, ADDRESS), false);
     const off = (await listTypes(store, sellerId)).filter((type) => type === 'totp_disabled');
     assert.equal(off.length, 1);
   });
@@ -181,14 +187,14 @@ function testRecoveryCodes(prepare: PrepareStore): void {
     const hashes = countTo(3).map(makeSecretHash);
     const [one = '', second = ''] = hashes;
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: hashes };
-    await store.enableTotp(sellerId, totp, ADDRESS);
-    assert.equal(await store.takeRecoveryCode(other.sellerId, one, ADDRESS), false);
+    await store.enableTotp(ownerOf(sellerId), totp, BY);
+    assert.equal(await store.takeRecoveryCode(ownerOf(other.sellerId), one, ADDRESS), false);
     const taken = await Promise.all(countTo(3).map(() =>
-      store.takeRecoveryCode(sellerId, one, ADDRESS)));
+      store.takeRecoveryCode(ownerOf(sellerId), one, ADDRESS)));
     assert.deepEqual(taken.sort(), [false, false, true]);
-    assert.equal((await store.findTotp(sellerId))?.recoveryCodes, 2);
-    assert.equal(await store.takeRecoveryCode(sellerId, makeSecretHash(), ADDRESS), false);
-    assert.equal(await store.takeRecoveryCode(sellerId, second, ADDRESS), true);
+    assert.equal((await store.findTotp(ownerOf(sellerId)))?.recoveryCodes, 2);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), makeSecretHash(), ADDRESS), false);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), second, ADDRESS), true);
     const used = (await listEvents(store, sellerId)).filter(({ type }) =>
       type === 'recovery_code_used');
     assert.deepEqual(used.map(({ subject }) => subject), ['2 left', '1 left']);
@@ -199,11 +205,11 @@ function testRecoveryCodes(prepare: PrepareStore): void {
     const { sellerId } = await join(store);
     const [old, fresh] = [makeSecretHash(), makeSecretHash()];
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [old] };
-    await store.enableTotp(sellerId, totp, ADDRESS);
-    await store.setRecoveryCodes(sellerId, [fresh, makeSecretHash()], ADDRESS);
-    assert.equal((await store.findTotp(sellerId))?.recoveryCodes, 2);
-    assert.equal(await store.takeRecoveryCode(sellerId, old, ADDRESS), false);
-    assert.equal(await store.takeRecoveryCode(sellerId, fresh, ADDRESS), true);
+    await store.enableTotp(ownerOf(sellerId), totp, BY);
+    await store.setRecoveryCodes(ownerOf(sellerId), [fresh, makeSecretHash()], BY);
+    assert.equal((await store.findTotp(ownerOf(sellerId)))?.recoveryCodes, 2);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), old, ADDRESS), false);
+    assert.equal(await store.takeRecoveryCode(ownerOf(sellerId), fresh, ADDRESS), true);
     assert.ok((await listTypes(store, sellerId)).includes('recovery_codes_made'));
   });
 }

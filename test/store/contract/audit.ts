@@ -37,9 +37,8 @@ function testListing(prepare: PrepareStore): void {
     });
     const { n = 0, ...newest } = first[0] ?? {};
     assert.ok(n > 0);
-    assert.deepEqual(newest, {
-      sellerId, type: 'sign_in_refused', at: clock.now, address: '192.0.2.7', subject: '5',
-    });
+    const event = { type: 'sign_in_refused', address: '192.0.2.7', subject: '5' };
+    assert.deepEqual(newest, { ...event, sellerId, at: clock.now, actorName: undefined });
     assert.deepEqual([...first, ...second].map(({ type, subject }) =>
       type === 'key_created' ? type : subject), ['5', '4', '3', '2', '1', 'key_created']);
     const back = await store.listAuditEvents(sellerId, {
@@ -110,16 +109,16 @@ function testKeyEvents(prepare: PrepareStore): void {
     );
     const reference = { sellerId, keyId: made.id };
     const next = await store.rotateKey(reference, makeHash(), 0, { address: '192.0.2.8' });
-    await store.revokeKey(reference, '192.0.2.9');
+    await store.revokeKey(reference, { actorName: 'Anna', address: '192.0.2.9' });
     await store.revokeKey({ sellerId, keyId: next.id });
     const subject = `${formatKeyId(reference)} Cash desk`;
     const events = (await listEvents(store, sellerId)).map((event) =>
-      [event.type, event.address, event.subject]);
+      [event.type, event.address, event.subject, event.actorName]);
     assert.deepEqual(events.slice(1), [
-      ['key_created', '192.0.2.7', subject],
-      ['key_rotated', '192.0.2.8', subject],
-      ['key_revoked', '192.0.2.9', subject],
-      ['key_revoked', '', `${formatKeyId({ sellerId, keyId: next.id })} Cash desk`],
+      ['key_created', '192.0.2.7', subject, undefined],
+      ['key_rotated', '192.0.2.8', subject, undefined],
+      ['key_revoked', '192.0.2.9', subject, 'Anna'],
+      ['key_revoked', '', `${formatKeyId({ sellerId, keyId: next.id })} Cash desk`, undefined],
     ]);
   });
 

@@ -8,8 +8,11 @@ import {
   DAY_MS, eventually, makeActor, makeHash, makeNewKey, makeNewProduct, makeSeller,
   type PrepareStore,
 } from './fixture.ts';
-import { join, listTypes, makeJoining, makeNewSession, SHOWN } from './portal-fixture.ts';
+import {
+  join, listTypes, makeInvitation, makeJoining, makeNewSession, shownFor,
+} from './portal-fixture.ts';
 import { prepareWebhook } from './webhooks.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 export function testDisabledSellers(prepare: PrepareStore): void {
   testAccess(prepare);
@@ -29,8 +32,8 @@ function testAccess(prepare: PrepareStore): void {
     assert.equal(await second.findGrant(key.hash), undefined);
     assert.equal(await second.findSignedInSession(one.sellerId, session.hash), undefined);
     assert.equal(await second.findCredentials(account.email), undefined);
-    assert.equal(await second.createSession(one.sellerId, makeNewSession(), SHOWN), false);
-    assert.deepEqual(await second.listSessions(one.sellerId, 10), []);
+    assert.equal(await second.createSession(shownFor(one.sellerId), makeNewSession()), false);
+    assert.deepEqual(await second.listSessions(ownerOf(one.sellerId), 10), []);
     assert.ok(await second.findGrant(other.joining.key.hash));
     assert.ok(await second.findSignedInSession(other.sellerId, other.joining.session.hash));
     assert.ok(await second.findCredentials(other.joining.account.email));
@@ -45,7 +48,7 @@ function testAccess(prepare: PrepareStore): void {
     assert.ok(await store.findGrant(key.hash));
     assert.ok(await store.findCredentials(account.email));
     assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
-    assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), true);
+    assert.equal(await store.createSession(shownFor(sellerId), makeNewSession()), true);
   });
 
   test("creates no account for a disabled seller's invitation", async (t) => {
@@ -54,7 +57,7 @@ function testAccess(prepare: PrepareStore): void {
     const { id: sellerId } = await makeSeller(store);
     const codeHash = hashCode('7QK2-M9XD-0AEV-4TBC') ?? '';
     const expiresAt = clock.now + DAY_MS;
-    await store.createInvitation(codeHash, { sellerId, isFirst: false, expiresAt });
+    await store.createInvitation(codeHash, makeInvitation({ sellerId, expiresAt }));
     await store.setSellerDisabled(sellerId, true);
     assert.equal(await store.findInvitation(codeHash), undefined);
     assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, makeActor, makeSeller, type PrepareStore } from './fixture.ts';
-import { join, listTypes, makeJoining, makeSecretHash } from './portal-fixture.ts';
+import {
+  join, listTypes, makeInvitation, makeJoining, makeSecretHash, shownFor,
+} from './portal-fixture.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 export function testJoining(prepare: PrepareStore): void {
   testInvitations(prepare);
@@ -12,13 +15,11 @@ export function testJoining(prepare: PrepareStore): void {
 }
 
 function testInvitations(prepare: PrepareStore): void {
-  const forAnybody = { sellerId: undefined, isFirst: false };
-
   test('takes a code once, also where two come with it at once', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const codeHash = makeSecretHash();
-    const invitation = { ...forAnybody, expiresAt: clock.now + DAY_MS };
+    const invitation = makeInvitation({ expiresAt: clock.now + DAY_MS });
     await store.createInvitation(codeHash, invitation);
     assert.deepEqual(await store.findInvitation(codeHash), invitation);
     const joined = await Promise.all(countTo(5).map(() =>
@@ -34,7 +35,7 @@ function testInvitations(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const codeHash = makeSecretHash();
-    await store.createInvitation(codeHash, { ...forAnybody, expiresAt: clock.now + DAY_MS });
+    await store.createInvitation(codeHash, makeInvitation({ expiresAt: clock.now + DAY_MS }));
     const unknown = makeSecretHash();
     assert.equal(await store.findInvitation(unknown), undefined);
     assert.deepEqual(await store.register(makeJoining({ codeHash: unknown })),
@@ -50,9 +51,9 @@ function testInvitations(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const [one, other] = [makeSecretHash(), makeSecretHash()];
     for (const hash of [one, other]) {
-      await store.createInvitation(hash, {
-        sellerId: undefined, isFirst: true, expiresAt: clock.now + DAY_MS,
-      });
+      await store.createInvitation(hash, makeInvitation({
+        isFirst: true, expiresAt: clock.now + DAY_MS,
+      }));
     }
     const joined = await Promise.all([one, other].map((codeHash) =>
       store.register(makeJoining({ codeHash }))));
@@ -67,9 +68,9 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const { joining: { account: { email } } } = await join(store);
     const codeHash = makeSecretHash();
-    await store.createInvitation(codeHash, {
-      sellerId: undefined, isFirst: false, expiresAt: clock.now + DAY_MS,
-    });
+    await store.createInvitation(codeHash, makeInvitation({
+      expiresAt: clock.now + DAY_MS,
+    }));
     const taken = await store.register(makeJoining({ codeHash }, email));
     assert.deepEqual(taken, { rejection: 'email' });
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
@@ -86,17 +87,18 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const { sellerId } = joined;
     const { email } = joining.account;
     const account = {
-      sellerId, sellerName: 'A shop', currency: { code: 'EUR', decimals: 2 }, email,
+      ...ownerOf(sellerId), name: email.split('@')[0], role: 'owner', email,
+      sellerName: 'A shop', currency: { code: 'EUR', decimals: 2 },
       hasTotp: false, locale: 'de-CH', timeZone: 'Europe/Zurich', lowStock: 5,
-      createdAt: clock.now,
+      createdAt: clock.now, seenAt: clock.now,
     };
-    assert.deepEqual(await store.findAccount(sellerId), account);
+    assert.deepEqual(await store.findAccount(ownerOf(sellerId)), account);
     assert.deepEqual(await store.findCredentials(email), {
-      sellerId, passwordHash: '$argon2id$one', hasTotp: false,
+      ...shownFor(sellerId),
     });
     const visitor = await store.findSignedInSession(sellerId, joining.session.hash);
     assert.deepEqual([visitor?.account, visitor?.position], [account, 0]);
-    assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key.id);
+    assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key?.id);
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
   });
 
@@ -114,7 +116,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     const { joining: { account: { email } } } = await join(store);
-    assert.equal(await store.findAccount(sellerId), undefined);
+    assert.equal(await store.findAccount(ownerOf(sellerId)), undefined);
     assert.equal(await store.findCredentials(`x${email}`), undefined);
     assert.equal(await store.findCredentials(email.toUpperCase()), undefined);
     assert.equal(await store.findSignedInSession(sellerId, makeSecretHash()), undefined);
@@ -128,22 +130,24 @@ function testExistingSellers(prepare: PrepareStore): void {
     const seller = await makeSeller(store, 'JPY');
     const [one, other] = [makeSecretHash(), makeSecretHash()];
     for (const hash of [one, other]) {
-      await store.createInvitation(hash, {
-        sellerId: seller.id, isFirst: false, expiresAt: clock.now + DAY_MS,
-      });
+      await store.createInvitation(hash, makeInvitation({
+        sellerId: seller.id, expiresAt: clock.now + DAY_MS,
+      }));
     }
     assert.equal((await store.findInvitation(one))?.sellerId, seller.id);
     const joined = await store.register(makeJoining({ codeHash: one }));
     assert.ok(joined.rejection === undefined);
     assert.equal(joined.sellerId, seller.id);
-    assert.equal((await store.findAccount(seller.id))?.currency.code, 'JPY');
+    assert.equal((await store.findAccount(ownerOf(seller.id)))?.currency.code, 'JPY');
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
-    // One account is all that a seller has.
-    assert.equal(await store.findInvitation(other), undefined);
+    // The first account comes with a key, and no other one.
+    assert.ok(joined.key);
     const again = await store.register(makeJoining({ codeHash: other }));
-    assert.deepEqual(again, { rejection: 'code' });
+    assert.ok(again.rejection === undefined && again.key === undefined);
+    assert.deepEqual([again.sellerId, again.accountId], [seller.id, 2]);
     assert.deepEqual(await listTypes(store, seller.id), [
       'invitation_created', 'invitation_created', 'account_created', 'key_created',
+      'account_created',
     ]);
   });
 }

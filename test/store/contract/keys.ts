@@ -30,7 +30,7 @@ function testCreation(prepare: PrepareStore): void {
     const made = await store.createKey(sellerId, hash, makeNewKey({
       name: 'Cash desk 🧾', scopes: ['stock:write', 'products:read'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: clock.now + DAY_MS,
-    }), { lastFour: 'a1B2' });
+    }), { lastFour: 'a1B2', actorName: 'Anna' });
     const [listed, ...others] = await store.listKeys(sellerId, { after: undefined, limit: 10 });
     assert.deepEqual(others, []);
     assert.deepEqual(listed, {
@@ -38,6 +38,7 @@ function testCreation(prepare: PrepareStore): void {
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], createdAt: clock.now,
       expiresAt: clock.now + DAY_MS, revokedAt: undefined, lastUsedAt: undefined,
       lastUsedAddress: undefined, lastFour: 'a1B2', successorId: undefined,
+      createdBy: 'Anna',
     });
     assert.equal(JSON.stringify(made), JSON.stringify(listed));
   });

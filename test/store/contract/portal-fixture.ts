@@ -3,8 +3,11 @@ import { hash, randomUUID } from 'node:crypto';
 import type { AuditEvent } from '../../../src/domain/access/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
-import type { Credentials, NewSession, Registration } from '../../../src/store/account-store.ts';
+import type {
+  Credentials, Invitation, NewSession, Registration,
+} from '../../../src/store/account-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { ownerOf } from '../../support/owner.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 
 /** The SHA-256 of something that nobody has. */
@@ -17,9 +20,20 @@ export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
 }
 
 /** What the accounts of `makeJoining` are signed in to with. */
-export const SHOWN: Omit<Credentials, 'sellerId'> = {
+export const SHOWN: Pick<Credentials, 'passwordHash' | 'hasTotp'> = {
   passwordHash: '$argon2id$one', hasTotp: false,
 };
+
+export function shownFor(sellerId: SellerId): Credentials {
+  return { ...ownerOf(sellerId), ...SHOWN };
+}
+
+/** An invitation to open a shop. */
+export function makeInvitation(members: Partial<Invitation>): Invitation {
+  return {
+    sellerId: undefined, role: 'owner', name: undefined, isFirst: false, expiresAt: 0, ...members,
+  };
+}
 
 let emails = 0;
 

@@ -43,7 +43,7 @@ function testCreation(prepare: PrepareStore): void {
         sellerId: actor.sellerId, id: webhook.id, ...makeNewWebhook(), status: 'active',
         disabledReason: undefined, position: 2, message: undefined, failures: 0,
         failingSince: undefined, nextAttemptAt: clock.now, createdAt: clock.now,
-        updatedAt: clock.now,
+        updatedAt: clock.now, createdBy: 'test',
       };
       assert.deepEqual(await store.findWebhook(webhook), expected);
       assert.equal(JSON.stringify(webhook), JSON.stringify(expected));

@@ -16,6 +16,7 @@ import { join as joinPortal, makeSecretHash } from '../contract/portal-fixture.t
 import { FAILED } from '../contract/webhook-deliveries.ts';
 import { makeNewWebhook } from '../contract/webhooks.ts';
 import { makeSampleFolder } from '../sqlite/check/sample-folder.ts';
+import { ownerOf } from '../../support/owner.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Texts that COPY escapes. */
@@ -79,13 +80,14 @@ async function fillAccess(store: Store, actor: Actor, at: number): Promise<void>
   const { sellerId } = await joinPortal(store);
   const secret = generateTotpSecret();
   const recoveryHashes = [makeSecretHash(), makeSecretHash()];
-  await store.enableTotp(sellerId, { secret, step: 7, recoveryHashes }, '192.0.2.7');
+  const by = { actorName: 'Zoë', address: '192.0.2.7' };
+  await store.enableTotp(ownerOf(sellerId), { secret, step: 7, recoveryHashes }, by);
   await store.keepColumnMapping(sellerId, makeSecretHash(), { sku: 'Artikel\\Nr', name: 'Titel' });
   const disabled = await makeSeller(store, 'JPY');
   await store.setSellerDisabled(disabled.id, true);
   for (const seller of [undefined, actor.sellerId]) {
     await store.createInvitation(makeSecretHash(), {
-      sellerId: seller, isFirst: false, expiresAt: at + DAY_MS,
+      sellerId: seller, role: 'viewer', name: 'Zoë', isFirst: false, expiresAt: at + DAY_MS,
     });
   }
   const hour = Math.floor(at / HOUR_MS);

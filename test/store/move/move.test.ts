@@ -199,7 +199,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     const inOrder = 'SELECT seller_id, n FROM audit_event ORDER BY';
     for (const change of [
       `DELETE FROM audit_event WHERE (seller_id, n) = (${inOrder} 1, 2 LIMIT 1 OFFSET 3)`,
-      `INSERT INTO audit_event SELECT seller_id, n + 1, at, type, address, subject, hash
+      `INSERT INTO audit_event SELECT seller_id, n + 1, at, type, address, subject, hash, actor
         FROM audit_event WHERE (seller_id, n) = (${inOrder} 1 DESC, 2 DESC LIMIT 1)`,
     ]) {
       const connect = await copyDatabase(unfinished);

@@ -46,8 +46,8 @@ export const settingsForm = defineForm<AccountSettings>({
     locale: takeValue(errors, 'locale', parseLocale(form.getTrimmed('locale')), ''),
     timeZone: takeValue(errors, 'time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
   }),
-  async save(settings, { account: { sellerId }, address, link }, { store }) {
-    await store.setAccountSettings(sellerId, settings, address);
+  async save(settings, { account, by, link }, { store }) {
+    await store.setAccountSettings(account, settings, by);
     return redirect(link('/account?done=settings'));
   },
 });
@@ -69,10 +69,11 @@ async function renderAccount(
 }
 
 async function renderSecurity(
-  { account: { sellerId, email, hasTotp }, link, format }: PageRequest, portal: Portal,
+  { account, link, format }: PageRequest, portal: Portal,
 ): Promise<Html> {
+  const { email, hasTotp } = account;
   const [name = '', host = ''] = email.split('@');
-  const { length: count } = await listSessions(portal, sellerId);
+  const { length: count } = await listSessions(portal, account);
   const row = (value: Content, path: string, label: string): Content =>
     html`${value}<br><a href="${link(`/account/${path}`)}">${label}</a>`;
   return facts([

@@ -16,7 +16,7 @@ import type { PageRequest, Portal } from '../route.ts';
 
 const LABELS: Readonly<Record<AuditType, string>> = {
   account_created: 'Account created',
-  account_removed: 'Account replaced',
+  account_removed: 'Account removed',
   signed_in: 'Signed in',
   sign_in_refused: 'Sign-in failed',
   signed_out: 'Signed out',
@@ -31,7 +31,10 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   recovery_code_used: 'Recovery code used',
   settings_changed: 'Settings changed',
   shop_settings_changed: 'Shop settings changed',
+  account_renamed: 'Account renamed',
+  role_changed: 'Role changed',
   invitation_created: 'Invitation created',
+  invitation_revoked: 'Invitation revoked',
   key_created: 'API key created',
   key_rotated: 'API key rotated',
   key_revoked: 'API key revoked',

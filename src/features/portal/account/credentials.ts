@@ -33,8 +33,8 @@ export const emailForm = defineForm({
     before: html`<p>Current e-mail: <strong>${request.account.email}</strong></p>`,
   }, state),
   read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
-  async save(email, { account: { sellerId }, address, link }, { store }, { errors }) {
-    const isSaved = await store.setEmail(sellerId, email, address);
+  async save(email, { account, by, link }, { store }, { errors }) {
+    const isSaved = await store.setEmail(account, email, by);
     if (isSaved) return redirect(link('/account?done=email'));
     errors.set('email', 'Another account already uses this e-mail.');
     return undefined;
@@ -57,12 +57,12 @@ export const passwordForm = defineForm({
     return takeValue(errors, 'new_password', parsed, '');
   },
   async save(password, request, portal) {
-    const { account: { sellerId }, user, address } = request;
+    const { account, user, by } = request;
     const passwordHash = await portal.passwords.hash(password);
     const { hash, secret } = makeSessionSecret();
-    await portal.store.setPassword(sellerId, passwordHash, { id: user.session.id, hash }, address);
-    const { cookie } = formatSessionToken(sellerId, secret);
-    const device = await rememberDevice(request, portal, { sellerId, passwordHash });
+    await portal.store.setPassword(account, passwordHash, { id: user.session.id, hash }, by);
+    const { cookie } = formatSessionToken(account.sellerId, secret);
+    const device = await rememberDevice(request, portal, { ...account, passwordHash });
     return redirect(request.link('/account?done=password'), [cookie, ...device]);
   },
 });

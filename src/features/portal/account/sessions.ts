@@ -1,9 +1,9 @@
 /** An account's sessions: lists them, and signs out one browser or all others. */
+import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
+import { SESSIONS_PER_ACCOUNT_LIMIT } from '../../../store/limits.ts';
 import { postForm } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
@@ -21,7 +21,7 @@ const DONE = new Map([
 
 /** GET /portal/account/sessions: 200 */
 export async function showSessions(request: PageRequest, portal: Portal): Promise<Reply> {
-  const sessions = await listSessions(portal, request.account.sellerId);
+  const sessions = await listSessions(portal, request.account);
   return renderPage(request, portal, {
     title: 'Sessions',
     content: html`${flashNotice(request, DONE)}
@@ -41,26 +41,25 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
 
 /** An account's unexpired sessions. */
 export async function listSessions(
-  { store, clock }: Portal, sellerId: SellerId,
+  { store, clock }: Portal, account: AccountReference,
 ): Promise<readonly Session[]> {
-  const sessions = await store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT);
+  const sessions = await store.listSessions(account, SESSIONS_PER_ACCOUNT_LIMIT);
   return sessions.filter((session) => isAlive(session, clock()));
 }
 
 /** POST /portal/account/sessions: 303, 404 */
 export async function endSessions(
-  { account, user, address, link }: PageRequest, { store }: Portal, form: Form,
+  { account, user, by, link }: PageRequest, { store }: Portal, form: Form,
 ): Promise<Reply> {
-  const { sellerId } = account;
   const ended = form.get('session');
-  const event = { type: 'session_ended', address } as const;
+  const event = { ...by, type: 'session_ended' } as const;
   if (ended === 'others') {
-    await store.endSessions(sellerId, { allBut: user.session.id }, event);
+    await store.endSessions(account, { allBut: user.session.id }, event);
     return redirect(link('/account/sessions?done=others'));
   }
   const id = findWholeNumber(ended);
   if (id === undefined) throw new AppError('not_found', 'This session does not exist.');
-  await store.endSessions(sellerId, { id }, event);
+  await store.endSessions(account, { id }, event);
   return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
     : redirect(link('/account/sessions?done=one'));
 }

@@ -22,8 +22,8 @@ export const shopForm = defineForm({
   initial: ({ account: { lowStock } }) => ({ low_stock: String(lowStock) }),
   read: (form, errors) =>
     takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),
-  async save(lowStock, { account: { sellerId }, address, link }, { store }) {
-    await store.setShopSettings(sellerId, { lowStock }, address);
+  async save(lowStock, { account: { sellerId }, by, link }, { store }) {
+    await store.setShopSettings(sellerId, { lowStock }, by);
     return redirect(link('/account?done=shop'));
   },
 });

@@ -41,12 +41,12 @@ export async function showTwoFactor(request: PageRequest, portal: Portal): Promi
 export async function enableTwoFactor(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { account: { sellerId }, address } = request;
+  const { account, by } = request;
   const { store, clock } = portal;
   const carried = await decryptValue<{ readonly secret: TotpSecret }>(
     portal, form.get('secret'), contextOf(request),
   );
-  const known = await store.findTotp(sellerId);
+  const known = await store.findTotp(account);
   // A form sent twice gets codes both times: the browser shows the last response only.
   if (!carried || (known && known.secret !== carried.secret)) {
     return redirect(request.link(`${PAGE}?done=${known ? 'already' : 'late'}`));
@@ -62,7 +62,7 @@ export async function enableTwoFactor(
     return renderOff(request, portal, secret, { form, errors });
   }
   const { codes, hashes } = generateRecoveryCodes();
-  await store.enableTotp(sellerId, { secret, step, recoveryHashes: hashes }, address);
+  await store.enableTotp(account, { secret, step, recoveryHashes: hashes }, by);
   return renderCodes(request, portal, codes);
 }
 
@@ -80,7 +80,7 @@ const recoveryCodesForm = defineForm({
   read: () => undefined,
   async save(_, request, portal) {
     const { codes, hashes } = generateRecoveryCodes();
-    await portal.store.setRecoveryCodes(request.account.sellerId, hashes, request.address);
+    await portal.store.setRecoveryCodes(request.account, hashes, request.by);
     return renderCodes(request, portal, codes);
   },
 });
@@ -90,8 +90,8 @@ export const turnOffForm = defineForm({
   fields: OFF_FIELDS,
   render: renderOn,
   read: () => undefined,
-  async save(_, { account: { sellerId }, address, link }, { store }) {
-    await store.disableTotp(sellerId, address);
+  async save(_, { account, by, link }, { store }) {
+    await store.disableTotp(account, by);
     return redirect(link('/account?done=off'));
   },
 });
@@ -102,7 +102,7 @@ function generateRecoveryCodes() {
 }
 
 function contextOf({ account, user }: PageRequest): string {
-  return `new totp ${account.sellerId} ${user.session.id}`;
+  return `new totp ${account.sellerId} ${account.accountId} ${user.session.id}`;
 }
 
 async function renderOff(
@@ -133,7 +133,7 @@ async function renderOff(
 
 async function renderOn(request: PageRequest, portal: Portal, state: FormState): Promise<Reply> {
   const { account, link, format } = request;
-  const totp = await portal.store.findTotp(account.sellerId);
+  const totp = await portal.store.findTotp(account);
   const isReadable = totp === undefined || totp.secret !== undefined;
   return renderPage(request, portal, {
     title: TITLE,

@@ -1,11 +1,12 @@
 /**
  * Drafts: the input of forms whose session ended. A draft travels through the sign-in as a hidden
  * field, encrypted with the server's key; the server stores nothing. It is valid in one browser,
- * for one seller, for an hour. The server only shows it again in its form: saving takes a new
+ * for one account, for an hour. The server only shows it again in its form: saving takes a new
  * submission with the new session's token.
  */
+import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
+import { type AccountId, formatSellerId, parseSellerId } from '../../../domain/id.ts';
 import type { Content } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
 import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
@@ -13,33 +14,39 @@ import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { Form, hiddenField } from './form.ts';
 
 const FIELD = 'draft';
-/** Names the form's seller, because the session may have ended by the time the form is sent. */
-const SELLER_FIELD = 'seller';
+/** Names the form's account, because the session may have ended by the time the form is sent. */
+const ACCOUNT_FIELD = 'account';
+const ACCOUNT = /^(sel_\w+)\.([1-9]\d{0,8})$/;
 
 interface SentForm {
-  readonly sellerId: SellerId;
+  readonly account: AccountReference;
   readonly draftRoute: DraftRoute;
   readonly form: Form;
 }
 
-/** The hidden field that names a form's seller; absent before the sign-in. */
-export function sellerField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
-  return user && hiddenField(SELLER_FIELD, formatSellerId(user.account.sellerId));
+/** The hidden field that names a form's account; absent before the sign-in. */
+export function accountField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
+  if (!user) return undefined;
+  const { sellerId, accountId } = user.account;
+  return hiddenField(ACCOUNT_FIELD, `${formatSellerId(sellerId)}.${accountId}`);
 }
 
-/** The seller whose page showed the form; undefined if nobody was signed in. */
-export function readSeller(form: Form): SellerId | undefined {
-  return parseSellerId(form.get(SELLER_FIELD));
+/** The account whose page showed the form; undefined if nobody was signed in. */
+export function readAccount(form: Form): AccountReference | undefined {
+  const [, seller = '', number] = ACCOUNT.exec(form.get(ACCOUNT_FIELD)) ?? [];
+  const sellerId = parseSellerId(seller);
+  // The cast is what the expression proves.
+  return sellerId === undefined ? undefined : { sellerId, accountId: Number(number) as AccountId };
 }
 
 /** For the hidden field; undefined if the draft is too long or cannot be encrypted. */
 export async function encryptDraft(
   request: AnonymousPageRequest, portal: Portal,
-  { sellerId, draftRoute, form }: SentForm,
+  { account: { sellerId, accountId }, draftRoute, form }: SentForm,
 ): Promise<string | undefined> {
   const fields = draftRoute.fields.flatMap((name) =>
     form.getAll(name).map((value) => [name, value] as const));
-  const draft: Draft = { sellerId, path: request.path, fields };
+  const draft: Draft = { sellerId, accountId, path: request.path, fields };
   if (Buffer.byteLength(JSON.stringify(draft)) > DRAFT_LIMIT_BYTES) return undefined;
   try {
     return await encryptValue(portal, draft, contextOf(request), DRAFT_LIFE_MS);

@@ -7,7 +7,7 @@ import { alert } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
-import { sellerField } from './draft.ts';
+import { accountField } from './draft.ts';
 import { type FormState, hiddenField, initialState } from './form.ts';
 
 interface LabelledField {
@@ -58,7 +58,7 @@ export function postForm(
   className = 'stack',
 ): Html {
   return html`<form method="post" action="${action}" class="${className}" novalidate>
-    ${hiddenField(CSRF_FIELD, request.csrfToken)}${sellerField(request)}${content}
+    ${hiddenField(CSRF_FIELD, request.csrfToken)}${accountField(request)}${content}
   </form>`;
 }
 

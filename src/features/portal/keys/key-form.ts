@@ -78,10 +78,10 @@ export const keyForm = defineForm<NewApiKey>({
     return parseNewApiKey({ name: form.getTrimmed('name'), scopes, addressRanges, expiresAt });
   },
   async save(key, request, portal, { form }) {
-    const { account: { sellerId }, address } = request;
+    const { account: { sellerId }, by } = request;
     const idempotency = readNonce(form);
     return renderCreated(request, portal, key.scopes, (secretHash, lastFour) =>
-      portal.store.createKey(sellerId, secretHash, key, { address, idempotency, lastFour }));
+      portal.store.createKey(sellerId, secretHash, key, { ...by, idempotency, lastFour }));
   },
 });
 
@@ -89,7 +89,7 @@ export const keyForm = defineForm<NewApiKey>({
 export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId, id, scopes } = await getKey(request, portal);
   const overlapMs = readOverlap(form);
-  const context = { address: request.address, idempotency: readNonce(form) };
+  const context = { ...request.by, idempotency: readNonce(form) };
   return renderCreated(request, portal, scopes, (secretHash, lastFour) => portal.store.rotateKey(
     { sellerId, keyId: id }, secretHash, overlapMs, { ...context, lastFour },
   ));
@@ -100,13 +100,13 @@ export async function replaceKey(
   request: PageRequest, portal: Portal, form: Form, { sellerId, id: keyId, scopes }: ApiKey,
   note: Content,
 ): Promise<Reply> {
-  const { address } = request;
-  const context = { address, idempotency: readNonce(form) };
+  const { by } = request;
+  const context = { ...by, idempotency: readNonce(form) };
   return renderCreated(request, portal, scopes, async (secretHash, lastFour) => {
     const made = await portal.store.rotateKey(
       { sellerId, keyId }, secretHash, 0, { ...context, lastFour },
     );
-    await portal.store.revokeKey({ sellerId, keyId }, address);
+    await portal.store.revokeKey({ sellerId, keyId }, by);
     return made;
   }, note);
 }
@@ -126,7 +126,7 @@ export async function showRevocation(request: PageRequest, portal: Portal): Prom
 /** POST /portal/keys/{key_id}/revoke: 303, 404 */
 export async function revokeKey(request: PageRequest, portal: Portal): Promise<Reply> {
   const { sellerId, id } = await getKey(request, portal);
-  await portal.store.revokeKey({ sellerId, keyId: id }, request.address);
+  await portal.store.revokeKey({ sellerId, keyId: id }, request.by);
   return redirect(request.link('/keys?done=revoked'));
 }
 

@@ -57,7 +57,7 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
 /** POST /portal/leaked/{key_id}/revoke: 303, 404 */
 export async function revokeLeaked(request: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(request, portal);
-  await portal.store.revokeKey({ sellerId: key.sellerId, keyId: key.id }, request.address);
+  await portal.store.revokeKey({ sellerId: key.sellerId, keyId: key.id }, request.by);
   return redirect(request.link(`${leakedPathOf(key)}?done=revoked`));
 }
 

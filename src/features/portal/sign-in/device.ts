@@ -4,8 +4,8 @@
  * limits, separate from those of strangers. A password change invalidates it.
  */
 import { randomBytes } from 'node:crypto';
+import type { AccountReference } from '../../../domain/access/account.ts';
 import { passwordFingerprint } from '../../../domain/access/password.ts';
-import type { SellerId } from '../../../domain/id.ts';
 import type { Credentials } from '../../../store/account-store.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
@@ -15,14 +15,13 @@ const COOKIE = 'device';
 const CONTEXT = 'device';
 const ID_BYTES = 16;
 
-interface Device {
+interface Device extends AccountReference {
   readonly id: string;
-  readonly sellerId: SellerId;
   /** Fingerprint of the password at the last sign-in. */
   readonly stamp: string;
 }
 
-type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
+type Known = AccountReference & Pick<Credentials, 'passwordHash'>;
 
 /** Undefined if the browser has no valid cookie. */
 export async function readDevice(
@@ -47,13 +46,15 @@ export async function findDeviceId(
  * server cannot encrypt it.
  */
 export async function rememberDevice(
-  request: AnonymousPageRequest, portal: Portal, { sellerId, passwordHash }: Known,
+  request: AnonymousPageRequest, portal: Portal, { sellerId, accountId, passwordHash }: Known,
 ): Promise<readonly string[]> {
   try {
     const known = await readDevice(request, portal);
-    const id = known?.sellerId === sellerId ? known.id
-      : randomBytes(ID_BYTES).toString('base64url');
-    const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
+    const isOwn = known?.sellerId === sellerId && known.accountId === accountId;
+    const id = isOwn ? known.id : randomBytes(ID_BYTES).toString('base64url');
+    const device: Device = {
+      id, sellerId, accountId, stamp: passwordFingerprint(passwordHash),
+    };
     return [formatCookie(COOKIE, await encryptValue(portal, device, CONTEXT), DEVICE_LIFE_MS)];
   } catch (error) {
     portal.report({ id: 'device', error }); // the sign-in continues without it

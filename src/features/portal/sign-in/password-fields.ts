@@ -6,7 +6,7 @@ import { parseNewPassword } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
+import { SESSIONS_PER_ACCOUNT_LIMIT } from '../../../store/limits.ts';
 import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -27,13 +27,13 @@ export async function confirmPassword(
 ): Promise<void> {
   const { name } = CURRENT_PASSWORD;
   const { store, passwords, limits } = portal;
-  const isRight = await limits.tryConfirmation(account.sellerId, async () => {
+  const isRight = await limits.tryConfirmation(account, async () => {
     const credentials = await store.findCredentials(account.email);
     return passwords.verify(form.get(name), credentials?.passwordHash);
   });
   if (!isRight) errors.set(name, 'Incorrect password.');
   // By id: if the form was sent twice, the session may already have a new token.
-  const sessions = await store.listSessions(account.sellerId, SESSIONS_PER_SELLER_LIMIT);
+  const sessions = await store.listSessions(account, SESSIONS_PER_ACCOUNT_LIMIT);
   if (sessions.some(({ id }) => id === user.session.id)) return;
   throw new AppError('browser_refused', 'Your session has ended. Nothing was changed.');
 }

@@ -6,6 +6,7 @@
  * account's bucket does not lock out the owner (OWASP device cookies). Every e-mail has a bucket,
  * with or without an account, so the limits do not reveal which accounts exist.
  */
+import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { PASSWORD_HASH_QUEUE_LIMIT } from '../../../domain/limits.ts';
@@ -60,9 +61,9 @@ export class PortalLimits {
 
   /** Checks a one-time password; a correct one is free. @throws AppError `rate_limited` */
   async tryTotp(
-    sellerId: SellerId, device: string | undefined, check: () => Promise<boolean>,
+    account: AccountReference, device: string | undefined, check: () => Promise<boolean>,
   ): Promise<boolean> {
-    const name = device === undefined ? `seller ${sellerId}` : `device ${device}`;
+    const name = device === undefined ? nameOf(account) : `device ${device}`;
     return this.#attempt([bucketOf(ONE_TIME_PASSWORDS, name)], check);
   }
 
@@ -71,10 +72,12 @@ export class PortalLimits {
    * because each is slow and delays those of other sellers.
    * @throws AppError `rate_limited`, `unavailable`
    */
-  async tryConfirmation(sellerId: SellerId, check: () => Promise<boolean>): Promise<boolean> {
-    const release = this.#confirmations.acquire(sellerId);
+  async tryConfirmation(
+    account: AccountReference, check: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const release = this.#confirmations.acquire(account.sellerId);
     try {
-      return await this.#attempt([bucketOf(PASSWORDS, `seller ${sellerId}`)], check);
+      return await this.#attempt([bucketOf(PASSWORDS, nameOf(account))], check);
     } finally {
       release();
     }
@@ -98,7 +101,7 @@ export class PortalLimits {
    */
   takePage(user: SignedInSession | undefined, { address, device }: Origin): void {
     const { sessions, anonymous } = this.#requests;
-    const rate = user ? sessions.take(`${user.account.sellerId} ${user.session.id}`)
+    const rate = user ? sessions.take(`${nameOf(user.account)} ${user.session.id}`)
       : anonymous.take(device === undefined ? rateLimitPrefix(address) : `device ${device}`);
     if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }
@@ -142,6 +145,10 @@ const ONE_TIME_PASSWORDS = {
 const REGISTRATIONS = {
   kind: 'registrations', limit: REGISTRATIONS_PER_ADDRESS_PER_HOUR, windowMs: HOUR_MS,
 };
+
+function nameOf({ sellerId, accountId }: AccountReference): string {
+  return `account ${sellerId} ${accountId}`;
+}
 
 /** A node counts these alone: they protect its own work, and no secret. */
 function makeRequestLimiters(clock: () => number) {

@@ -61,7 +61,7 @@ export function noteSessionSeen(
   { store, clock, report }: Portal, { account, session }: SignedInSession,
 ): void {
   if (clock() - session.seenAt < SESSION_SEEN_INTERVAL_MS) return;
-  store.noteSessionSeen(account.sellerId, session.id)
+  store.noteSessionSeen(account, session.id)
     .catch((error: unknown) => report({ id: 'session-seen', error }));
 }
 

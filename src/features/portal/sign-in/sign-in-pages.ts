@@ -6,7 +6,7 @@
  */
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { draftField, encryptDraft, readSeller } from '../forms/draft.ts';
+import { draftField, encryptDraft, readAccount } from '../forms/draft.ts';
 import type { Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
 import { type FormState, hiddenField, initialState, readForm } from '../forms/form.ts';
@@ -87,11 +87,11 @@ export async function keepDraft(
   request: AnonymousPageRequest, portal: Portal, draftRoute: DraftRoute | undefined,
 ): Promise<Reply> {
   const form = await readForm(request.incoming);
-  const sellerId = readSeller(form);
-  if (sellerId === undefined) return redirectToSignIn(request);
+  const account = readAccount(form);
+  if (!account) return redirectToSignIn(request);
   const to = findPagePath(portal, request.path);
   if (!draftRoute) return redirectToSignIn(request, to);
-  const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
+  const draft = await encryptDraft(request, portal, { account, draftRoute, form });
   const detail = `Your session has ended, so nothing was saved. ${draft === undefined
     ? 'Your input was too long to keep.'
     : 'Sign in to return to your form. Your input is kept, except passwords and codes.'}`;

@@ -38,7 +38,7 @@ export async function signIn(
   const isRight = await limits.tryPassword(email, { address, device }, () =>
     passwords.verify(form.get('password'), credentials?.passwordHash));
   if (!credentials || !isRight) {
-    if (credentials) logFailedSignIn(request, portal, credentials, 'Wrong password');
+    if (credentials) logFailedSignIn(request, portal, credentials, `Wrong password for ${email}`);
     const state = { form, errors: NO_ERRORS, detail: 'Incorrect e-mail or password.' };
     return renderSignIn(request, portal, { to: form.get('to'), draft }, state);
   }
@@ -81,10 +81,8 @@ export async function signInWithCode(
 
 /** POST /portal/sign-out: 303 */
 export async function signOut(request: PageRequest, { store }: Portal): Promise<Reply> {
-  const { account, user, address } = request;
-  await store.endSessions(
-    account.sellerId, { id: user.session.id }, { type: 'signed_out', address },
-  );
+  const { account, user, by } = request;
+  await store.endSessions(account, { id: user.session.id }, { ...by, type: 'signed_out' });
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
 }
 
@@ -100,10 +98,11 @@ async function completeSignIn(
   const { store } = portal;
   if (user) {
     const { account, session } = user;
-    await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
+    const event = { type: 'signed_out', actorName: account.name, address } as const;
+    await store.endSessions(account, { id: session.id }, event);
   }
   const { session, secret } = startSession(address, headers['user-agent']);
-  const isSignedIn = await store.createSession(verified.sellerId, session, verified);
+  const isSignedIn = await store.createSession(verified, session);
   if (!isSignedIn) return redirect(link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
   const { token, cookie } = formatSessionToken(verified.sellerId, secret);
   const device = await rememberDevice(request, portal, verified);
@@ -111,7 +110,8 @@ async function completeSignIn(
   const draft = await decryptDraft(request, portal, encryptedDraft);
   if (!draft) return redirect(link(to), cookies);
   // Never show one account's draft to another.
-  if (draft.sellerId !== verified.sellerId) return redirect(link('/'), cookies);
+  const isOwn = draft.sellerId === verified.sellerId && draft.accountId === verified.accountId;
+  if (!isOwn) return redirect(link('/'), cookies);
   return { ...await showDraft(request, portal, token, draft), cookies };
 }
 

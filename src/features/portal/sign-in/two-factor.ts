@@ -57,15 +57,14 @@ export async function findPendingTwoFactor(request: AnonymousPageRequest, portal
 export async function takeTwoFactorCode(
   request: AnonymousPageRequest, portal: Portal, credentials: Credentials, code: string,
 ): Promise<boolean> {
-  const { sellerId } = credentials;
   const { store, limits, clock } = portal;
   const recoveryHash = hashCode(code);
   if (recoveryHash !== undefined) {
-    return store.takeRecoveryCode(sellerId, recoveryHash, request.address);
+    return store.takeRecoveryCode(credentials, recoveryHash, request.address);
   }
   const device = await findDeviceId(request, portal, credentials);
-  return limits.tryTotp(sellerId, device, async () => {
-    const totp = await store.findTotp(sellerId);
+  return limits.tryTotp(credentials, device, async () => {
+    const totp = await store.findTotp(credentials);
     if (!totp) return true; // two-factor authentication was turned off a moment ago
     if (totp.secret === undefined) {
       throw new AppError('unavailable', 'The server cannot check authentication codes: server.key '
@@ -73,7 +72,7 @@ export async function takeTwoFactorCode(
         + 'file and restart the server, or use a recovery code.');
     }
     const step = findTotpStep(totp.secret, code, clock(), totp.step);
-    return step !== undefined && await store.takeTotpStep(sellerId, step);
+    return step !== undefined && await store.takeTotpStep(credentials, step);
   });
 }
 

@@ -17,7 +17,8 @@ CREATE TABLE seller (
   disabled_at       bigint CHECK (disabled_at >= 0),
   -- Counts the changes of its webhooks.
   webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0),
-  low_stock         bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000)
+  low_stock         bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
+  last_account_id   bigint NOT NULL DEFAULT 0 CHECK (last_account_id >= 0)
 );
 
 CREATE TABLE product (
@@ -148,6 +149,7 @@ CREATE TABLE api_key (
   last_used_address text,
   last_four         text CHECK (length(last_four) = 4),
   successor_id      bigint CHECK (successor_id > 0),
+  created_by        text CHECK (length(created_by) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, id),
   UNIQUE (seller_id, hash)
 );
@@ -168,37 +170,46 @@ CREATE TABLE key_usage (
 );
 
 CREATE TABLE account (
-  seller_id   bigint PRIMARY KEY,
+  seller_id   bigint NOT NULL,
+  id          bigint NOT NULL CHECK (id > 0),
+  name        text   NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  role        text   NOT NULL CHECK (role IN ('owner', 'editor', 'viewer')),
   email       text   NOT NULL CHECK (length(email) BETWEEN 3 AND 254),
   password    text   NOT NULL CHECK (length(password) BETWEEN 1 AND 255),
   totp_secret bytea CHECK (length(totp_secret) BETWEEN 29 AND 256),
   totp_step   bigint NOT NULL DEFAULT 0 CHECK (totp_step >= 0),
   locale      text   NOT NULL CHECK (length(locale) BETWEEN 2 AND 35),
   time_zone   text   NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 64),
-  created_at  bigint NOT NULL CHECK (created_at >= 0)
+  created_at  bigint NOT NULL CHECK (created_at >= 0),
+  seen_at     bigint NOT NULL CHECK (seen_at >= 0),
+  PRIMARY KEY (seller_id, id)
 );
 
--- The seller of each e-mail address: signing in knows nothing else of an account. Global.
+-- The account of each e-mail address: signing in knows nothing else. Global.
 CREATE TABLE account_email (
-  email     text   PRIMARY KEY CHECK (length(email) BETWEEN 3 AND 254),
-  seller_id bigint NOT NULL UNIQUE
+  email      text   PRIMARY KEY CHECK (length(email) BETWEEN 3 AND 254),
+  seller_id  bigint NOT NULL,
+  account_id bigint NOT NULL,
+  UNIQUE (seller_id, account_id)
 );
 
 CREATE TABLE recovery_code (
-  seller_id bigint NOT NULL,
-  hash      text   NOT NULL CHECK (length(hash) = 64),
-  PRIMARY KEY (seller_id, hash)
+  seller_id  bigint NOT NULL,
+  account_id bigint NOT NULL,
+  hash       text   NOT NULL CHECK (length(hash) = 64),
+  PRIMARY KEY (seller_id, account_id, hash)
 );
 
 CREATE TABLE session (
   seller_id  bigint NOT NULL,
+  account_id bigint NOT NULL,
   id         bigint NOT NULL CHECK (id > 0),
   hash       text   NOT NULL CHECK (length(hash) = 64),
   created_at bigint NOT NULL CHECK (created_at >= 0),
   seen_at    bigint NOT NULL CHECK (seen_at >= 0),
   address    text   NOT NULL CHECK (length(address) <= 100),
   user_agent text   NOT NULL CHECK (length(user_agent) <= 200),
-  PRIMARY KEY (seller_id, id),
+  PRIMARY KEY (seller_id, account_id, id),
   UNIQUE (seller_id, hash)
 );
 
@@ -206,6 +217,8 @@ CREATE TABLE session (
 CREATE TABLE invitation (
   hash       text   PRIMARY KEY CHECK (length(hash) = 64),
   seller_id  bigint,
+  role       text   NOT NULL CHECK (role IN ('owner', 'editor', 'viewer')),
+  name       text CHECK (length(name) BETWEEN 1 AND 100),
   is_first   bigint NOT NULL CHECK (is_first IN (0, 1)),
   expires_at bigint NOT NULL CHECK (expires_at >= 0)
 );
@@ -232,6 +245,7 @@ CREATE TABLE audit_event (
   address   text   NOT NULL CHECK (length(address) <= 100),
   subject   text   NOT NULL CHECK (length(subject) <= 300),
   hash      bytea  NOT NULL CHECK (length(hash) = 32),
+  actor     text CHECK (length(actor) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, n)
 );
 
@@ -270,6 +284,7 @@ CREATE TABLE webhook (
   next_attempt_at    bigint NOT NULL CHECK (next_attempt_at >= 0),
   created_at         bigint NOT NULL CHECK (created_at >= 0),
   updated_at         bigint NOT NULL CHECK (updated_at >= 0),
+  created_by         text CHECK (length(created_by) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, id),
   CHECK ((message_id IS NULL) = (message_first IS NULL)),
   CHECK ((message_id IS NULL) = (message_last IS NULL)),

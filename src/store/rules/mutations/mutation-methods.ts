@@ -25,10 +25,10 @@ export type RunMutation<Mutations extends Record<keyof Mutations, (...args: neve
 /** The mutations that take their methods' arguments. */
 const ARGUMENT_MUTATIONS = [
   'createSeller', 'setSellerDisabled', 'setShopSettings', 'revokeKey', 'noteKeyUse',
-  'createInvitation', 'register', 'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword',
-  'resetPassword', 'disableTotp', 'resetTotp', 'setRecoveryCodes', 'takeTotpStep',
-  'takeRecoveryCode', 'createSession', 'noteSessionSeen', 'endSessions', 'noteAuditEvent',
-  'keepColumnMapping',
+  'createInvitation', 'revokeInvitation', 'register', 'removeAccount', 'setRole', 'setAccountName',
+  'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp', 'resetTotp',
+  'setRecoveryCodes', 'takeTotpStep', 'takeRecoveryCode', 'createSession', 'noteSessionSeen',
+  'endSessions', 'noteAuditEvent', 'keepColumnMapping',
 ] as const satisfies readonly (keyof SharedMutations)[];
 
 type ArgumentName = (typeof ARGUMENT_MUTATIONS)[number];
@@ -86,12 +86,18 @@ export function keyMethods(
   run: RunMutation<Pick<KeyMutations, 'createKey' | 'rotateKey'>>,
 ): Pick<AccessStore, 'createKey' | 'rotateKey'> {
   return {
-    createKey: (sellerId, hash, key, { address = '', idempotency, lastFour } = {}) => run(
-      'createKey', { sellerId, hash, key, address, generated: { lastFour } },
+    createKey: (
+      sellerId, hash, key, { actorName, address = '', idempotency, lastFour } = {},
+    ) => run(
+      'createKey',
+      { sellerId, hash, key, address, generated: { lastFour }, actor: { actorName } },
       scopeOf({ sellerId, idempotency }),
     ),
-    rotateKey: (key, hash, overlapMs, { address = '', idempotency, lastFour } = {}) => run(
-      'rotateKey', { key, hash, overlapMs, address, generated: { lastFour } },
+    rotateKey: (
+      key, hash, overlapMs, { actorName, address = '', idempotency, lastFour } = {},
+    ) => run(
+      'rotateKey',
+      { key, hash, overlapMs, address, generated: { lastFour }, actor: { actorName } },
       scopeOf({ sellerId: key.sellerId, idempotency }),
     ),
   };

@@ -9,7 +9,7 @@ import type { Sql } from '../sql.ts';
 
 /** Columns for `mapKey`. */
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
-  revoked_at, last_used_at, last_used_address, last_four, successor_id`;
+  revoked_at, last_used_at, last_used_address, last_four, successor_id, created_by`;
 
 export function keyQueries(sql: Sql) {
   const find = sql.prepare(`
@@ -47,6 +47,7 @@ export function mapKey(row: Row): ApiKey {
     name: readText(row, 'name'),
     ...readGranted(row),
     createdAt: readInteger(row, 'created_at'),
+    createdBy: readOptional(row, 'created_by', readText),
     revokedAt: readOptional(row, 'revoked_at', readInteger),
     lastUsedAt: readOptional(row, 'last_used_at', readInteger),
     lastUsedAddress: readOptional(row, 'last_used_address', readText),

@@ -1,6 +1,6 @@
 /** Creates, rotates and revokes API keys, which are stored as hashes only. */
 import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
-import type { AuditType } from '../../../domain/access/audit.ts';
+import type { AuditType, Requester } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyReference, nextId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
@@ -13,8 +13,9 @@ import { KEY_COLUMNS, mapKey } from './key-queries.ts';
 
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-/** Its names and order of members are hashed, without `generated` (rules/idempotency.ts). */
+/** Names and order of members are hashed, without actor and generated (rules/idempotency.ts). */
 interface Creation {
+  readonly actor: Pick<Requester, 'actorName'>;
   readonly sellerId: SellerId;
   readonly hash: string;
   readonly key: NewApiKey;
@@ -27,6 +28,7 @@ interface GeneratedKey {
 }
 
 interface Rotation {
+  readonly actor: Pick<Requester, 'actorName'>;
   readonly key: KeyReference;
   readonly hash: string;
   readonly overlapMs: number;
@@ -57,36 +59,38 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
     WHERE seller_id = :sellerId AND id = :keyId`);
 
   async function note(
-    type: AuditType, { sellerId, id, name }: ApiKey, address: string | undefined, at: number,
+    type: AuditType, { sellerId, id, name }: ApiKey, by: Requester, at: number,
   ): Promise<void> {
     const subject = `${formatKeyId({ sellerId, keyId: id })} ${name}`;
-    await audit.add({ sellerId, type, address, subject }, at);
+    await audit.add({ ...by, sellerId, type, subject }, at);
   }
 
   return {
     async createKey(input: Creation, at: number): Promise<ApiKey> {
       const made = await addKey(input, at);
-      await note('key_created', made, input.address, at);
+      const { actor, address } = input;
+      await note('key_created', made, { ...actor, address }, at);
       return made;
     },
     async rotateKey(input: Rotation, at: number): Promise<ApiKey> {
-      const { key: { sellerId, keyId }, hash, overlapMs, address, generated } = input;
+      const { key: { sellerId, keyId }, hash, overlapMs, address, actor, generated } = input;
       const row = await findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
       const old = mapKey(row);
-      const made = await addKey({ sellerId, hash, key: { ...old, expiresAt }, generated }, at);
+      const renewed = { ...old, expiresAt };
+      const made = await addKey({ sellerId, hash, key: renewed, actor, generated }, at);
       await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: made.id });
-      await note('key_rotated', old, address, at);
+      await note('key_rotated', old, { ...actor, address }, at);
       return made;
     },
     ...{
-      async revokeKey([{ sellerId, keyId }, address], at) {
+      async revokeKey([{ sellerId, keyId }, by], at) {
         const row = await revoke.get({ at, sellerId, keyId });
         if (!row) throw new AppError('not_found', 'There is no such key.');
         const revoked = mapKey(row);
-        if (revoked.revokedAt === at) await note('key_revoked', revoked, address, at);
+        if (revoked.revokedAt === at) await note('key_revoked', revoked, by ?? {}, at);
         return revoked;
       },
       async noteKeyUse([{ sellerId, keyId }, address], at) {
@@ -104,12 +108,13 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
   const insert = sql.prepare(`
     INSERT INTO api_key
       (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at,
-        last_four)
-    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :lastFour)
+        last_four, created_by)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, :lifeMs, :expiresAt, :lastFour,
+      :createdBy)
     RETURNING ${KEY_COLUMNS}`);
 
   return async (
-    { sellerId, hash, key, generated }: Omit<Creation, 'address'>, at: number,
+    { sellerId, hash, key, generated, actor }: Omit<Creation, 'address'>, at: number,
   ): Promise<ApiKey> => {
     await noteKey?.(hash, sellerId);
     const seller = await findSeller.get({ sellerId, at });
@@ -121,7 +126,7 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
     const { name, scopes, addressRanges, expiresAt } = key;
     return mapKey(await insert.get({
       sellerId, id: nextId(readInteger(seller, 'last_id'), at), hash, at, name, expiresAt,
-      lastFour: generated?.lastFour,
+      lastFour: generated?.lastFour, createdBy: actor.actorName,
       // The key crossed threads as JSON, which has null for undefined.
       lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
       scopes: scopes.join(' '), ranges: addressRanges.join(' '),

@@ -57,10 +57,10 @@ export function sellerMutations(sql: Sql, audit: AuditLog) {
       const disabledAt = isDisabled ? at : undefined;
       return mapSeller(await setDisabled.get({ sellerId, disabledAt }) ?? {});
     },
-    async setShopSettings([sellerId, { lowStock }, address], at) {
+    async setShopSettings([sellerId, { lowStock }, by], at) {
       await setShop.run({ lowStock, sellerId });
       const subject = `low-stock threshold ${lowStock}`;
-      await audit.add({ sellerId, type: 'shop_settings_changed', address, subject }, at);
+      await audit.add({ ...by, sellerId, type: 'shop_settings_changed', subject }, at);
     },
   } satisfies Partial<MutationsOf<AccessStore>>;
 }

@@ -2,7 +2,8 @@
  * The methods of the account port that need the server's key. Secrets are encrypted and decrypted
  * here, so mutations get only encrypted ones.
  */
-import { formatSellerId, type SellerId } from '../../../domain/id.ts';
+import type { AccountReference } from '../../../domain/access/account.ts';
+import { formatSellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
 import type { AccountStore } from '../../account-store.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
@@ -23,17 +24,17 @@ export function secretMethods(
   { key, queries, enableTotp }: SecretMethodsOptions,
 ): SecretMethods {
   return {
-    async findTotp(sellerId) {
-      const found = await queries.findEncryptedTotp(sellerId);
+    async findTotp(account) {
+      const found = await queries.findEncryptedTotp(account);
       if (!found) return undefined;
       const { sealed, ...totp } = found;
       // The cast: only secrets are encrypted in this context.
-      const secret = key.decrypt(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
+      const secret = key.decrypt(sealed, contextOfTotp(account)) as TotpSecret | undefined;
       return { secret, ...totp };
     },
-    async enableTotp(sellerId, { secret, ...totp }, address) {
-      const sealed = key.encrypt(secret, contextOfTotp(sellerId)).toString('base64');
-      await enableTotp([sellerId, { sealed, ...totp }, address]);
+    async enableTotp(account, { secret, ...totp }, by) {
+      const sealed = key.encrypt(secret, contextOfTotp(account)).toString('base64');
+      await enableTotp([account, { sealed, ...totp }, by]);
     },
     encrypt: async (text, context) => key.encrypt(text, `portal ${context}`).toString('base64url'),
     decrypt: async (sealed, context) =>
@@ -41,7 +42,11 @@ export function secretMethods(
   };
 }
 
-/** The context that an account's secret is bound to (AEAD). Persisted: do not change it. */
-export function contextOfTotp(sellerId: SellerId): string {
-  return `totp secret ${formatSellerId(sellerId)}`;
+/**
+ * The context that an account's secret is bound to (AEAD). Persisted: do not change it. A seller's
+ * first account has the one from when a seller had one account.
+ */
+export function contextOfTotp({ sellerId, accountId }: AccountReference): string {
+  const context = `totp secret ${formatSellerId(sellerId)}`;
+  return accountId === 1 ? context : `${context} ${accountId}`;
 }

@@ -11,10 +11,10 @@ import {
 } from '../../rules/audit.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { readBytes, readId, readInteger, readText, type Row } from '../row.ts';
+import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
 
-const COLUMNS = 'seller_id, n, at, type, address, subject';
+const COLUMNS = 'seller_id, n, at, type, address, subject, actor';
 const SEGMENT_COLUMNS = 'seller_id, id, first, last, origin, key_id, mac';
 const SUBJECT_LIMIT_CHARACTERS = 300;
 const ADDRESS_LIMIT_CHARACTERS = 100;
@@ -27,13 +27,13 @@ export function prepareAuditLog(sql: Sql, key: AuditKey): AuditLog {
     ORDER BY id DESC LIMIT 1`);
   const insert = sql.prepare(`
     INSERT INTO audit_event (${COLUMNS}, hash)
-    VALUES (:chain, :n, :at, :type, :address, :subject, :hash)`);
+    VALUES (:chain, :n, :at, :type, :address, :subject, :actorName, :hash)`);
   const writeSegment = prepareWriteSegment(sql);
   return {
     async start(sellerId) {
       await writeSegment(startSegment(sellerId ?? SERVER_CHAIN, key));
     },
-    async add({ sellerId, type, ...event }, at) {
+    async add({ sellerId, type, actorName, ...event }, at) {
       const chain = sellerId ?? SERVER_CHAIN;
       const [row, segment] = await Promise.all([
         findHead.get({ chain }), findNewestSegment.get({ chain }),
@@ -44,8 +44,9 @@ export function prepareAuditLog(sql: Sql, key: AuditKey): AuditLog {
       const n = Math.max(before.n, newest?.last ?? 0) + 1;
       const address = (event.address ?? '').slice(0, ADDRESS_LIMIT_CHARACTERS);
       const subject = (event.subject ?? '').slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
-      const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
-      await insert.run({ chain, n, at, type, address, subject, hash });
+      const added = { n, at, type, address, subject, actorName };
+      const hash = chainHash(before.hash, { sellerId, ...added });
+      await insert.run({ chain, ...added, hash });
       await writeSegment(extendSegment(chain, newest, before, { n, hash }, key));
     },
   };
@@ -109,6 +110,7 @@ export function mapHashedEvent(row: Row): HashedEvent {
     type: readText(row, 'type'),
     address: readText(row, 'address'),
     subject: readText(row, 'subject'),
+    actorName: readOptional(row, 'actor', readText),
   };
 }
 

@@ -1,79 +1,151 @@
 /** Invitations, and the registration of a portal account. */
-import type { SellerId } from '../../../domain/id.ts';
+import { isSameName, nameFromEmail } from '../../../domain/access/account.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { AccountId, SellerId } from '../../../domain/id.ts';
+import { ACCOUNTS_PER_SELLER_LIMIT, ACTOR_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type {
   AccountStore, Invitation, Registration, RegistrationResult,
 } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { KeyMutations } from '../access/keys.ts';
 import type { SellerMutations } from '../access/sellers.ts';
-import type { MutationsOf } from '../port-methods.ts';
-import { readId, readInteger, readOptional, type Row } from '../row.ts';
+import type { MutationsOf, QueriesOf } from '../port-methods.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareFindSellerOfEmail } from './accounts.ts';
+import { prepareFindAccountOfEmail, readRole } from './accounts.ts';
+import { prepareListPeople } from './people.ts';
 import { prepareInsertSession } from './sessions.ts';
+
+const COLUMNS = 'hash, seller_id, role, name, is_first, expires_at';
 
 export function invitationMutations(
   sql: Sql, audit: AuditLog, { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
   const removeExpired = sql.prepare('DELETE FROM invitation WHERE expires_at <= :at');
+  const count = sql.prepare(`
+    SELECT (SELECT count(*) FROM account WHERE seller_id = :sellerId)
+      + (SELECT count(*) FROM invitation WHERE seller_id = :sellerId) AS people`);
   const insert = sql.prepare(`
-    INSERT INTO invitation (hash, seller_id, is_first, expires_at)
-    VALUES (:hash, :sellerId, :isFirst, :expiresAt)`);
-  const { findInvitationAt } = invitationQueries(sql);
-  const take = sql.prepare('DELETE FROM invitation WHERE hash = :hash');
-  const takeFirst = sql.prepare(`
-    DELETE FROM invitation WHERE is_first = 1 AND expires_at > :at`);
-  const findSellerOfEmail = prepareFindSellerOfEmail(sql);
-  const insertAccount = sql.prepare(`
-    INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
-    VALUES (:sellerId, :email, :passwordHash, :locale, :timeZone, :at)`);
-  const insertEmail = sql.prepare(`
-    INSERT INTO account_email (email, seller_id) VALUES (:email, :sellerId)`);
+    INSERT INTO invitation (${COLUMNS})
+    VALUES (:hash, :sellerId, :role, :name, :isFirst, :expiresAt)`);
+  const take = prepareTakeInvitation(sql);
+  const revoke = sql.prepare(`
+    DELETE FROM invitation WHERE seller_id = :sellerId AND hash = :hash
+    RETURNING role, name`);
+  const insertAccount = prepareInsertAccount(sql);
+  const findAccountOfEmail = prepareFindAccountOfEmail(sql);
   const insertSession = prepareInsertSession(sql);
 
   return {
-    async createInvitation([hash, { sellerId, isFirst, expiresAt }], at) {
+    async createInvitation([hash, { sellerId, role, name, isFirst, expiresAt }, by], at) {
       await removeExpired.run({ at });
-      await insert.run({ hash, sellerId, isFirst: isFirst ? 1 : 0, expiresAt });
+      if (sellerId != null) {
+        const people = readInteger(await count.get({ sellerId }) ?? {}, 'people');
+        if (people >= ACCOUNTS_PER_SELLER_LIMIT) throw tooManyPeople();
+      }
+      await insert.run({ hash, sellerId, role, name, isFirst: isFirst ? 1 : 0, expiresAt });
       if (isFirst) return; // each server start on an empty database creates one
-      await audit.add({ sellerId, type: 'invitation_created' }, at);
+      const subject = describe(name, role);
+      await audit.add({ ...by, sellerId, type: 'invitation_created', subject }, at);
+    },
+    async revokeInvitation([sellerId, hash, by], at) {
+      const row = await revoke.get({ sellerId, hash });
+      if (!row) return;
+      const subject = describe(readOptional(row, 'name', readText), readText(row, 'role'));
+      await audit.add({ ...by, sellerId, type: 'invitation_revoked', subject }, at);
     },
     async register([registration]: [Registration], at): Promise<RegistrationResult> {
       const { codeHash, seller, account, key: { hash, lastFour, ...key }, session } = registration;
-      const { email, passwordHash, locale, timeZone } = account;
-      if (await findSellerOfEmail(email) !== undefined) return { rejection: 'email' };
+      if (await findAccountOfEmail(account.email)) return { rejection: 'email' };
       let invitation: Invitation | undefined;
       if (codeHash !== undefined) {
-        invitation = await findInvitationAt(codeHash, at);
+        invitation = await take(codeHash, at);
         if (!invitation) return { rejection: 'code' };
-        // Two registrations may have found the same one, or two that are for the first seller.
-        const taken = invitation.isFirst ? takeFirst.run({ at }) : take.run({ hash: codeHash });
-        if (await taken === 0) return { rejection: 'code' };
       }
       const sellerId = invitation?.sellerId ?? (await createSeller([seller], at)).id;
-      await insertAccount.run({ sellerId, email, passwordHash, locale, timeZone, at });
-      await insertEmail.run({ email, sellerId });
-      const { address } = session;
-      await audit.add({ sellerId, type: 'account_created', address, subject: email }, at);
-      const made = await createKey({ sellerId, hash, key, address, generated: { lastFour } }, at);
-      await insertSession(sellerId, session, at);
-      return { rejection: undefined, sellerId, key: made };
+      const { accountId, name: actorName, isFirst } =
+        await insertAccount(sellerId, account, invitation, at);
+      const by = { actorName, address: session.address };
+      await audit.add({ ...by, sellerId, type: 'account_created', subject: account.email }, at);
+      // Further people get none: owners create the keys of a shop.
+      const creation = { sellerId, hash, key, generated: { lastFour }, actor: by };
+      const made = isFirst ? await createKey({ ...creation, address: by.address }, at) : undefined;
+      await insertSession({ sellerId, accountId }, session, at);
+      return { rejection: undefined, sellerId, accountId, key: made };
     },
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
+/** Uses up an invitation. Undefined if it is not valid. */
+function prepareTakeInvitation(sql: Sql) {
+  const { findInvitationAt } = invitationQueries(sql);
+  const take = sql.prepare('DELETE FROM invitation WHERE hash = :hash');
+  const takeFirst = sql.prepare(`
+    DELETE FROM invitation WHERE is_first = 1 AND expires_at > :at`);
+  return async (hash: string, at: number): Promise<Invitation | undefined> => {
+    const invitation = await findInvitationAt(hash, at);
+    if (!invitation) return undefined;
+    // Two registrations may have found the same one, or two that are for the first seller.
+    const taken = await (invitation.isFirst ? takeFirst.run({ at }) : take.run({ hash }));
+    return taken === 0 ? undefined : invitation;
+  };
+}
+
+/** Inserts an account with the seller's next id, and a name that no other account has. */
+function prepareInsertAccount(sql: Sql) {
+  const takeId = sql.prepare(`
+    UPDATE seller SET last_account_id = last_account_id + 1 WHERE id = :sellerId
+    RETURNING last_account_id`);
+  const listPeople = prepareListPeople(sql);
+  const insertAccount = sql.prepare(`
+    INSERT INTO account (seller_id, id, name, role, email, password, locale, time_zone, created_at,
+      seen_at)
+    VALUES (:sellerId, :accountId, :name, :role, :email, :passwordHash, :locale, :timeZone, :at,
+      :at)`);
+  const insertEmail = sql.prepare(`
+    INSERT INTO account_email (email, seller_id, account_id)
+    VALUES (:email, :sellerId, :accountId)`);
+  return async (
+    sellerId: SellerId, account: Registration['account'], invitation: Invitation | undefined,
+    at: number,
+  ) => {
+    const { email, passwordHash, locale, timeZone } = account;
+    // First, because it locks the seller: nobody else can take the name.
+    const row = await takeId.get({ sellerId }) ?? {};
+    const accountId = readId<AccountId>(row, 'last_account_id');
+    const people = await listPeople(sellerId);
+    const name = findFreeName(
+      invitation?.name ?? nameFromEmail(email), people.map((other) => other.name));
+    const role = invitation?.role ?? 'owner';
+    const own = { sellerId, accountId, email };
+    await insertAccount.run({ ...own, name, role, passwordHash, locale, timeZone, at });
+    await insertEmail.run(own);
+    return { accountId, name, isFirst: people.length === 0 };
+  };
+}
+
+/** The name, or with a number if another account has it: `Anna`, `Anna 2`. */
+function findFreeName(wanted: string, taken: readonly string[]): string {
+  for (let number = 1; ; number += 1) {
+    const suffix = number === 1 ? '' : ` ${number}`;
+    const name = [...wanted].slice(0, ACTOR_LIMIT_CODE_POINTS - suffix.length).join('') + suffix;
+    if (!taken.some((other) => isSameName(other, name))) return name;
+  }
+}
+
 export function invitationQueries(sql: Sql) {
   const find = sql.prepare(`
-    SELECT seller_id, is_first, expires_at FROM invitation
-    WHERE hash = :hash AND expires_at > :at`);
+    SELECT ${COLUMNS} FROM invitation WHERE hash = :hash AND expires_at > :at`);
+  const list = sql.prepare(`
+    SELECT ${COLUMNS} FROM invitation WHERE seller_id = :sellerId
+    ORDER BY hash LIMIT ${ACCOUNTS_PER_SELLER_LIMIT}`);
   const findAnySeller = sql.prepare('SELECT id FROM seller WHERE id > 0 LIMIT 1');
-  const findWithoutAccount = sql.prepare(`
-    SELECT s.id FROM seller AS s LEFT JOIN account AS a ON a.seller_id = s.id
-    WHERE s.id = :sellerId AND s.disabled_at IS NULL AND a.seller_id IS NULL`);
+  const findSeller = sql.prepare(`
+    SELECT id FROM seller WHERE id = :sellerId AND disabled_at IS NULL`);
   return {
     /**
      * An invitation for the first seller is valid while no seller exists; one for an existing
-     * seller, while that seller has no account and is not disabled.
+     * seller, while that seller is not disabled.
      */
     async findInvitationAt(hash: string, at: number): Promise<Invitation | undefined> {
       const row = await find.get({ hash, at });
@@ -81,16 +153,33 @@ export function invitationQueries(sql: Sql) {
       const invitation = mapInvitation(row);
       const { sellerId, isFirst } = invitation;
       if (isFirst && await findAnySeller.get()) return undefined;
-      if (sellerId !== undefined && !await findWithoutAccount.get({ sellerId })) return undefined;
+      if (sellerId !== undefined && !await findSeller.get({ sellerId })) return undefined;
       return invitation;
     },
+    ...{
+      async listInvitations(sellerId) {
+        const rows = await list.all({ sellerId });
+        return rows.map((row) => ({ hash: readText(row, 'hash'), ...mapInvitation(row) }));
+      },
+    } satisfies Partial<QueriesOf<AccountStore>>,
   };
 }
 
 function mapInvitation(row: Row): Invitation {
   return {
     sellerId: readOptional(row, 'seller_id', readId<SellerId>),
+    role: readRole(row),
+    name: readOptional(row, 'name', readText),
     isFirst: readInteger(row, 'is_first') === 1,
     expiresAt: readInteger(row, 'expires_at'),
   };
+}
+
+function describe(name: string | null | undefined, role: string): string {
+  return name == null ? role : `${name}, ${role}`;
+}
+
+function tooManyPeople(): AppError {
+  const limit = `${ACCOUNTS_PER_SELLER_LIMIT} people, with those who are invited`;
+  return new AppError('limit_reached', `The shop has ${limit}. Remove one first.`);
 }

@@ -1,7 +1,8 @@
 /** Portal sessions. Only hashes of their secrets are stored. */
-import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
-import { nextId, type SellerId } from '../../../domain/id.ts';
+import type { AccountReference } from '../../../domain/access/account.ts';
+import { nextId } from '../../../domain/id.ts';
 import type { AccountStore, NewSession, Session } from '../../account-store.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_ACCOUNT_LIMIT } from '../../limits.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readInteger, readText, type Row } from '../row.ts';
@@ -9,77 +10,88 @@ import type { Sql } from '../sql.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
+const OWN = 'seller_id = :sellerId AND account_id = :accountId';
+const NOTE_ACCOUNT_SEEN = `
+  UPDATE account SET seen_at = :at WHERE seller_id = :sellerId AND id = :accountId`;
 
 export function sessionMutations(sql: Sql, audit: AuditLog) {
   const addSession = prepareInsertSession(sql);
-  // Checking a password takes time, and the owner may have changed it since, to lock others out.
-  const areCurrent = sql.prepare(`
-    SELECT a.seller_id FROM account AS a JOIN seller AS s ON s.id = a.seller_id
-    WHERE a.seller_id = :sellerId AND a.password = :passwordHash
+  // Checking a password takes time, and the user may have changed it since, to lock others out.
+  const findCurrent = sql.prepare(`
+    SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
+    WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.password = :passwordHash
       AND (a.totp_secret IS NULL OR CAST(:hasTotp AS integer) = 1) AND s.disabled_at IS NULL`);
-  const noteSeen = sql.prepare(`
-    UPDATE session SET seen_at = :at WHERE seller_id = :sellerId AND id = :id`);
-  const end = sql.prepare(`
-    DELETE FROM session WHERE seller_id = :sellerId AND id = :id RETURNING user_agent`);
-  const endOthers = sql.prepare(`
-    DELETE FROM session WHERE seller_id = :sellerId AND id <> :id`);
+  const noteSeen = sql.prepare(`UPDATE session SET seen_at = :at WHERE ${OWN} AND id = :id`);
+  const noteAccountSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
+  const end = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id = :id RETURNING user_agent`);
+  const endOthers = sql.prepare(`DELETE FROM session WHERE ${OWN} AND id <> :id`);
 
   return {
-    async createSession([sellerId, session, { passwordHash, hasTotp }], at) {
-      if (!await areCurrent.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
-      await addSession(sellerId, session, at);
+    async createSession([{ sellerId, accountId, passwordHash, hasTotp }, session], at) {
+      const current = { sellerId, accountId, passwordHash, hasTotp: hasTotp ? 1 : 0 };
+      const row = await findCurrent.get(current);
+      if (!row) return false;
+      await addSession({ sellerId, accountId }, session, at);
       const { address, userAgent } = session;
-      await audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
+      const actorName = readText(row, 'name');
+      await audit.add({ sellerId, type: 'signed_in', actorName, address, subject: userAgent }, at);
       return true;
     },
-    async noteSessionSeen([sellerId, id], at) {
-      await noteSeen.run({ at, sellerId, id });
+    async noteSessionSeen([{ sellerId, accountId }, id], at) {
+      await noteSeen.run({ at, sellerId, accountId, id });
+      await noteAccountSeen.run({ at, sellerId, accountId });
     },
-    async endSessions([sellerId, which, event], at) {
+    async endSessions([{ sellerId, accountId }, which, event], at) {
       if ('id' in which) {
-        const row = await end.get({ sellerId, id: which.id });
-        if (row) await audit.add({ sellerId, ...event, subject: readText(row, 'user_agent') }, at);
+        const row = await end.get({ sellerId, accountId, id: which.id });
+        if (row) await audit.add({ ...event, sellerId, subject: readText(row, 'user_agent') }, at);
         return;
       }
-      const ended = await endOthers.run({ sellerId, id: which.allBut });
+      const ended = await endOthers.run({ sellerId, accountId, id: which.allBut });
       if (ended === 0) return;
       const subject = ended === 1 ? '1 other' : `${ended} others`;
-      await audit.add({ sellerId, ...event, subject }, at);
+      await audit.add({ ...event, sellerId, subject }, at);
     },
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
-/** Inserts a session; deletes the seller's expired sessions and those over the limit. */
+/** Inserts a session; deletes the account's expired sessions and those over the limit. */
 export function prepareInsertSession(sql: Sql) {
   const findLastId = sql.prepare(`
-    SELECT coalesce(max(id), 0) AS id FROM session WHERE seller_id = :sellerId`);
+    SELECT coalesce(max(id), 0) AS id FROM session WHERE ${OWN}`);
   const insert = sql.prepare(`
-    INSERT INTO session (seller_id, id, hash, created_at, seen_at, address, user_agent)
-    VALUES (:sellerId, :id, :hash, :at, :at, :address, :userAgent)`);
+    INSERT INTO session
+      (seller_id, account_id, id, hash, created_at, seen_at, address, user_agent)
+    VALUES (:sellerId, :accountId, :id, :hash, :at, :at, :address, :userAgent)`);
   const removeOld = sql.prepare(`
-    DELETE FROM session WHERE seller_id = :sellerId AND (
+    DELETE FROM session WHERE ${OWN} AND (
       created_at <= :oldest OR seen_at <= :idle OR id <= (
-      SELECT id FROM session WHERE seller_id = :sellerId
-      ORDER BY id DESC LIMIT 1 OFFSET ${SESSIONS_PER_SELLER_LIMIT}))`);
-  return async (sellerId: SellerId, session: NewSession, at: number): Promise<void> => {
-    const id = nextId(readInteger(await findLastId.get({ sellerId }) ?? {}, 'id'), at);
+      SELECT id FROM session WHERE ${OWN}
+      ORDER BY id DESC LIMIT 1 OFFSET ${SESSIONS_PER_ACCOUNT_LIMIT}))`);
+  const noteSeen = sql.prepare(NOTE_ACCOUNT_SEEN);
+  return async (
+    { sellerId, accountId }: AccountReference, session: NewSession, at: number,
+  ): Promise<void> => {
+    const own = { sellerId, accountId };
+    const id = nextId(readInteger(await findLastId.get(own) ?? {}, 'id'), at);
     const { hash, address, userAgent } = session;
-    await insert.run({ sellerId, id, hash, at, address, userAgent });
-    await removeOld.run({ sellerId, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS });
+    await insert.run({ ...own, id, hash, at, address, userAgent });
+    await removeOld.run({ ...own, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS });
+    await noteSeen.run({ ...own, at });
   };
 }
 
 export function sessionQueries(sql: Sql) {
   const list = sql.prepare(`
-    SELECT ${COLUMNS} FROM session AS x WHERE seller_id = :sellerId
-    ORDER BY id DESC LIMIT :limit`);
+    SELECT ${COLUMNS} FROM session AS x WHERE ${OWN} ORDER BY id DESC LIMIT :limit`);
   const findSignedInSession = sql.prepare(`
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
-    JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
+    JOIN account AS a ON a.seller_id = x.seller_id AND a.id = x.account_id
+    JOIN seller AS s ON s.id = x.seller_id
     WHERE x.seller_id = :sellerId AND x.hash = :hash AND s.disabled_at IS NULL`);
   return {
-    async listSessions(sellerId, limit) {
-      return (await list.all({ sellerId, limit })).map(mapSession);
+    async listSessions({ sellerId, accountId }, limit) {
+      return (await list.all({ sellerId, accountId, limit })).map(mapSession);
     },
     async findSignedInSession(sellerId, hash) {
       const row = await findSignedInSession.get({ sellerId, hash });

@@ -45,7 +45,7 @@ function scanGaps(): Scan {
 function scanHashes(): Scan {
   return {
     select: ({ of }) => `
-      SELECT e.seller_id, e.n, e.at, e.type, e.address, e.subject, e.hash,
+      SELECT e.seller_id, e.n, e.at, e.type, e.address, e.subject, e.actor, e.hash,
         coalesce(u.last, 0) AS upgraded
       FROM audit_event AS e ${UPGRADED} WHERE ${of('e.seller_id')} ORDER BY e.seller_id, e.n`,
     begin() {

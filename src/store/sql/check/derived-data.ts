@@ -154,8 +154,8 @@ export const WEBHOOK_SCAN = scanRows(({ of }) => `
 /** Each account must be found by its e-mail address. */
 export const ACCOUNT_SCAN = scanRows(({ of }) => `
   SELECT a.seller_id, a.email, e.email AS found FROM account AS a
-  LEFT JOIN account_email AS e ON e.seller_id = a.seller_id
-  WHERE ${of('a.seller_id')} ORDER BY a.seller_id`, [
+  LEFT JOIN account_email AS e ON e.seller_id = a.seller_id AND e.account_id = a.id
+  WHERE ${of('a.seller_id')} ORDER BY a.seller_id, a.id`, [
   ['found IS DISTINCT FROM email',
     'Signing in does not find the account of {seller} by its e-mail address.'],
 ]);

@@ -1,5 +1,5 @@
 /** Which secrets a database has that the server's key encrypts, and in which contexts. */
-import type { SellerId, WebhookId } from '../../../domain/id.ts';
+import type { AccountId, SellerId, WebhookId } from '../../../domain/id.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { contextOfTotp } from '../accounts/account-secrets.ts';
 import { readBytes, readId, type Row } from '../row.ts';
@@ -28,8 +28,11 @@ export const SECRET_KINDS: readonly SecretKind[] = [
   },
   {
     name: 'one-time password secrets', since: PORTAL_VERSION,
-    select: 'SELECT seller_id, totp_secret AS secret FROM account WHERE totp_secret IS NOT NULL',
-    contextOf: contextOfTotp,
+    // All columns: a backup of an earlier version has no ids of accounts.
+    select: 'SELECT *, totp_secret AS secret FROM account WHERE totp_secret IS NOT NULL',
+    // The cast: it is a column of ids.
+    contextOf: (sellerId, { id = 1 }) =>
+      contextOfTotp({ sellerId, accountId: Number(id) as AccountId }),
   },
 ];
 

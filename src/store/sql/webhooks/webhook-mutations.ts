@@ -13,7 +13,7 @@ import type { AuditLog } from '../../rules/audit.ts';
 import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
 import { historyPruned } from '../../rules/history.ts';
-import { readInteger } from '../row.ts';
+import { readInteger, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareInsertWebhook, prepareUpdateWebhook } from './webhooks.ts';
 
@@ -59,18 +59,19 @@ export interface WebhookEnvironment {
 
 export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironment) {
   const {
-    find, get, insert, update, rotate, remove, count, findPrunedTo,
+    find, get, insert, update, rotate, remove, count, findPrunedTo, findName,
   } = prepareStatements(sql);
-  const note = noteIn(audit);
+  const note = noteIn(audit, findName);
 
   return {
     async createWebhook(
-      { actor, webhook: input, generated: { id, secret } }: Creation, at: number,
+      { actor, actor: { sellerId }, webhook: input, generated: { id, secret } }: Creation,
+      at: number,
     ): Promise<WrittenSecret | TakenId> {
-      const { sellerId } = actor;
       if (await find({ sellerId, id })) return { rejection: 'id' };
       assertWebhookRoom(await count(sellerId));
-      const webhook = createWebhook({ sellerId, id }, input, await positions.of(sellerId), at);
+      const [position, createdBy] = [await positions.of(sellerId), await findName(actor)];
+      const webhook = createWebhook({ sellerId, id }, input, { position, at, createdBy });
       await insert(webhook, decode(secret));
       await note('webhook_created', webhook, actor, at);
       return { webhook, secret, isReplay: false };
@@ -117,12 +118,27 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
   };
 }
 
-function noteIn(audit: WebhookEnvironment['audit']) {
+function noteIn(
+  audit: WebhookEnvironment['audit'], findName: ReturnType<typeof prepareFindActorName>,
+) {
   return async (
-    type: AuditType, webhook: Webhook, { address = '' }: Actor, at: number,
+    type: AuditType, webhook: Webhook, actor: Actor, at: number,
   ): Promise<void> => {
     const { sellerId } = webhook;
-    await audit.add({ sellerId, type, address, subject: formatAuditSubject(webhook) }, at);
+    const { address } = actor;
+    const by = { actorName: await findName(actor), address };
+    await audit.add({ ...by, sellerId, type, subject: formatAuditSubject(webhook) }, at);
+  };
+}
+
+/** The name of the actor or of its key; undefined if it has neither. */
+function prepareFindActorName(sql: Sql) {
+  const find = sql.prepare(`
+    SELECT name FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
+  return async ({ sellerId, keyId, actorName }: Actor): Promise<string | undefined> => {
+    if (actorName != null) return actorName;
+    const row = await find.get({ sellerId, keyId });
+    return row && readText(row, 'name');
   };
 }
 
@@ -139,6 +155,7 @@ function prepareStatements(sql: Sql) {
   const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
   return {
     find,
+    findName: prepareFindActorName(sql),
     insert: prepareInsertWebhook(sql),
     update: prepareUpdateWebhook(sql),
     /** @throws AppError `not_found` */

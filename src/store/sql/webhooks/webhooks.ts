@@ -29,6 +29,7 @@ const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
   messageId: 'message_id', messageFirst: 'message_first', messageLast: 'message_last',
   messageAt: 'message_at', failures: 'failures', failingSince: 'failing_since',
   nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
+  createdBy: 'created_by',
 };
 const MEMBERS = Object.keys(COLUMNS);
 const ATTEMPT_COLUMNS = `n, message_id AS "messageId", kind, first_position AS first,

@@ -34,8 +34,8 @@ export function splitAuditChain(db: DatabaseSync, key: AuditKey | undefined): vo
 /** The newest event of each new chain, and whether the old chain was intact. */
 function copyEvents(db: DatabaseSync) {
   const rows = db.prepare(`
-    SELECT coalesce(seller_id, ${SERVER_CHAIN}) AS seller_id, n, at, type, address, subject, hash
-    FROM old_audit_event ORDER BY n`);
+    SELECT coalesce(seller_id, ${SERVER_CHAIN}) AS seller_id, n, at, type, address, subject,
+      NULL AS actor, hash FROM old_audit_event ORDER BY n`);
   const insert = db.prepare(`
     INSERT INTO audit_event (seller_id, n, at, type, address, subject, hash)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);

@@ -6,6 +6,7 @@ import { FAILED_SIGN_INS_LIMIT } from '../../../../src/features/portal/limits.ts
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) '
   + 'Chrome/140.0.0.0 Safari/537.36';
@@ -41,7 +42,7 @@ test('saves the settings and applies them to the pages', async (t) => {
   const page = readText((await user.follow()).text);
   assert.match(page, /Settings saved/);
   assert.match(page, /EUR 12.345\.67, .*12:04:05 GMT\+9/);
-  const { locale, timeZone } = await store.findAccount(sellerId) ?? {};
+  const { locale, timeZone } = await store.findAccount(ownerOf(sellerId)) ?? {};
   assert.deepEqual([locale, timeZone], ['de-CH', 'Asia/Tokyo']);
 });
 
@@ -52,16 +53,16 @@ test('saves the low-stock threshold of the shop, and shows it', async (t) => {
   const rejected = await user.submit({ low_stock: '-1' });
   assert.equal(rejected.status, 422);
   assert.match(rejected.text, /<a href="#field-low_stock">/);
-  assert.equal((await store.findAccount(sellerId))?.lowStock, 5);
+  assert.equal((await store.findAccount(ownerOf(sellerId)))?.lowStock, 5);
   const answer = await user.submit({ low_stock: ' 1200 ' });
   assert.equal(answer.headers.location, '/portal/account?done=shop');
   assert.match(readText((await user.follow()).text), /settings saved.*Low-stock threshold 1,200/);
-  assert.equal((await store.findAccount(sellerId))?.lowStock, 1_200);
+  assert.equal((await store.findAccount(ownerOf(sellerId)))?.lowStock, 1_200);
 });
 
 test('shows an error at each invalid setting, keeps the input, and saves nothing', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
-  const before = await store.findAccount(sellerId);
+  const before = await store.findAccount(ownerOf(sellerId));
   await user.get('/portal/account');
   const fields = { locale: 'x"><b>', time_zone: 'Zurich' };
   const answer = await user.submit(fields);
@@ -71,7 +72,7 @@ test('shows an error at each invalid setting, keeps the input, and saves nothing
     assert.equal(user.valueOf(name), value);
     assert.match(answer.text, new RegExp(`<a href="#field-${name}">`));
   }
-  assert.deepEqual(await store.findAccount(sellerId), before);
+  assert.deepEqual(await store.findAccount(ownerOf(sellerId)), before);
 });
 
 test('offers all time zones on a small page', async (t) => {
@@ -110,7 +111,7 @@ test('rejects a taken or invalid e-mail, and any change without the password',
       assert.equal(answer.status, 422);
       assert.match(readText(answer.text), fault);
       assert.equal(user.valueOf('email'), fields.email);
-      assert.equal((await server.store.findAccount(sellerId))?.email, email);
+      assert.equal((await server.store.findAccount(ownerOf(sellerId)))?.email, email);
     }
   });
 
@@ -190,7 +191,7 @@ test('changes the password when its form is submitted twice', async (t) => {
 test('changes nothing if the session ends while the password is checked', async (t) => {
   const { server, shop } = await prepare(t);
   const { store } = server;
-  const before = await store.findAccount(shop.sellerId);
+  const before = await store.findAccount(ownerOf(shop.sellerId));
   const { findCredentials } = store;
   for (const [path, fields] of [
     ['email', { email: 'new@shop.example' }], ['password', { new_password: 'eight purple boats' }],
@@ -199,14 +200,14 @@ test('changes nothing if the session ends while the password is checked', async 
     await late.get(`/portal/account/${path}`);
     t.mock.method(store, 'findCredentials', async (email: string) => {
       await store.endSessions(
-        shop.sellerId, { allBut: 0 }, { type: 'session_ended', address: '' },
+        ownerOf(shop.sellerId), { allBut: 0 }, { type: 'session_ended', address: '' },
       );
       return findCredentials(email);
     }, { times: 1 });
     const answer = await late.submit({ ...fields, current_password: shop.password });
     assert.equal(answer.status, 403, path);
     assert.match(readText(answer.text), /Your session has ended\. Nothing was changed/);
-    assert.deepEqual(await store.findAccount(shop.sellerId), before);
+    assert.deepEqual(await store.findAccount(ownerOf(shop.sellerId)), before);
     await signIn(server.port, shop); // with the password as it was
   }
 });
@@ -240,7 +241,7 @@ test('signs out one browser, or all others, immediately', async (t) => {
   const { user, sellerId } = shop;
   const others = [];
   for (let n = 0; n < 3; n += 1) others.push(await signIn(server.port, shop));
-  const [newest] = await server.store.listSessions(sellerId, 1);
+  const [newest] = await server.store.listSessions(ownerOf(sellerId), 1);
   await user.get('/portal/account/sessions');
   await user.submit({ session: String(newest?.id) });
   assert.match(readText((await user.follow()).text), /Browser signed out/);
@@ -252,7 +253,7 @@ test('signs out one browser, or all others, immediately', async (t) => {
   assert.deepEqual(left.map(isIn), [false, false, false]);
   assert.equal(user.valueOf('session'), undefined);
 
-  const [own] = await server.store.listSessions(sellerId, 1);
+  const [own] = await server.store.listSessions(ownerOf(sellerId), 1);
   const csrf = user.valueOf('csrf') ?? '';
   const end = (session: string) =>
     user.post('/portal/account/sessions', new URLSearchParams({ csrf, session }));
@@ -268,11 +269,11 @@ test('cannot end the session of another account', async (t) => {
   const { server, shop } = await prepare(t);
   const other = await openShop(server);
   await signIn(server.port, other);
-  const [foreign] = await server.store.listSessions(other.sellerId, 1);
+  const [foreign] = await server.store.listSessions(ownerOf(other.sellerId), 1);
   await shop.user.get('/portal/account/sessions');
   const csrf = shop.user.valueOf('csrf') ?? '';
   await shop.user.post('/portal/account/sessions', new URLSearchParams({
     csrf, session: String(foreign?.id),
   }));
-  assert.equal((await server.store.listSessions(other.sellerId, 10)).length, 2);
+  assert.equal((await server.store.listSessions(ownerOf(other.sellerId), 10)).length, 2);
 });

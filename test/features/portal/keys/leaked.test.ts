@@ -8,6 +8,7 @@ import { send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const PAGES = [
@@ -77,7 +78,7 @@ describe('a pasted key', () => {
     const { server, shop } = await start(t);
     await shop.user.get('/portal/leaked');
     const log = { type: 'session_ended', address: '' } as const;
-    await server.store.endSessions(shop.sellerId, { allBut: 0 }, log);
+    await server.store.endSessions(ownerOf(shop.sellerId), { allBut: 0 }, log);
     const answer = await shop.user.submit({ key: shop.key }, { action: '/portal/leaked' });
     assert.equal(answer.headers.location, '/portal/sign-in?to=%2Fleaked');
   });

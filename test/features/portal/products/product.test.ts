@@ -9,6 +9,7 @@ import { type Fields, readText, PageClient } from '../page-client.ts';
 import {
   type Catalogue, type Created, HOSTILE_NAMES, openCatalogue, openOther, readFieldErrors, readRows,
 } from './catalogue.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 /** Opens the page of a product and sends its edit form. */
 async function edit({ user }: Pick<Catalogue, 'user'>, { path }: Created, fields: Fields) {
@@ -118,8 +119,9 @@ describe('an edit', () => {
     const catalogue = await openCatalogue(t, { currency: 'KWD' });
     const { user, create, read, server, sellerId } = catalogue;
     const mug = await create({ price: 1_234.5 });
-    await server.store.setAccountSettings(sellerId, { locale: 'de-DE', timeZone: 'UTC' }, '');
-    await server.store.setShopSettings(sellerId, { lowStock: 20 }, '');
+    const settings = { locale: 'de-DE', timeZone: 'UTC' };
+    await server.store.setAccountSettings(ownerOf(sellerId), settings, {});
+    await server.store.setShopSettings(sellerId, { lowStock: 20 }, {});
     await user.get(mug.path);
     assert.equal(user.valueOf('price'), '1234,500');
     assert.match(readText(user.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);

@@ -11,10 +11,12 @@ import {
 import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
 import { makeMemoryThrottles } from '../../../../src/store/nodes/memory-throttles.ts';
 import { makeClock } from '../../../support/clock.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 // Nobody looks these up.
 const SELLER = 1 as SellerId;
 const OTHER = 2 as SellerId;
+const [ACCOUNT, OTHER_ACCOUNT] = [ownerOf(SELLER), ownerOf(OTHER)];
 const SLOWED = { code: 'rate_limited' };
 const no = async (): Promise<boolean> => false;
 const yes = async (): Promise<boolean> => true;
@@ -132,34 +134,34 @@ test('counts concurrent attempts', async () => {
 test('allows ten wrong one-time passwords a day', async () => {
   const { clock, limits } = prepare();
   for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) {
-    assert.equal(await limits.tryTotp(SELLER, undefined, no), false);
+    assert.equal(await limits.tryTotp(ACCOUNT, undefined, no), false);
   }
-  await assert.rejects(limits.tryTotp(SELLER, undefined, yes), {
+  await assert.rejects(limits.tryTotp(ACCOUNT, undefined, yes), {
     ...SLOWED, message: / 3 hours\.$/,
   });
-  assert.equal(await limits.tryTotp(OTHER, undefined, yes), true);
-  assert.equal(await limits.tryTotp(SELLER, 'known', yes), true);
+  assert.equal(await limits.tryTotp(OTHER_ACCOUNT, undefined, yes), true);
+  assert.equal(await limits.tryTotp(ACCOUNT, 'known', yes), true);
   clock.now += TOTP_WINDOW_MS / FAILED_TOTP_LIMIT;
-  assert.equal(await limits.tryTotp(SELLER, undefined, yes), true);
+  assert.equal(await limits.tryTotp(ACCOUNT, undefined, yes), true);
 });
 
 test('limits guesses by a signed-in user, separately from the sign-in', async () => {
   const { limits } = prepare();
-  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryConfirmation(SELLER, no);
-  await assert.rejects(limits.tryConfirmation(SELLER, yes), SLOWED);
-  assert.equal(await limits.tryConfirmation(OTHER, yes), true);
+  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryConfirmation(ACCOUNT, no);
+  await assert.rejects(limits.tryConfirmation(ACCOUNT, yes), SLOWED);
+  assert.equal(await limits.tryConfirmation(OTHER_ACCOUNT, yes), true);
 });
 
 test('limits concurrent password checks of one account', async () => {
   const { limits } = prepare();
   const checks = Array.from({ length: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
     Promise.withResolvers<boolean>());
-  const inFlight = checks.map(({ promise }) => limits.tryConfirmation(SELLER, () => promise));
-  await assert.rejects(limits.tryConfirmation(SELLER, yes), { code: 'unavailable' });
-  assert.equal(await limits.tryConfirmation(OTHER, yes), true);
+  const inFlight = checks.map(({ promise }) => limits.tryConfirmation(ACCOUNT, () => promise));
+  await assert.rejects(limits.tryConfirmation(ACCOUNT, yes), { code: 'unavailable' });
+  assert.equal(await limits.tryConfirmation(OTHER_ACCOUNT, yes), true);
   for (const { resolve } of checks) resolve(true);
   await Promise.all(inFlight);
-  assert.equal(await limits.tryConfirmation(SELLER, yes), true);
+  assert.equal(await limits.tryConfirmation(ACCOUNT, yes), true);
 });
 
 test('limits the shops that one address opens in an hour', async () => {

@@ -13,6 +13,7 @@ import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limit
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 async function prepare(t: TestContext) {
   const clock = makeClock();
@@ -168,7 +169,7 @@ test('starts a new session at each sign-in, and ends the one that the browser ha
   assert.equal(again.status, 303);
   const second = user.cookies.get('__Host-session');
   assert.notEqual(second, first);
-  assert.equal((await server.store.listSessions(sellerId, 10)).length, 1);
+  assert.equal((await server.store.listSessions(ownerOf(sellerId), 10)).length, 1);
   assert.equal((await user.get('/portal')).status, 200);
   user.cookies.set('__Host-session', first ?? '');
   assert.equal((await user.get('/portal')).status, 303);
@@ -187,7 +188,7 @@ test('starts no session if the password changes while it is checked', async (t) 
   const { user, answer } = await signIn(port, ownOf(shop));
   assert.equal(answer.headers.location, '/portal/sign-in?late');
   assert.equal(user.cookies.has('__Host-session'), false);
-  assert.equal((await store.listSessions(shop.sellerId, 10)).length, 1);
+  assert.equal((await store.listSessions(ownerOf(shop.sellerId), 10)).length, 1);
   assert.equal((await shop.user.get('/portal')).status, 200);
 });
 

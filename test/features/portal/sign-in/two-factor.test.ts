@@ -10,6 +10,7 @@ import { startServer } from '../../../support/server.ts';
 import { decodeSvg } from '../html/qr-code/decode.ts';
 import { showCode } from './authenticator.ts';
 import { openShop, readText, type Shop, PageClient } from '../page-client.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 const PAGE = '/portal/account/second-step';
 const STEP_MS = 30_000;
@@ -105,10 +106,10 @@ test('stays off without both a right code and the password', async (t) => {
     assert.equal(answer.status, 422);
     assert.match(readText(answer.text), fault);
     assert.equal(readCopy(user, 'secret'), secret);
-    assert.equal(await store.findTotp(sellerId), undefined);
+    assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
   }
   assert.equal((await user.submit({ code, current_password: password })).status, 200);
-  assert.ok(await store.findTotp(sellerId));
+  assert.ok(await store.findTotp(ownerOf(sellerId)));
 });
 
 test('accepts a new secret only from the session that was shown it, for a while', async (t) => {
@@ -130,7 +131,7 @@ test('accepts a new secret only from the session that was shown it, for a while'
   clock.now += NEW_TOTP_LIFE_MS;
   await user.submit({ code: showCode(own, clock.now), current_password: password });
   assert.match(readText((await user.follow()).text), /page has expired\. Add the new secret/);
-  assert.equal(await server.store.findTotp(sellerId), undefined);
+  assert.equal(await server.store.findTotp(ownerOf(sellerId)), undefined);
 });
 
 test('answers a form that is submitted twice with valid codes', async (t) => {
@@ -159,7 +160,7 @@ test('is not replaced by another secret while it is on', async (t) => {
   const code = showCode(readCopy(user, 'secret'), clock.now);
   const answer = await user.submit({ code, current_password: password });
   assert.equal(answer.headers.location, `${PAGE}?done=already`);
-  assert.equal((await store.findTotp(sellerId))?.secret, secret.replaceAll(' ', ''));
+  assert.equal((await store.findTotp(ownerOf(sellerId)))?.secret, secret.replaceAll(' ', ''));
 });
 
 test('accepts no code twice, not even the one that turned it on', async (t) => {

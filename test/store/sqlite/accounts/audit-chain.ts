@@ -12,6 +12,7 @@ interface Row {
   readonly address: string;
   readonly subject: string;
   readonly hash: Uint8Array;
+  readonly actor: string | null;
 }
 
 /** What the chains say, and what they have to say. */
@@ -24,7 +25,8 @@ export function readChain(folder: string): { readonly rows: Row[]; readonly expe
   let before = Buffer.alloc(32);
   const expected = rows.map((row, index) => {
     if (rows[index - 1]?.seller_id !== row.seller_id) before = Buffer.alloc(32);
-    const fields = [row.n, row.seller_id || null, row.at, row.type, row.address, row.subject];
+    const fields = [row.n, row.seller_id || null, row.at, row.type, row.address, row.subject,
+      ...row.actor === null ? [] : [row.actor]];
     before = createHash('sha256').update(before).update(JSON.stringify(fields)).digest();
     return before;
   });

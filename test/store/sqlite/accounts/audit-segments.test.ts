@@ -95,7 +95,7 @@ const attacks: readonly Attack[] = [
   ['an event that was removed', damage, 'DELETE FROM audit_event WHERE seller_id = ? AND n = 2',
     /Event 2 of the audit log of .* is missing/],
   ['an event that was added with its hash', rewrite, `INSERT INTO audit_event
-    SELECT seller_id, 5, at, type, address, subject, hash FROM audit_event
+    SELECT seller_id, 5, at, type, address, subject, hash, actor FROM audit_event
     WHERE seller_id = ? AND n = 4`,
   /is authenticated up to event 4, but ends at 5/],
   ['the last event removed', damage, 'DELETE FROM audit_event WHERE seller_id = ? AND n = 4',
@@ -159,7 +159,7 @@ test('names the chain of one seller shown as that of another', async (t) => {
   rewrite(folder, ['audit_event', 'audit_segment'].map((table) => `
     DELETE FROM ${table} WHERE seller_id = ${other};
     INSERT INTO ${table} SELECT ${other}, ${table === 'audit_event'
-      ? 'n, at, type, address, subject, hash' : 'id, first, last, origin, key_id, mac'}
+      ? 'n, at, type, address, subject, hash, actor' : 'id, first, last, origin, key_id, mac'}
     FROM ${table} WHERE seller_id = ${one};`).join(''));
   const found = `The audit log of ${formatSellerId(other)} from event 1 on does not match`;
   assert.ok(findAuditFindings(folder).join('\n').includes(found));
@@ -168,7 +168,7 @@ test('names the chain of one seller shown as that of another', async (t) => {
 
 test('names events of a seller who does not exist', async (t) => {
   const { folder, chains: [, one] } = await prepare(t);
-  damage(folder, `INSERT INTO audit_event SELECT 7, n, at, type, address, subject, hash
+  damage(folder, `INSERT INTO audit_event SELECT 7, n, at, type, address, subject, hash, actor
     FROM audit_event WHERE seller_id = ${one}`);
   assert.match(findAuditFindings(folder).join('\n'),
     /has events of sel_00000000007, and there is no such seller/);

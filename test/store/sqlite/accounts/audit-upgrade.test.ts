@@ -76,7 +76,7 @@ const AFTER: readonly [what: string, sql: string, says: RegExp][] = [
     /The audit log of sel_\w+ is broken at event 4\./],
   ['removed', 'DELETE FROM audit_event WHERE seller_id = ? AND n = 4',
     /The audit log of sel_\w+ is broken at event 7\./],
-  ['inserted', `INSERT INTO audit_event SELECT seller_id, 5, at, type, address, subject, hash
+  ['inserted', `INSERT INTO audit_event SELECT seller_id, 5, at, type, address, subject, hash, actor
     FROM audit_event WHERE seller_id = ? AND n = 4`,
   /The audit log of sel_\w+ is broken at event 5\./],
   ['removed from the end', 'DELETE FROM audit_event WHERE seller_id = ? AND n >= 10',

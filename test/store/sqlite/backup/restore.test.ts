@@ -24,6 +24,7 @@ import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readFolder, readMode } from '../engine/read-file.ts';
 import { findAll } from '../search/fixture.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 const AT = Date.UTC(2026, 10, 21, 9, 30, 5, 999);
 const KEPT = `${FILE_NAME}.replaced-20261121T093005Z`;
@@ -35,7 +36,8 @@ test('restores a backup, and keeps the old catalogue under another name', async 
   const actor = await makeKey(store, sellerId);
   const before = await readAll(store, sellerId);
   const session = makeNewSession();
-  await store.createSession(sellerId, session, { passwordHash: '$argon2id$one', hasTotp: true });
+  const verified = { ...ownerOf(sellerId), passwordHash: '$argon2id$one', hasTotp: true };
+  await store.createSession(verified, session);
   await store.createProduct(actor, makeNewProduct());
   assert.equal((await findAll(store, sellerId)).length, before.length + 1);
   await store.close();
@@ -55,7 +57,7 @@ test('restores a backup, and keeps the old catalogue under another name', async 
   const again = await openStore(t, { folder });
   assert.deepEqual(await readAll(again, sellerId), before);
   assert.deepEqual(await findAll(again, sellerId), before);
-  assert.deepEqual(await again.listSessions(sellerId, 10), [], 'everybody is signed out');
+  assert.deepEqual(await again.listSessions(ownerOf(sellerId), 10), [], 'everybody is signed out');
   assert.equal((await again.createProduct(actor, makeNewProduct())).position, 4);
   assert.equal((await findAll(again, sellerId)).length, 4);
 });
@@ -241,7 +243,7 @@ async function makeBackup(t: TestContext) {
   for (let n = 0; n < 3; n += 1) await store.createProduct(actor, makeNewProduct());
   await store.createWebhook(actor, makeNewWebhook());
   const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
-  await store.enableTotp(sellerId, totp, '');
+  await store.enableTotp(ownerOf(sellerId), totp, {});
   const file = join(makeFolder(t), 'copy.db');
   await backUp(folder, new AtomicFile(file), ignore);
   return { folder, store, file, sellerId };

@@ -234,7 +234,7 @@ test('reports a missing database', () => {
 test('limits the findings of one kind', (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, `DELETE FROM audit_event; INSERT INTO audit_event
-    SELECT 0, value * 2, 0, 'signed_in', '', '', zeroblob(32)
+    SELECT 0, value * 2, 0, 'signed_in', '', '', zeroblob(32), NULL
     FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 90)
       SELECT value FROM n)`);
   const findings = listFindings(folder);

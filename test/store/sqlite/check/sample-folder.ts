@@ -13,6 +13,7 @@ import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixtu
 import { join as joinPortal } from '../../contract/portal-fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 const SOLD = {
   source: 'till', reason: 'sold', isAtomic: false, completion: undefined,
@@ -43,7 +44,7 @@ export async function fillSample(
   if (!key) throw new Error('Joining makes a key.');
   const actor = { sellerId, keyId: key.id };
   const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: [] };
-  await store.enableTotp(sellerId, totp, '192.0.2.7');
+  await store.enableTotp(ownerOf(sellerId), totp, { address: '192.0.2.7' });
   await store.importProducts(actor, countTo(6).map((n) => makeProduct(n)), 'create');
   const start = clock.now;
   for (const day of countTo(6)) {

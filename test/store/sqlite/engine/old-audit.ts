@@ -1,6 +1,37 @@
-/** The audit log as versions before 15 kept it: one chain for all sellers. */
+/** The audit log as earlier versions kept it: before 15, as one chain for all sellers. */
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  chainHash, deriveAuditKey, EMPTY_CHAIN, sign,
+} from '../../../../src/store/rules/audit.ts';
+import { ServerKey } from '../../../../src/store/rules/server-key.ts';
+import { mapHashedEvent, mapSegment } from '../../../../src/store/sql/accounts/audit.ts';
+import { FILE_NAME } from './read-file.ts';
+
+/** Removes what versions before 19 did not record: who did something. */
+export function forgetActors(folder: string): void {
+  const key = deriveAuditKey(new ServerKey(readFileSync(join(folder, 'server.key'))));
+  const db = new DatabaseSync(join(folder, FILE_NAME));
+  db.exec(`UPDATE audit_event SET actor = NULL; UPDATE api_key SET created_by = NULL;
+    UPDATE webhook SET created_by = NULL;`);
+  const heads = new Map<number, Buffer>();
+  for (const row of db.prepare('SELECT * FROM audit_event ORDER BY seller_id, n').all()) {
+    const event = mapHashedEvent(row);
+    const chain = event.sellerId ?? 0;
+    const hash = chainHash(heads.get(chain) ?? EMPTY_CHAIN.hash, event);
+    heads.set(chain, hash);
+    db.prepare('UPDATE audit_event SET hash = ? WHERE seller_id = ? AND n = ?')
+      .run(hash, chain, event.n);
+  }
+  for (const row of db.prepare('SELECT * FROM audit_segment').all()) {
+    const segment = mapSegment(row);
+    const { mac } = sign(segment, heads.get(segment.chain) ?? EMPTY_CHAIN.hash, key);
+    db.prepare('UPDATE audit_segment SET mac = ? WHERE seller_id = ?').run(mac, segment.chain);
+  }
+  db.close();
+}
 
 /**
  * Writes the events of the attached database `today` in the order of time, and the segment that
