@@ -28,8 +28,10 @@ interface LedgerQuery extends MovementQuery {
 /** GET /api/v1/stock/movements: 200, 400, 406 */
 export async function listMovements(call: ApiRequest, services: Services): Promise<Reply> {
   const ledger = parseLedgerQuery(call);
-  return ledger.mediaType === JSON_TYPE
-    ? listPage(call, services, ledger) : exportMovements(call, services, ledger);
+  const { mediaType } = ledger;
+  if (mediaType === JSON_TYPE) return listPage(call, services, ledger);
+  const { caller, openStream } = call;
+  return exportMovements(services.store, { caller, openStream, mediaType, ledger });
 }
 
 /** @throws AppError `invalid_query` naming every invalid parameter */
@@ -65,11 +67,17 @@ async function listPage(
   });
 }
 
-function exportMovements(
-  { caller, openStream }: ApiRequest, { store }: Services, ledger: LedgerQuery,
+interface ExportOptions extends Pick<ApiRequest, 'openStream' | 'mediaType'> {
+  readonly caller: Pick<ApiRequest['caller'], 'sellerId' | 'position'>;
+  readonly ledger: Omit<MovementQuery, 'limit'>;
+}
+
+/** Streams all movements that a query finds, as CSV or NDJSON. @throws AppError `unavailable` */
+export function exportMovements(
+  store: HistoryStore, { caller, ledger, mediaType, openStream }: ExportOptions,
 ): Promise<Reply> {
   return exportCollection({
-    openStream, mediaType: ledger.mediaType, headers: HEADERS,
+    openStream, mediaType, headers: HEADERS,
     columns: COLUMNS, formatRow, formatJson: formatMovement,
     open: async () =>
       ({ position: caller.position, pages: readMovements(store, caller.sellerId, ledger) }),
@@ -78,7 +86,7 @@ function exportMovements(
 
 /** The history is append-only, so all pages together show one position. */
 async function* readMovements(
-  store: HistoryStore, sellerId: SellerId, ledger: LedgerQuery,
+  store: HistoryStore, sellerId: SellerId, ledger: ExportOptions['ledger'],
 ): AsyncGenerator<readonly Change[], void, void> {
   let query: MovementQuery = { ...ledger, limit: PAGE_SIZE_LIMIT };
   for (;;) {

@@ -13,6 +13,7 @@ import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
 import { followLive, showChanges } from './changes/changes.ts';
+import { exportMovementList, showMovements } from './changes/movements.ts';
 import { undoChange } from './changes/undo.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
@@ -106,6 +107,8 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/imports/{import_id}/revert', handle: previewRevert },
 
   { ...get, path: '/changes', section: 'Changes', handle: showChanges },
+  { ...get, path: '/movements', handle: showMovements },
+  { ...get, path: '/movements/export', handle: exportMovementList },
 
   { ...post, path: '/changes/{position}/undo', handle: undoChange },
 

@@ -1,12 +1,11 @@
 /** The catalogue's history: the changes page, and the stream that keeps open pages current. */
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
-import { findSku } from '../../../domain/catalogue/product.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
-import { type ImportId, parseImportId, parseProductId } from '../../../domain/id.ts';
+import type { ImportId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
-import { DATE_FIELDS, readTimeRange, renderPresets } from '../forms/date-range.ts';
+import { renderPresets } from '../forms/date-range.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
@@ -25,6 +24,7 @@ import { findRecords, renderLink } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
 import { describeChange } from './change-description.ts';
+import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
 import { type HistoryPage, readHistoryPage, readMovementPage } from './history-page.ts';
 import { readImportLines, renderImportLine } from './import-line.ts';
 
@@ -33,17 +33,13 @@ const FIELDS: readonly Field[] = [
     name: 'type', label: 'Type', control: 'select',
     choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
   },
-  ...DATE_FIELDS,
-  { name: 'product', label: 'Product', hint: 'SKU or product ID' },
-  { name: 'import', label: 'Import', hint: 'Import ID' },
+  ...HISTORY_FIELDS,
   {
     name: 'up_to', label: 'Position', inputMode: 'numeric',
     hint: 'Show changes up to this position',
   },
 ];
 const SKU_BYTES = 100;
-/** Matches nothing: an id that is not the seller's has no changes. */
-const NO_IMPORT = 0 as ImportId;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -59,7 +55,8 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
     content: html`${errorSummary(search.state, FIELDS)}
       ${renderFilters(link('/changes'), FIELDS, search.state)}
       ${renderPresets(request, portal, form, (filters) => link('/changes', filters))}
-      ${await renderImport(request, portal, search)}
+      <p><a href="${link('/movements')}">Stock movements of all products</a></p>
+      ${await renderFilteredImport(request, portal, filter, 'Changes')}
       ${table({
     caption: 'Changes, newest first',
     columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
@@ -102,28 +99,19 @@ interface Search {
 }
 
 function readSearch(request: PageRequest, portal: Portal): Search {
-  const { query, account: { sellerId, timeZone } } = request;
+  const { query, account: { sellerId } } = request;
   const form = readFilters(query, FIELDS);
   const errors = new Map<string, string>();
-  const [type, product, position] = [form.get('type'), form.get('product'), form.get('up_to')];
+  const [type, position] = [form.get('type'), form.get('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
   if (types.length === 0) errors.set('type', 'Choose one of the listed types.');
-  const productId = parseProductId(sellerId, product);
-  const sku = productId === undefined ? findSku(product) : undefined;
-  if (product !== '' && productId === undefined && sku === undefined) {
-    errors.set('product', 'Must be a SKU or a product ID.');
-  }
-  const importText = form.get('import');
-  const importId = importText === '' ? undefined
-    : parseImportId(sellerId, importText) ?? NO_IMPORT;
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
     errors.set('up_to', 'Must be a whole number of at least 1.');
   }
-  const range = readTimeRange(form, timeZone, errors);
-  const filter = {
-    types: types.length === 0 ? CHANGE_TYPES : types, productId, sku, importId, ...range,
-  };
+  const history = readHistoryFilter(request, form, errors);
+  const { productId, sku, importId } = history;
+  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, ...history };
   const isCollapsed = filter.types.length === CHANGE_TYPES.length
     && [productId, sku, importId].every((condition) => condition === undefined);
   const scope = `changes ${sellerId} ${JSON.stringify([filter, upTo])}`;
@@ -142,15 +130,6 @@ function readChanges(
     ? readHistoryPage(portal, search, (query) =>
       portal.store.listCollapsedChanges(sellerId, { ...query, ...filter }))
     : readMovementPage(portal, sellerId, search, filter);
-}
-
-/** Names the import that the filter selects. */
-async function renderImport(
-  request: PageRequest, portal: Portal, { filter: { importId } }: Search,
-): Promise<Html | undefined> {
-  if (importId === undefined) return undefined;
-  const record = (await findRecords(request, portal, [importId])).get(importId);
-  return record && html`<p>Changes of ${renderLink(request, record)}</p>`;
 }
 
 async function renderRows(

@@ -34,7 +34,8 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
       </div>`}
       ${position === 0 && renderWelcome(request)}
       <div class="columns">
-        ${card('moved', STOCK_MOVEMENTS, renderDays(request, days, since))}
+        ${card('moved', STOCK_MOVEMENTS, html`${renderDays(request, days, since)}
+          <p><a href="${request.link('/movements')}">View each movement</a></p>`)}
         ${requestStats}
       </div>
       ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,

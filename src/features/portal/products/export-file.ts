@@ -5,6 +5,7 @@ import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { type Choice, renderFields } from '../forms/fields.ts';
 import { FILTER_FORM } from '../forms/filter.ts';
+import type { FieldErrors } from '../forms/form.ts';
 import { card } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from './product-search.ts';
@@ -19,17 +20,29 @@ const FORMATS: readonly Choice[] = [
 export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId }, position, openStream } = request;
   const { list, state: { errors } } = readSearch(request, portal);
+  return replyExport(portal, 'products', query, errors, (mediaType) => {
+    const caller = { sellerId, position };
+    return exportProducts(portal.store, { caller, list, mediaType, openStream });
+  });
+}
+
+/**
+ * An export as a file, named after what it contains and the day. @param query Has the format.
+ * @throws AppError `invalid_query` if the filters have errors
+ */
+export async function replyExport(
+  { clock }: Pick<Portal, 'clock'>, name: string, query: PageRequest['query'],
+  errors: FieldErrors, open: (mediaType: string) => Promise<Reply>,
+): Promise<Reply> {
   if (errors.size > 0) {
     const issues = [...errors].map(([parameter, detail]) =>
       ({ parameter, code: 'format', detail } as const));
     throw new AppError('invalid_query', 'The export filters are invalid.', { issues });
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
-  const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
-  const caller = { sellerId, position };
-  const reply = await exportProducts(portal.store, { caller, list, mediaType, openStream });
-  const day = new Date(portal.clock()).toISOString().slice(0, 10);
-  const disposition = formatAttachment(`products-${day}.${format}`);
+  const reply = await open(format === 'csv' ? CSV_TYPE : NDJSON_TYPE);
+  const day = new Date(clock()).toISOString().slice(0, 10);
+  const disposition = formatAttachment(`${name}-${day}.${format}`);
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };
 }
 
@@ -44,9 +57,9 @@ export function renderExport({ link }: PageRequest): Html {
 }
 
 /** Buttons that submit the search form to the export, so the search is not repeated in links. */
-export function renderExportButtons({ link }: PageRequest): Html {
+export function renderExportButtons({ link }: PageRequest, path = '/export'): Html {
   const button = (format: string, label: string): Html => html`<button class="small"
-    form="${FILTER_FORM}" formaction="${link('/export')}" name="format" value="${format}">${
+    form="${FILTER_FORM}" formaction="${link(path)}" name="format" value="${format}">${
   label}</button>`;
   return html`<p class="actions"><span class="quiet">Export these:</span>
     ${button('csv', 'CSV')} ${button('ndjson', 'NDJSON')}</p>`;

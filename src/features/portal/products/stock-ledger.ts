@@ -6,7 +6,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { type HistoryPage, readMovementPage } from '../changes/history-page.ts';
 import { countList, readStart, renderPager, withCursor } from '../forms/paging.ts';
 import type { ListCount } from '../../../store/write.ts';
-import { html, type Html, shorten } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import {
   KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, REASON_BYTES, SOURCE_BYTES,
@@ -56,14 +56,14 @@ export function renderLedger(
   return html`${table({
     caption: 'Stock movements, newest first',
     columns: ['When', numeric('Change'), numeric('Stock'), 'Reason', 'Source', 'By', 'Import'],
-    rows: page.rows.map(({ at, type, movement, keyId, actor, importId }) => {
-      const { before, after, reason, source } = movement;
+    rows: page.rows.map((change) => {
+      const { at, keyId, actor, importId, movement: { before, after, source } } = change;
       const record = importId && records.get(importId);
       return [
         format.timeElement(at),
         format.delta(after - before),
         `${format.number(before)} → ${format.number(after)}`,
-        reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`,
+        describeReason(change, REASON_BYTES),
         source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`,
         html`<bdi>${shorten(actor ?? keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
         record && renderLink(request, record),
@@ -76,6 +76,13 @@ export function renderLedger(
     linkTo: (cursor) => `${link(pathOf(product), withCursor(new URLSearchParams(), cursor))
     }#movements`,
   })}`;
+}
+
+/** The reason, or what else moved the stock. */
+export function describeReason(
+  { type, movement: { reason } }: Change, limitBytes: number,
+): Content {
+  return reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, limitBytes)}</bdi>`;
 }
 
 const WHY: Readonly<Record<Change['type'], string>> = {

@@ -1,0 +1,43 @@
+/** Filters that the changes and the stock movements have in common: dates, product, import. */
+import { findSku } from '../../../domain/catalogue/product.ts';
+import { type ImportId, parseImportId, parseProductId } from '../../../domain/id.ts';
+import type { MovementFilter } from '../../../store/history-store.ts';
+import { DATE_FIELDS, readTimeRange } from '../forms/date-range.ts';
+import type { Field } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
+import { html, type Html } from '../html/html.ts';
+import { findRecords, renderLink } from '../records/import-record.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+export const HISTORY_FIELDS: readonly Field[] = [
+  ...DATE_FIELDS,
+  { name: 'product', label: 'Product', hint: 'SKU or product ID' },
+  { name: 'import', label: 'Import', hint: 'Import ID' },
+];
+
+/** Matches nothing: an id that is not the seller's has no changes. */
+const NO_IMPORT = 0 as ImportId;
+
+/** The filter without its invalid conditions, whose errors are added. */
+export function readHistoryFilter(
+  { account: { sellerId, timeZone } }: PageRequest, form: Form, errors: Map<string, string>,
+): Pick<MovementFilter, 'productId' | 'sku' | 'importId' | 'since' | 'until'> {
+  const [product, importText] = [form.get('product'), form.get('import')];
+  const productId = parseProductId(sellerId, product);
+  const sku = productId === undefined ? findSku(product) : undefined;
+  if (product !== '' && productId === undefined && sku === undefined) {
+    errors.set('product', 'Must be a SKU or a product ID.');
+  }
+  const importId = importText === '' ? undefined
+    : parseImportId(sellerId, importText) ?? NO_IMPORT;
+  return { productId, sku, importId, ...readTimeRange(form, timeZone, errors) };
+}
+
+/** Names the import that a filter selects. @param what Such as `Changes`. */
+export async function renderFilteredImport(
+  request: PageRequest, portal: Portal, { importId }: MovementFilter, what: string,
+): Promise<Html | undefined> {
+  if (importId === undefined) return undefined;
+  const record = (await findRecords(request, portal, [importId])).get(importId);
+  return record && html`<p>${what} of ${renderLink(request, record)}</p>`;
+}
