@@ -52,6 +52,16 @@ export class Webhooks {
     return this.#send('GET', `${formatPath(id)}/deliveries/${n}`, options);
   }
 
+  /** Sends the message of an attempt again, with the same id. @throws ResyncRequiredError */
+  resend(id: string, n: number, options: RequestOptions = {}): Promise<WebhookAttempt> {
+    return this.#send('POST', `${formatPath(id)}/deliveries/${n}/resend`, options);
+  }
+
+  /** Makes the next attempt due now; a disabled webhook becomes active. */
+  retry(id: string, options: RequestOptions = {}): Promise<Webhook> {
+    return this.#send('POST', `${formatPath(id)}/retry`, options);
+  }
+
   /** Sends a test message now. */
   test(id: string, options: RequestOptions = {}): Promise<WebhookAttempt> {
     return this.#send('POST', `${formatPath(id)}/test`, options);

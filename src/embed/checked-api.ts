@@ -57,6 +57,8 @@ const webhooks: Methods<SellerApi['webhooks']> = {
   delete: [text, options],
   deliveries: [text, options],
   delivery: [text, integer, options],
+  resend: [text, integer, options],
+  retry: [text, options],
   test: [text, options],
   replay: [text, integer, options],
   rotateSecret: [text, optionalText, options],

@@ -70,6 +70,8 @@ export interface WebhookStore {
   rotateWebhookSecret(
     write: WriteContext, id: WebhookId, overlapMs: number,
   ): Promise<WebhookWithSecret>;
+  /** Makes an attempt due now; a disabled webhook becomes active. @throws AppError `not_found` */
+  retryWebhook(write: WriteContext, id: WebhookId): Promise<WrittenWebhook>;
   /**
    * Sends all changes after a position again, in messages with new ids.
    * @throws AppError `not_found`, `history_pruned`; `invalid_data` beyond the catalogue

@@ -42,7 +42,7 @@ async function recordRequests(): Promise<readonly string[]> {
     () => api.webhooks.create({ url: 'https://x' }), () => api.webhooks.list().next(),
     () => api.webhooks.get('w'), () => api.webhooks.patch('w', {}), () => api.webhooks.delete('w'),
     () => api.webhooks.deliveries('w').next(), () => api.webhooks.delivery('w', 1),
-    () => api.webhooks.test('w'),
+    () => api.webhooks.resend('w', 1), () => api.webhooks.retry('w'), () => api.webhooks.test('w'),
     () => api.webhooks.replay('w', 0), () => api.webhooks.rotateSecret('w'),
   ];
   for (const call of calls) await assert.rejects(call, /Recorded/);

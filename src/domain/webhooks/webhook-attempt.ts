@@ -62,6 +62,17 @@ export interface WebhookAttemptDetail extends WebhookAttempt {
   readonly message: WebhookMessage | TestMessage | undefined;
 }
 
+/** What the log says about the message of an attempt. */
+export function describeMessage(
+  message: WebhookMessage | TestMessage,
+): Pick<WebhookAttempt, 'messageId' | 'kind' | 'first' | 'last'> {
+  if (!('first' in message)) {
+    return { messageId: message.id, kind: 'test', first: undefined, last: undefined };
+  }
+  const { id: messageId, first, last } = message;
+  return { messageId, kind: 'changes', first, last };
+}
+
 /** The JSON text of an attempt. */
 export function formatWebhookAttempt(attempt: WebhookAttempt): string {
   return JSON.stringify(toJson(attempt));

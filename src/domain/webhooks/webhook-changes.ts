@@ -53,6 +53,20 @@ export function isReconfigured(before: Webhook, after: Webhook): boolean {
   return SETTINGS.some((member) => !isDeepStrictEqual(before[member], after[member]));
 }
 
+/**
+ * Makes the next attempt due now, and a disabled webhook active. Failures are counted on while it
+ * is active, so that a retry which fails, too, does not make the next delays short again.
+ */
+export function retryWebhook(webhook: Webhook, at: number): Webhook {
+  if (webhook.status === 'disabled') return patchWebhook(webhook, { status: 'active' }, at);
+  return { ...webhook, nextAttemptAt: at };
+}
+
+/** Whether it fails, or has been disabled by anything but a request. */
+export function needsAttention({ status, failures, disabledReason }: Webhook): boolean {
+  return status === 'active' ? failures > 0 : disabledReason !== DISABLED_BY_REQUEST;
+}
+
 /** Sends all changes after a position again, in messages with new ids. */
 export function replayFrom(webhook: Webhook, position: number, at: number): Webhook {
   return { ...webhook, position, message: undefined, ...dueAt(at), updatedAt: at };

@@ -125,3 +125,10 @@ export const IMPORT_SETTLE_MS = 1_000;
 
 /** Interval of writes to a session's last-seen time; one small write a minute. */
 export const SESSION_SEEN_INTERVAL_MS = 60_000;
+
+/** Webhooks in the banner of the overview, and newest attempts of each that are searched. */
+export const WEBHOOK_BANNER_ROWS = 3;
+export const WEBHOOK_BANNER_ATTEMPTS = 10;
+/** How long "Retry now" waits for its attempt, and how often it looks; the user watches. */
+export const WEBHOOK_RETRY_WAIT_MS = 3_000;
+export const WEBHOOK_RETRY_POLL_MS = 50;

@@ -43,8 +43,8 @@ import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './s
 import { switchTheme } from './sign-in/theme.ts';
 import { showAttempt } from './webhooks/attempt-page.ts';
 import {
-  deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
-  testWebhook,
+  deleteWebhook, replayDraft, replayWebhook, resendMessage, retryNow, rotateSecret,
+  showWebhookDeletion, switchWebhook, testWebhook,
 } from './webhooks/webhook-actions.ts';
 import { saveWebhook, showWebhookForm, webhookDraft } from './webhooks/webhook-form.ts';
 import { showWebhook } from './webhooks/webhook-page.ts';
@@ -133,6 +133,8 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/webhooks/new', handle: saveWebhook, draft: webhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
   { ...get, path: '/webhooks/{webhook_id}/attempts/{n}', handle: showAttempt },
+  { ...post, path: '/webhooks/{webhook_id}/attempts/{n}/resend', handle: resendMessage },
+  { ...post, path: '/webhooks/{webhook_id}/retry', handle: retryNow },
   { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookForm },
   { ...post, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
   { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },

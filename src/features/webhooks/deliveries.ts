@@ -34,6 +34,13 @@ export async function testWebhook(request: ApiRequest, services: Services): Prom
   return replyJson(formatWebhookAttempt(await getWebhooks(services).sendTest(webhook)));
 }
 
+/** POST /api/v1/webhooks/{id}/deliveries/{n}/resend: 200, 404, 410, 503 */
+export async function resendDelivery(request: ApiRequest, services: Services): Promise<Reply> {
+  const webhook = await getOwnWebhook(services, referenceOf(request, services));
+  const attempt = await getAttempt(services, webhook, request.parameters);
+  return replyJson(formatWebhookAttempt(await getWebhooks(services).resend(webhook, attempt)));
+}
+
 /** The attempt whose number is in the path. @throws AppError `not_found` */
 export async function getAttempt(
   { store }: Services, webhook: WebhookReference, { n = '' }: ApiRequest['parameters'],

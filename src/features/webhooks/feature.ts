@@ -8,13 +8,13 @@ import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
-import { listDeliveries, readDelivery, testWebhook } from './deliveries.ts';
+import { listDeliveries, readDelivery, resendDelivery, testWebhook } from './deliveries.ts';
 import { messageOperation } from './description/message-operation.ts';
 import { webhookOperations } from './description/operations.ts';
 import { webhookSchemas } from './description/schemas.ts';
 import {
   createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook,
-  replayWebhook, rotateSecret, WEBHOOKS, webhookService,
+  replayWebhook, retryWebhook, rotateSecret, WEBHOOKS, webhookService,
 } from './routes.ts';
 import type { DestinationOptions, Webhooks } from './webhooks.ts';
 
@@ -44,6 +44,10 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
     keyRoute(
       'GET', `${WEBHOOK}/deliveries/{n}`, scope, webhookOperations.readDelivery, readDelivery,
     ),
+    keyRoute(
+      'POST', `${WEBHOOK}/deliveries/{n}/resend`, scope, webhookOperations.resend, resendDelivery,
+    ),
+    keyRoute('POST', `${WEBHOOK}/retry`, scope, webhookOperations.retry, retryWebhook),
     keyRoute('POST', `${WEBHOOK}/test`, scope, webhookOperations.test, testWebhook),
     keyRoute('POST', `${WEBHOOK}/replay`, scope, webhookOperations.replay, replayWebhook),
     keyRoute(

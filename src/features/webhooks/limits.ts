@@ -38,6 +38,6 @@ export const WEBHOOK_POLL_INTERVAL_MS = 100;
 export const WEBHOOK_STORE_ERROR_PAUSE_MS = 5_000;
 /** How long a stopping server waits for the attempts that it has cancelled. */
 export const WEBHOOK_STOP_TIMEOUT_MS = 2_000;
-/** Concurrent test messages, in total and per seller; each request waits for its receiver. */
+/** Concurrent test and resent messages, in total and per seller; each request waits for one. */
 export const CONCURRENT_WEBHOOK_TESTS_LIMIT = 16;
 export const CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT = 2;

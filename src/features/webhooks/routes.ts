@@ -74,6 +74,12 @@ export async function deleteWebhook(request: ApiRequest, services: Services): Pr
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
+/** POST /api/v1/webhooks/{id}/retry: 200, 404 */
+export async function retryWebhook(request: ApiRequest, services: Services): Promise<Reply> {
+  const { id } = referenceOf(request, services);
+  return replyWritten(await services.store.retryWebhook(toWriteContext(request), id));
+}
+
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
 export async function replayWebhook(request: ApiRequest, services: Services): Promise<Reply> {
   const { id } = referenceOf(request, services);

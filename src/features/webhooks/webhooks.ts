@@ -1,6 +1,6 @@
 /**
- * The webhook service: starts the delivery worker, and does what requests wait for: checking a URL
- * and sending a test message.
+ * The webhook service: starts the delivery worker, and does what requests wait for: checking a URL,
+ * and sending a test message or an earlier message again.
  */
 import {
   CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
@@ -9,8 +9,10 @@ import {
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { ValidationError } from '../../domain/text.ts';
-import type { Webhook } from '../../domain/webhooks/webhook.ts';
-import type { WebhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
+import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
+import {
+  describeMessage, type TestMessage, type WebhookAttempt, type WebhookAttemptDetail,
+} from '../../domain/webhooks/webhook-attempt.ts';
 import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { type ErrorReporter, safeErrorReporter } from '../../http/response/problem.ts';
@@ -18,7 +20,9 @@ import type { Store } from '../../store/store.ts';
 import { deliver, describeFailure } from './deliver.ts';
 import { DnsResolver, type Lookup } from './dns-resolver.ts';
 import type { AttemptCounts, EndpointOptions } from './endpoint.ts';
-import { formatTestMessage, makeMessageId } from './message.ts';
+import {
+  formatMessage, formatTestMessage, makeMessageId, readMessageChanges,
+} from './message.ts';
 import { resolveTarget } from './ssrf-guard.ts';
 import { WebhookWorker } from './worker.ts';
 
@@ -54,6 +58,12 @@ export interface Webhooks {
    * webhook is deleted before the result is recorded
    */
   sendTest(webhook: Webhook): Promise<WebhookAttempt>;
+  /**
+   * Sends the message of an attempt again, with the same id and body, and records the result. Does
+   * not change what the webhook sends next.
+   * @throws AppError as `sendTest`; `history_pruned`; `not_found` if the message was not stored
+   */
+  resend(webhook: Webhook, attempt: WebhookAttemptDetail): Promise<WebhookAttempt>;
   /** Deliveries in flight, and the attempts of this process by result. */
   readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
   /** Aborts deliveries in flight, within 2 s. */
@@ -66,7 +76,7 @@ export function startWebhooks({
   lookup, timeoutMs = WEBHOOK_TIMEOUT_MS,
 }: WebhooksOptions): Webhooks {
   const stop = new AbortController();
-  const tests = new ConcurrencyLimiter<SellerId>('test messages', {
+  const requested = new ConcurrencyLimiter<SellerId>('test and resent messages', {
     total: CONCURRENT_WEBHOOK_TESTS_LIMIT, perOwner: CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   });
   const endpoint: EndpointOptions = {
@@ -75,16 +85,24 @@ export function startWebhooks({
     attempts: { delivered: 0, refused: 0, failed: 0 }, report: safeErrorReporter(report),
   };
   const worker = new WebhookWorker(endpoint);
+  const onRequest = async <Result>(
+    { sellerId }: Webhook, send: () => Promise<Result>,
+  ): Promise<Result> => {
+    const release = requested.acquire(sellerId);
+    try {
+      return await send();
+    } finally {
+      release();
+    }
+  };
   return {
     checkUrl: (sellerId, url) => checkUrl(sellerId, url, endpoint),
-    async sendTest(webhook) {
-      const release = tests.acquire(webhook.sellerId);
-      try {
-        return await sendTest(webhook, endpoint);
-      } finally {
-        release();
-      }
-    },
+    sendTest: (webhook) => onRequest(webhook, () => {
+      const message = { id: makeMessageId(), at: clock() };
+      return sendNow(webhook, message, formatTestMessage(webhook, message.at), endpoint);
+    }),
+    resend: (webhook, { message }) => onRequest(webhook, async () =>
+      sendNow(webhook, ...await readMessage(webhook, message, endpoint), endpoint)),
     readMetrics: () => ({
       inFlight: worker.inFlightCount(), attempts: { ...endpoint.attempts },
     }),
@@ -110,16 +128,31 @@ async function checkUrl(
   }
 }
 
-async function sendTest(webhook: Webhook, options: EndpointOptions): Promise<WebhookAttempt> {
+/** A message with its body, which is the same in every attempt. @throws AppError as `resend` */
+async function readMessage(
+  webhook: Webhook, message: WebhookAttemptDetail['message'], { store }: EndpointOptions,
+): Promise<[WebhookMessage | TestMessage, string]> {
+  if (!message) {
+    throw new AppError('not_found', 'The message of this attempt was not stored.');
+  }
+  if (!('first' in message)) return [message, formatTestMessage(webhook, message.at)];
+  const changes = await readMessageChanges(store, webhook, message);
+  if (changes) return [message, formatMessage(webhook, message, changes)];
+  throw new AppError('history_pruned', 'The changes of this message are no longer in the history.');
+}
+
+/** One attempt outside the delivery, and its entry in the log. */
+async function sendNow(
+  webhook: Webhook, message: WebhookMessage | TestMessage, body: string, options: EndpointOptions,
+): Promise<WebhookAttempt> {
   const { store, clock, stop } = options;
   const secrets = await store.findWebhookSecrets(webhook);
-  const [id, at] = [makeMessageId(), clock()];
-  const body = formatTestMessage(webhook, at);
+  const at = clock();
   const result = secrets
-    ? await deliver(webhook, body, signMessage({ id, at, body }, secrets), options)
+    ? await deliver(webhook, body, signMessage({ id: message.id, at, body }, secrets), options)
     : { at, durationMs: 0, status: undefined, outcome: UNREADABLE_SECRET };
   if (!result || stop.aborted) throw new AppError('unavailable', 'This server is stopping.');
-  const n = await store.noteWebhookAttempt(webhook, { id, at }, result);
+  const n = await store.noteWebhookAttempt(webhook, message, result);
   if (n === undefined) throw new AppError('not_found', 'The webhook has been deleted.');
-  return { ...result, n, messageId: id, kind: 'test', first: undefined, last: undefined };
+  return { ...result, n, ...describeMessage(message) };
 }

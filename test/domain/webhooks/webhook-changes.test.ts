@@ -5,7 +5,8 @@ import type { SellerId, WebhookId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import type { Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import {
-  assertWebhookRoom, formatAuditSubject, isReconfigured, patchWebhook, replayFrom,
+  assertWebhookRoom, formatAuditSubject, isReconfigured, needsAttention, patchWebhook, replayFrom,
+  retryWebhook,
 } from '../../../src/domain/webhooks/webhook-changes.ts';
 
 const NOW = 9_000;
@@ -43,6 +44,19 @@ test('gives a reason when it disables, keeps an earlier one, and removes it when
   assert.equal(patchWebhook(given, { status: 'disabled' }, NOW).disabledReason, 'Five days.');
   assert.equal(patchWebhook(given, { description: 'x' }, NOW).disabledReason, 'Five days.');
   assert.equal(patchWebhook(given, { status: 'active' }, NOW).disabledReason, undefined);
+});
+
+test('retries now without forgetting failures, and makes a disabled webhook active', () => {
+  assert.deepEqual(retryWebhook(FAILING, NOW), { ...FAILING, nextAttemptAt: NOW });
+  const disabled: Webhook = { ...FAILING, status: 'disabled', disabledReason: 'Five days.' };
+  assert.deepEqual(retryWebhook(disabled, NOW), { ...FAILING, ...DUE_NOW, updatedAt: NOW });
+});
+
+test('needs attention while it fails, and if it was not disabled by a request', () => {
+  assert.ok(needsAttention(FAILING));
+  assert.ok(!needsAttention({ ...FAILING, ...DUE_NOW }));
+  assert.ok(needsAttention({ ...FAILING, status: 'disabled', disabledReason: 'Five days.' }));
+  assert.ok(!needsAttention(patchWebhook(FAILING, { status: 'disabled' }, NOW)));
 });
 
 test('sees a change of what the seller set, and no other', () => {

@@ -85,6 +85,61 @@ test('shows the request and the response of an attempt', async (t) => {
   assert.ok(!read.text.includes(made.secret) && !read.text.includes('hidden'));
 });
 
+test('sends the message of an attempt again, with the same id and body', async (t) => {
+  const { seller, receiver, made } = await start(t);
+  for (let n = 0; n < 2; n += 1) await seller.create();
+  await receiver.until((all) => positionsOf(all).length === 2);
+  await waitFor(() => readWebhook(seller, made.id), ({ position }) => position === 2);
+  const [first] = receiver.received;
+  const before = await readWebhook(seller, made.id);
+  receiver.answer = answerWith(503);
+  // A message keeps its content when the webhook selects other types.
+  await ask(seller, 'PATCH', `/${made.id}`, { types: ['deleted'] });
+  const resent = await ask(seller, 'POST', `/${made.id}/deliveries/1/resend`);
+  assert.equal(resent.status, 200, resent.text);
+  const { message_id: id, outcome, first_position: position, n } = resent.json();
+  assert.deepEqual([id, outcome, position], [first?.id, 'responded with 503', 1]);
+  const again = receiver.received.at(-1);
+  assert.deepEqual([again?.id, again?.text], [first?.id, first?.text]);
+  assert.deepEqual(findSigners(again ?? assert.fail(), [made.secret]), [made.secret]);
+  const after = await readWebhook(seller, made.id);
+  assert.deepEqual([after.position, after.failing_since], [before.position, null]);
+  assert.equal((await listDeliveries(seller, made.id))[0].n, n);
+  await ask(seller, 'POST', `/${made.id}/test`);
+  const test = (await ask(seller, 'POST', `/${made.id}/deliveries/${n + 1}/resend`)).json();
+  assert.deepEqual([test.kind, test.message_id], ['test', receiver.received.at(-2)?.id]);
+  assert.equal(receiver.received.at(-1)?.text, receiver.received.at(-2)?.text);
+});
+
+test('rejects to resend what is no longer known', async (t) => {
+  const { server, seller, receiver, made } = await start(t);
+  await seller.create();
+  await waitFor(() => readWebhook(seller, made.id), ({ position }) => position === 1);
+  damage(server.folder, 'UPDATE seller SET pruned_to = 1');
+  const path = `/${made.id}/deliveries/1/resend`;
+  assertProblem(await ask(seller, 'POST', path), 410, 'history-pruned');
+  damage(server.folder, 'UPDATE webhook_attempt SET detail = NULL');
+  assertProblem(await ask(seller, 'POST', path), 404, 'not-found');
+  const other = await server.makeSeller();
+  assertProblem(await ask(other, 'POST', path), 404, 'not-found');
+  assert.equal(receiver.received.length, 1);
+});
+
+test('retries on request', async (t) => {
+  const { server, seller, receiver, made } = await start(t);
+  receiver.answer = answerWith(410);
+  await seller.create();
+  await waitFor(() => readWebhook(seller, made.id), ({ status }) => status === 'disabled');
+  receiver.answer = answerWith(204);
+  const other = await server.makeSeller();
+  assertProblem(await ask(other, 'POST', `/${made.id}/retry`), 404, 'not-found');
+  const retried = await ask(seller, 'POST', `/${made.id}/retry`);
+  assert.deepEqual([retried.status, retried.json().status], [200, 'active']);
+  await waitFor(() => readWebhook(seller, made.id), ({ position }) => position === 1);
+  const [first, second] = receiver.received;
+  assert.equal(first?.id, second?.id);
+});
+
 test('finds no attempt that there is not, or of a webhook of another seller', async (t) => {
   const { server, seller, made } = await start(t);
   await ask(seller, 'POST', `/${made.id}/test`);

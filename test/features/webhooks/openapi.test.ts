@@ -11,7 +11,7 @@ import { findFaults, type Json } from '../openapi/json-schema.ts';
 import {
   assertDescribed, dig, fetchDocument, listOperations, type OperationEntry,
 } from '../openapi/openapi-document.ts';
-import { LOCAL, readWebhook, waitFor, WEBHOOKS } from './routes.ts';
+import { listDeliveries, LOCAL, readWebhook, waitFor, WEBHOOKS } from './routes.ts';
 
 type Headers = Readonly<Record<string, string>>;
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -50,18 +50,19 @@ test('accepts the example requests of the document', async (t) => {
   const { id } = (await ask('createWebhook', 201, '')).json();
   for (const [operationId, status] of [
     ['listWebhooks', 200], ['readWebhook', 200], ['patchWebhook', 200], ['testWebhook', 200],
-    ['listWebhookDeliveries', 200], ['readWebhookDelivery', 200], ['replayWebhook', 200],
+    ['listWebhookDeliveries', 200], ['readWebhookDelivery', 200],
+    ['resendWebhookDelivery', 200], ['retryWebhook', 200], ['replayWebhook', 200],
     ['rotateWebhookSecret', 200],
     ['deleteWebhook', 204],
   ] as const) await ask(operationId, status, id);
-  assert.equal(entries.length, 10);
+  assert.equal(entries.length, 12);
 });
 
 test('responds in every state of a webhook as documented', async (t) => {
   const { document, seller } = await start(t);
   const receiver = await startReceiver(t, (response) => response.writeHead(500).end());
   const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const named = path.replace(/whk_\w+/, '{webhook_id}').replace(/\d+$/, '{n}');
+    const named = path.replace(/whk_\w+/, '{webhook_id}').replace(/\/1\b/, '/{n}');
     const headers = { ...JSON_BODY, 'idempotency-key': `"${method} ${path}"` };
     const answers: Answer[] = [];
     for (let n = 0; n < 2; n += 1) {
@@ -89,6 +90,8 @@ test('responds in every state of a webhook as documented', async (t) => {
   await send('POST', `/${id}/rotate-secret`, { overlap: '1h' });
   await send('GET', `/${id}/deliveries`);
   await send('GET', `/${id}/deliveries/1`);
+  await send('POST', `/${id}/deliveries/1/resend`);
+  await send('POST', `/${id}/retry`);
   await send('GET', '');
   await send('DELETE', `/${id}`);
 });
@@ -148,6 +151,7 @@ test('rejects with each documented status, as documented', async (t) => {
   const made = await seller.send({ ...create, headers: { ...JSON_BODY, ...used } });
   const { id } = made.json();
   await seller.create();
+  await waitFor(() => listDeliveries(seller, id), ({ length }) => length > 0);
   const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
   db.exec('UPDATE seller SET pruned_to = position');
   db.close();

@@ -119,6 +119,24 @@ test('retries by itself when the delay is over', async (t) => {
   await receiver.until(({ length }) => length === 2);
 });
 
+test('retries at once on request, and keeps the delay if that fails, too', async (t) => {
+  const { store, actor, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(500));
+  const webhook = await sending.create(receiver.url);
+  sending.start();
+  await sending.change(1);
+  const first = await sending.until(webhook, ({ failures }) => failures === 1);
+  await store.retryWebhook(actor, webhook.id);
+  const second = await sending.until(webhook, ({ failures }) => failures === 2);
+  assert.equal(second.failingSince, first.failingSince);
+  assert.equal(second.nextAttemptAt - sending.clock.now, 10_000);
+  receiver.answer = OK;
+  await store.retryWebhook(actor, webhook.id);
+  const { failures } = await sending.until(webhook, ({ position }) => position === 1);
+  assert.equal(failures, 0);
+  assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 1);
+});
+
 test('finds the first endpoint that another process creates', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);

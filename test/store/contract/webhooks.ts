@@ -109,6 +109,20 @@ function testPatching(prepare: PrepareStore): void {
     assert.equal(all.webhook.types, null);
   });
 
+  test('makes a failing webhook due now, and a disabled one active', async (t) => {
+    const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
+    const { webhook: retried } = await store.retryWebhook(actor, webhook.id);
+    assert.deepEqual([retried.failures, retried.nextAttemptAt], [0, clock.now]);
+    await store.patchWebhook(actor, webhook.id, { status: 'disabled' });
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
+    const enabled = await store.retryWebhook(write, webhook.id);
+    assert.equal(enabled.webhook.status, 'active');
+    assert.equal((await store.retryWebhook(write, webhook.id)).isReplay, true);
+    await assert.rejects(store.retryWebhook(actor, NO_WEBHOOK), { code: 'not_found' });
+    const other = await makeActor(store);
+    await assert.rejects(store.retryWebhook(other, webhook.id), { code: 'not_found' });
+  });
+
   test('disables an endpoint with a reason, and makes it active again', async (t) => {
     const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
     const { id } = webhook;

@@ -14,6 +14,7 @@ import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { renderWebhookBanner } from '../webhooks/webhook-banner.ts';
 import { renderRequestStats } from './request-stats.ts';
 
 const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
@@ -22,14 +23,16 @@ const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = request;
   const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
-  const [catalogue, days, requestStats] = await Promise.all([
+  const [banner, catalogue, days, requestStats] = await Promise.all([
+    renderWebhookBanner(request, portal),
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
     renderRequestStats(request, portal),
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
+    content: html`${banner}
+      ${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
         <p>Totals are being recounted after a large change. Reload the page in a moment.</p>
       </div>`}
       ${position === 0 && renderWelcome(request)}

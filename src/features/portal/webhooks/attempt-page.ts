@@ -5,8 +5,11 @@
 import type {
   Header, WebhookAttempt, WebhookAttemptDetail,
 } from '../../../domain/webhooks/webhook-attempt.ts';
+import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
+import { postForm } from '../forms/fields.ts';
 import { card, copyable, facts } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -27,13 +30,14 @@ export async function showAttempt(request: PageRequest, portal: Portal): Promise
     title: `Delivery attempt ${format.number(n)}`,
     content: html`<div class="card">${facts([
       ['Webhook', html`<a href="${back}"><bdi>${nameOf(webhook)}</bdi></a>`],
-      ['When', format.timeElement(at)],
+      ['When', format.fullTimeElement(at)],
       ['Event', describeMessage(request, attempt)],
       ['Result', renderOutcome(outcome)],
       ['HTTP status', status ?? 'none'],
       ['Duration', `${format.number(durationMs)} ms`],
       ['Message ID', html`<code>${messageId}</code>`],
-    ])}</div>
+    ])}
+      ${renderActions(request, webhook, attempt)}</div>
       ${renderExchange(request, attempt)}
       <p><a href="${back}">Back to webhook</a></p>`,
   });
@@ -52,6 +56,21 @@ export function describeMessage(
   const isSingle = first === last;
   const positions = [first ?? 0, ...isSingle ? [] : [last ?? 0]].map(format.number).join('–');
   return `${isSingle ? 'Change' : 'Changes'} ${positions}`;
+}
+
+/** Sends the message again: as the next attempt of the delivery if it waits, or apart from it. */
+function renderActions(
+  request: PageRequest, webhook: Webhook, { n, messageId, message }: WebhookAttemptDetail,
+): Content {
+  const path = request.link(pathOf(webhook));
+  if (webhook.message?.id === messageId) {
+    return needsAttention(webhook)
+      && postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`);
+  }
+  return message && html`
+    ${postForm(request, `${path}/attempts/${n}/resend`, html`<button>Resend</button>`)}
+    <p class="hint">Sends the message again with the same ID. Receivers that have processed it skip
+      it.</p>`;
 }
 
 function renderExchange({ format }: PageRequest, { exchange }: WebhookAttemptDetail): Content {

@@ -1,12 +1,19 @@
-/** Webhook actions: test, disable, enable, resend changes, rotate the secret, delete. */
+/**
+ * Webhook actions: test, retry, resend a message or changes, disable, enable, rotate the secret,
+ * delete.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { WebhookReference } from '../../../domain/id.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { getAttempt } from '../../webhooks/deliveries.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { confirmation, makeDraftRoute } from '../forms/form-page.ts';
 import { type Form, nonceField, rejectedState, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
+import { WEBHOOK_RETRY_POLL_MS, WEBHOOK_RETRY_WAIT_MS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderSecretOnce } from './webhook-form.ts';
 import { renderWebhook, REPLAY_FIELD } from './webhook-page.ts';
@@ -15,8 +22,35 @@ import { getWebhook, nameOf, pathOf, referenceOf } from './webhooks.ts';
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
 export async function testWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
   const webhook = await getWebhook(request, portal);
-  await getWebhooks(portal).sendTest(webhook);
-  return redirect(request.link(`${pathOf(webhook)}?done=tested`));
+  const { n } = await getWebhooks(portal).sendTest(webhook);
+  return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${n}`));
+}
+
+/** POST /portal/webhooks/{webhook_id}/attempts/{n}/resend: 303, 404, 410, 503 */
+export async function resendMessage(request: PageRequest, portal: Portal): Promise<Reply> {
+  const webhook = await getWebhook(request, portal);
+  const attempt = await getAttempt(portal, webhook, request.parameters);
+  const { n } = await getWebhooks(portal).resend(webhook, attempt);
+  return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${n}`));
+}
+
+/** POST /portal/webhooks/{webhook_id}/retry: 303, 404 */
+export async function retryNow(request: PageRequest, portal: Portal): Promise<Reply> {
+  const webhook = await getWebhook(request, portal);
+  const next = await findLastAttempt(portal, webhook) + 1;
+  await portal.store.retryWebhook(toWriteContext(request), webhook.id);
+  // Any node may send it: the log has the result.
+  const deadline = performance.now() + WEBHOOK_RETRY_WAIT_MS;
+  while (await findLastAttempt(portal, webhook) < next && performance.now() < deadline) {
+    await setTimeout(WEBHOOK_RETRY_POLL_MS);
+  }
+  return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${next}`));
+}
+
+/** The number of the newest attempt; 0 without one. */
+async function findLastAttempt({ store }: Portal, webhook: WebhookReference): Promise<number> {
+  const [last] = await store.listWebhookAttempts(webhook, { before: undefined, limit: 1 });
+  return last?.n ?? 0;
 }
 
 /** POST /portal/webhooks/{webhook_id}/status: 303, 400, 404 */

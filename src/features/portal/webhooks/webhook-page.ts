@@ -3,18 +3,23 @@ import { splitPage } from '../../../api/list.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { findNextAttempt, type Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
+import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { type FormState, initialState, nonceField } from '../forms/form.ts';
 import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
-import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
+import {
+  alert, facts, flashNotice, numeric, pager, type Row, table, toast,
+} from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
-import { describeTypes, getWebhook, nameOf, pathOf, renderState } from './webhooks.ts';
+import {
+  describeTrouble, describeTypes, getWebhook, nameOf, pathOf, renderState,
+} from './webhooks.ts';
 
 /** The position to resend from. */
 export const REPLAY_FIELD: Field = {
@@ -48,6 +53,7 @@ export async function renderWebhook(
     status: statusOf(state),
     content: html`${errorSummary(state, [REPLAY_FIELD])}
       ${renderNotice(request, attempts)}
+      ${renderTrouble(request, webhook, attempts.find(({ kind }) => kind === 'changes'))}
       <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Edit</a>
           <a class="button danger" href="${path}/delete">Delete</a></p></div>
@@ -66,16 +72,34 @@ export async function renderWebhook(
 }
 
 function renderNotice(request: PageRequest, attempts: readonly WebhookAttempt[]): Content {
-  if (request.query.get('done') !== 'tested') return flashNotice(request, FLASH);
-  const test = attempts.find(({ kind }) => kind === 'test');
-  if (!test) return undefined;
-  const { status, durationMs, outcome } = test;
-  if (outcome === DELIVERED) {
-    const response = `HTTP ${status ?? ''} after ${request.format.number(durationMs)} ms`;
-    return notice(`The test message was delivered: ${response}.`);
+  const { format, link, path, query } = request;
+  if (query.get('done') !== 'sent') return flashNotice(request, FLASH);
+  const sent = attempts.find(({ n }) => String(n) === query.get('attempt'));
+  if (!sent) {
+    return toast(html`<p>The message is being sent. Reload the page to see the result.</p>`);
   }
-  return html`<div class="notice bad" role="alert">
-    <p>The test message was not delivered: ${outcome}.</p></div>`;
+  const { n, kind, status, durationMs, outcome } = sent;
+  const message = kind === 'test' ? 'The test message' : 'The message';
+  if (outcome === DELIVERED) {
+    const response = `HTTP ${status ?? ''} after ${format.number(durationMs)} ms`;
+    return toast(html`<p>${message} was delivered: ${response}.</p>`);
+  }
+  return alert('bad', html`<p>${message} was not delivered: ${outcome}.
+    <a href="${link(`${path}/attempts/${n}`)}">View the response</a></p>`);
+}
+
+/** What to do about a webhook that fails, or was disabled because it did. */
+function renderTrouble(request: PageRequest, webhook: Webhook, last?: WebhookAttempt): Content {
+  if (!needsAttention(webhook)) return undefined;
+  const path = request.link(pathOf(webhook));
+  return html`<section class="card" aria-labelledby="trouble">
+    <h2 id="trouble">This webhook ${describeTrouble(webhook)}</h2>
+    <p>${webhook.disabledReason ?? html`${last && html`Last attempt: ${last.outcome}.`}
+      Changes wait, and are sent in order once an attempt succeeds.`}</p>
+    <div class="actions">
+      ${postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`)}
+      ${last && html`<a class="button" href="${path}/attempts/${last.n}">View last attempt</a>`}
+    </div></section>`;
 }
 
 function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
@@ -119,7 +143,8 @@ function renderCards(request: PageRequest, webhook: Webhook, state: FormState): 
     <section class="card" aria-labelledby="test">
       <h2 id="test">Test</h2>
       <p>Sends a signed test message now, even if the webhook is disabled.</p>
-      ${postForm(request, action('test'), html`<button class="primary">Send test message</button>`)}
+      ${postForm(request, action('test'), html`<button${!needsAttention(webhook)
+        && html` class="primary"`}>Send test message</button>`)}
     </section>
     ${renderSwitch(request, webhook, action('status'))}
     <section class="card" aria-labelledby="replay">

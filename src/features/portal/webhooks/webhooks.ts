@@ -70,6 +70,11 @@ export function renderState({ status, failures }: Webhook): Html {
   return html`<span class="tag good">active</span>`;
 }
 
+/** What is wrong with a webhook that needs attention, after its name. */
+export function describeTrouble({ status }: Webhook): string {
+  return status === 'active' ? 'is failing' : 'was disabled';
+}
+
 export function describeTypes({ types }: Webhook): string {
   if (types === null) return 'All changes';
   return CHANGE_TYPE_CHOICES.filter(({ value }) => types.some((type) => type === value))

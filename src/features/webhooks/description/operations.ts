@@ -138,6 +138,29 @@ export const webhookOperations = {
       },
     },
   },
+  resend: {
+    id: 'resendWebhookDelivery',
+    tag,
+    summary: 'Send the message of an attempt again',
+    description: 'Sends it immediately, even to a disabled webhook, and returns the result. The '
+      + '`webhook-id` and the body are the same, so a receiver that has processed the message '
+      + 'skips it. Does not change what the webhook sends next.',
+    responses: {
+      200: {
+        description: 'The result of the new attempt.',
+        content: json('WebhookDelivery', { ...delivery, n: 8 }),
+      },
+    },
+    problems: [410],
+  },
+  retry: {
+    ...change,
+    id: 'retryWebhook',
+    tag,
+    summary: 'Retry now',
+    description: 'Makes the next attempt of a failing webhook due immediately. A disabled webhook '
+      + 'becomes active, and its five days start again.',
+  },
   test: {
     id: 'testWebhook',
     tag,

@@ -5,7 +5,9 @@
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
 import type { WebhookReference } from '../../../domain/id.ts';
 import type { Webhook, WebhookMessage, WebhookStep } from '../../../domain/webhooks/webhook.ts';
-import type { TestMessage, WebhookResult } from '../../../domain/webhooks/webhook-attempt.ts';
+import {
+  describeMessage, type TestMessage, type WebhookResult,
+} from '../../../domain/webhooks/webhook-attempt.ts';
 import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
 import { readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';
@@ -90,10 +92,9 @@ function prepareAddAttempt(sql: Sql) {
     { exchange, ...result }: WebhookResult,
   ): Promise<number> => {
     const n = readInteger(await findLast.get({ sellerId, id }) ?? {}, 'n') + 1;
-    const { first, last } = 'first' in message ? message : {};
     await insert.run({
-      sellerId, id, n, messageId: message.id, kind: first === undefined ? 'test' : 'changes',
-      first, last, ...result, status: result.status, // a parameter must not be missing
+      sellerId, id, n, ...describeMessage(message),
+      ...result, status: result.status, // a parameter must not be missing
       detail: JSON.stringify({ exchange, message } satisfies StoredDetail),
     });
     await prune.run({ sellerId, id, last: n - WEBHOOK_ATTEMPTS_KEPT });

@@ -46,6 +46,7 @@ export function webhookMethods(
       run('patchWebhook', { actor: actorOf(write), id, patch }, scopeOf(write)),
     deleteWebhook: (write, id) =>
       run('deleteWebhook', { actor: actorOf(write), id }, scopeOf(write)),
+    retryWebhook: (write, id) => run('retryWebhook', { actor: actorOf(write), id }, scopeOf(write)),
     replayWebhook: (write, id, position) =>
       run('replayWebhook', { actor: actorOf(write), id, position }, scopeOf(write)),
     beginWebhookMessage: (webhook, position, message) =>

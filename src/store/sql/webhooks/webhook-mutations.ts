@@ -8,6 +8,7 @@ import type { SellerId, WebhookId } from '../../../domain/id.ts';
 import type { NewWebhook, Webhook, WebhookPatch } from '../../../domain/webhooks/webhook.ts';
 import {
   assertWebhookRoom, createWebhook, formatAuditSubject, isReconfigured, patchWebhook, replayFrom,
+  retryWebhook,
 } from '../../../domain/webhooks/webhook-changes.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { WrittenWebhook } from '../../webhook-store.ts';
@@ -58,10 +59,10 @@ export interface WebhookEnvironment {
 }
 
 export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironment) {
-  const {
-    find, get, insert, update, rotate, remove, count, findPrunedTo, findName,
-  } = prepareStatements(sql);
+  const statements = prepareStatements(sql);
+  const { find, get, insert, update, rotate, remove, count, findPrunedTo, findName } = statements;
   const note = noteIn(audit, findName);
+  const change = prepareChange(statements, note);
 
   return {
     async createWebhook(
@@ -79,11 +80,10 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
     async patchWebhook(
       { patch, ...target }: Target & { readonly patch: WebhookPatch }, at: number,
     ): Promise<WrittenWebhook> {
-      const before = await get(target);
-      const webhook = patchWebhook(before, patch, at);
-      await update(webhook);
-      if (isReconfigured(before, webhook)) await note('webhook_changed', webhook, target.actor, at);
-      return { webhook, isReplay: false };
+      return change(target, (webhook) => patchWebhook(webhook, patch, at), at);
+    },
+    async retryWebhook(target: Target, at: number): Promise<WrittenWebhook> {
+      return change(target, (webhook) => retryWebhook(webhook, at), at);
     },
     async rotateWebhookSecret(
       { overlapMs, generated: { secret }, ...target }:
@@ -115,6 +115,22 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
       await note('webhook_deleted', webhook, target.actor, at);
       return { isReplay: false };
     },
+  };
+}
+
+/** Loads a webhook, applies a rule and stores the result. */
+function prepareChange(
+  { get, update }: Pick<ReturnType<typeof prepareStatements>, 'get' | 'update'>,
+  note: ReturnType<typeof noteIn>,
+) {
+  return async (
+    target: Target, rule: (webhook: Webhook) => Webhook, at: number,
+  ): Promise<WrittenWebhook> => {
+    const before = await get(target);
+    const webhook = rule(before);
+    await update(webhook);
+    if (isReconfigured(before, webhook)) await note('webhook_changed', webhook, target.actor, at);
+    return { webhook, isReplay: false };
   };
 }
 

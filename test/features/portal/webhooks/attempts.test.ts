@@ -1,10 +1,11 @@
-/** The page of one attempt to send a message. */
+/** The page of one attempt, and what to do about a webhook that fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerWith } from '../../webhooks/receiver.ts';
 import { assertPage } from '../page-rules.ts';
-import { readText } from '../page-client.ts';
-import { act, make, pathOf, start } from './fixture.ts';
+import { openShop, readText } from '../page-client.ts';
+import { act, createProduct, find, make, pathOf, start } from './fixture.ts';
 
 test('shows the request and the response of an attempt, without secrets', async (t) => {
   const { server, shop, receiver } = await start(t);
@@ -63,4 +64,67 @@ test('finds no attempt that there is not', async (t) => {
   for (const n of ['1', '0', 'x', '1e1']) {
     assertPage(await shop.user.get(`${pathOf(webhook)}/attempts/${n}`), 404);
   }
+});
+
+test('resends the message of an attempt with the same id', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  const { webhook } = await make(server, shop, { url: receiver.url });
+  await createProduct(shop);
+  while ((await find(server, webhook)).position === 0) await nextTurn();
+  await shop.user.get(`${pathOf(webhook)}/attempts/1`);
+  await shop.user.submit({}, { action: `${pathOf(webhook)}/attempts/1/resend` });
+  assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 204/);
+  const [first, second] = receiver.received;
+  assert.deepEqual([second?.id, second?.text], [first?.id, first?.text]);
+  receiver.answer = answerWith(500);
+  await shop.user.get(`${pathOf(webhook)}/attempts/2`);
+  await shop.user.submit({}, { action: `${pathOf(webhook)}/attempts/2/resend` });
+  const failed = await shop.user.follow();
+  assert.match(readText(failed.text), /was not delivered: responded with 500\. View the response/);
+  assert.ok(failed.text.includes(`href="${pathOf(webhook)}/attempts/3"`));
+});
+
+test('retries a failing webhook now, and shows the result', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  receiver.answer = answerWith(503);
+  const { webhook } = await make(server, shop, { url: receiver.url });
+  assert.doesNotMatch((await shop.user.get(pathOf(webhook))).text, /Retry now/);
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  const page = await shop.user.get(pathOf(webhook));
+  assert.match(readText(page.text), /This webhook is failing Last attempt: responded with 503\./);
+  const attempt = await shop.user.get(`${pathOf(webhook)}/attempts/1`);
+  assert.match(attempt.text, /Retry now/);
+  assert.doesNotMatch(attempt.text, /Resend/);
+  await shop.user.submit({}, { action: `${pathOf(webhook)}/retry` });
+  assert.match(readText((await shop.user.follow()).text), /not delivered: responded with 503/);
+  receiver.answer = answerWith(200);
+  await act(shop, webhook, 'retry');
+  const delivered = await shop.user.follow();
+  assert.match(readText(delivered.text), /The message was delivered: HTTP 200/);
+  assert.doesNotMatch(delivered.text, /Retry now/);
+  assert.equal((await find(server, webhook)).position, 1);
+});
+
+test('shows on the overview which webhook fails, since when and why', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  const { webhook } = await make(server, shop, { url: receiver.url, description: '<i>Desk</i>' });
+  assert.doesNotMatch((await shop.user.get('/portal')).text, /is failing/);
+  receiver.answer = answerWith(503);
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  server.clock.now += 3 * 3_600_000;
+  const page = await shop.user.get('/portal');
+  assertPage(page);
+  assert.match(readText(page.text),
+    /<i>Desk<\/i> is failing\. First failure: 3 hours ago\s?\. Last attempt: responded with 503\./);
+  assert.ok(page.text.includes(`href="${pathOf(webhook)}"`));
+  const other = await openShop(server);
+  assert.doesNotMatch((await other.user.get('/portal')).text, /failing/);
+  receiver.answer = answerWith(410);
+  await act(shop, webhook, 'retry');
+  assert.match(readText((await shop.user.get('/portal')).text), /was disabled\. .*410 \(Gone\)/);
+  await act(shop, webhook, 'status');
+  await act(shop, webhook, 'status');
+  assert.doesNotMatch((await shop.user.get('/portal')).text, /was disabled/);
 });

@@ -295,7 +295,9 @@ test('hides the webhooks of a shop from others', async (t) => {
     foreign: pathOf(webhook),
     unknown: [`/portal/webhooks/${formatWebhookId(own)}`, ELSEWHERE, '/portal/webhooks/x'],
     get: ['', '/edit', '/delete', '/attempts/1'],
-    post: ['/edit', '/test', '/status', '/replay', '/rotate', '/delete'],
+    post: [
+      '/edit', '/test', '/status', '/replay', '/rotate', '/delete', '/retry', '/attempts/1/resend',
+    ],
   });
   assert.deepEqual(await find(server, webhook), webhook);
   assert.deepEqual(receiver.received, []);
