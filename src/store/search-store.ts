@@ -27,6 +27,19 @@ export interface LowStockQuery {
   readonly limit: number;
 }
 
+/** In the order of their UTF-8 bytes. */
+export interface CategoryQuery {
+  /** Inclusive; undefined for the first. */
+  readonly from: string | undefined;
+  readonly limit: number;
+}
+
+/** A category and how many products it has. */
+export interface Category {
+  readonly category: string;
+  readonly products: number;
+}
+
 export interface ExportQuery {
   readonly filter: ProductFilter;
   readonly sort: ProductSort;
@@ -47,6 +60,9 @@ export interface SearchStore {
     sellerId: SellerId, filter: ProductFilter, position: number,
   ): Promise<ListCount | undefined>;
   countLowStock(sellerId: SellerId, query: LowStockQuery, position: number): Promise<number>;
+  listCategories(
+    sellerId: SellerId, query: CategoryQuery, position: number,
+  ): Promise<readonly Category[]>;
   /** @throws AppError `unavailable` also if too many exports are in flight */
   exportProducts(sellerId: SellerId, query: ExportQuery, position: number): Promise<ProductExport>;
 }

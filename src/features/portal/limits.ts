@@ -120,6 +120,10 @@ export const COLUMN_NAME_BYTES = 40;
 export const COLUMN_EXAMPLES_BYTES = 100;
 /** Characters of a file name on a page. */
 export const FILE_NAME_LIMIT_CHARACTERS = 100;
+/** Products of one batch of a bulk edit; other writes wait while it commits. */
+export const BULK_BATCH_PRODUCTS = 500;
+/** Categories that a form suggests. */
+export const CATEGORIES_SUGGESTED = 50;
 /** How long a page waits for an import that it started; most files finish within it. */
 export const IMPORT_SETTLE_MS = 1_000;
 

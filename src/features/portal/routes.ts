@@ -29,9 +29,11 @@ import {
 } from './keys/leaked.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
+import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
 import { newProductForm } from './products/new-product.ts';
 import { showProducts } from './products/product-list.ts';
+import { actOnSelection } from './products/product-selection.ts';
 import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
@@ -76,6 +78,9 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/products', section: 'Products', handle: showProducts },
   { ...get, path: '/products/new', handle: newProductForm.show },
   { ...post, path: '/products/new', handle: newProductForm.submit, draft: newProductForm.draft },
+  { ...post, path: '/products/selection', handle: actOnSelection },
+  { ...get, path: '/products/grid', handle: showGrid },
+  { ...post, path: '/products/grid', handle: saveGrid, draft: gridDraft },
   { ...get, path: '/products/{id}', handle: showProduct },
   { ...post, path: '/products/{id}', handle: editProduct, draft: editDraft },
   {

@@ -18,6 +18,7 @@ import { CatalogueWriter } from '../rules/working-set/catalogue-writer.ts';
 import { isCatalogueMutation } from '../rules/working-set/named-rows.ts';
 import type { CatalogueMutations } from '../rules/working-set/working-set.ts';
 import { secretMethods } from '../sql/accounts/account-secrets.ts';
+import { categoryQueries } from '../sql/categories.ts';
 import { importJobs } from '../sql/import-jobs.ts';
 import { readInteger } from '../sql/row.ts';
 import { type SharedMutations, sharedMutations, sharedQueries } from '../sql/shared.ts';
@@ -99,7 +100,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...argumentMethods(run), ...keyMethods(run), ...catalogueMethods(run),
       ...historyMethods({ queries, run, clock }),
       ...secretMethods({ key, queries, enableTotp: (input) => run('enableTotp', input) }),
-      ...searchMethods(query, exports),
+      ...searchMethods(query, exports), ...categoryQueries(sql),
       ...webhookMethods({ key, queries, clock, scopeOf, run: runWebhooks(runShared, delivery) }),
       joinDelivery: delivery.join,
       ...makeThrottles(limits),

@@ -125,7 +125,7 @@ export class ImportJob {
     task.recover(record?.counts);
     const isDone = record?.finishedAt !== undefined;
     const isOurs = await this.#job.replace(this.version, isDone ? { phase: 'done' } : STOPPED);
-    if (isOurs && task.kind !== 'revert') await task.upload.end();
+    if (isOurs && 'upload' in task) await task.upload.end();
   }
 
   /** Resolves when nothing is running on this node or the timeout has passed. */

@@ -11,7 +11,9 @@ import { IMPORT_SETTLE_MS } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
-import { listFields, otherKind, readTask, TASK_FIELDS, viewTask } from './import-tasks.ts';
+import {
+  listFields, otherKind, readTask, TASK_FIELDS, validateStart, viewTask,
+} from './import-tasks.ts';
 import { isRunning, type JobDescription } from './job-description.ts';
 import { renderProgress } from './job-view.ts';
 
@@ -50,11 +52,13 @@ export const importDraft: DraftRoute = {
   },
 };
 
-/** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
+/** POST /portal/import/{id}/commit: 303, 404, 409, 422, 503 */
 export async function commitImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const job = await getJob(request, portal);
+  const errors = validateStart(form, job.description.task);
+  if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
   try {
     const hasStarted = await job.commit(findWholeNumber(form.get('revision')));
     if (hasStarted) return await redirectToJob(request, job);
@@ -81,17 +85,17 @@ export async function cancelImport(request: PageRequest, portal: Portal): Promis
 }
 
 /** POST /portal/import/{id}/discard: 303, 404 */
-export async function discardImport(
-  { account, parameters, link }: PageRequest, portal: Portal,
-): Promise<Reply> {
-  await getImportJobs(portal).discard(account.sellerId, parameters['id'] ?? '');
-  return redirect(link('/import'));
+export async function discardImport(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, link } = request;
+  const { id, state: { task } } = await getJob(request, portal);
+  await getImportJobs(portal).discard(sellerId, id);
+  return redirect(link(task.kind === 'bulk' ? '/products' : '/import'));
 }
 
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
   const { isRunning, state: { task } } = await getJob(request, portal);
-  const upload = task.kind === 'revert' ? undefined : task.upload;
+  const upload = 'upload' in task ? task.upload : undefined;
   const file = upload?.openRejected();
   if (isRunning || !upload || !file) {
     throw new AppError('not_found', 'This import has no rejected rows.');

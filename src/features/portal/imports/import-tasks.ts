@@ -3,8 +3,12 @@ import type { Store } from '../../../store/store.ts';
 import { MEMBERS } from '../../../transfer/columns.ts';
 import { STOCK_MEMBERS } from '../../../transfer/stock-columns.ts';
 import type { Field } from '../forms/fields.ts';
-import type { Form } from '../forms/form.ts';
+import { type FieldErrors, type Form, NO_ERRORS } from '../forms/form.ts';
 import type { PageRequest } from '../route.ts';
+import { BulkTask } from './bulk/bulk-task.ts';
+import {
+  CATEGORY_FIELD, listBulkFields, readCategory, validateConfirmation, viewBulk,
+} from './bulk/bulk-view.ts';
 import { recallColumns } from './column-memory.ts';
 import type { JobDescription, TaskDescription } from './job-description.ts';
 import type { ImportTask } from './job-state.ts';
@@ -54,6 +58,10 @@ export function openTask(
   if (task.kind === 'revert') {
     return new RevertTask({ actor: importer, record: task.record, store }, task.isForced, task);
   }
+  if (task.kind === 'bulk') {
+    const { selection, change, suggestions } = task;
+    return new BulkTask({ actor: importer, store }, { selection, change }, suggestions, task);
+  }
   const file = { importer, store, upload: new UploadedFile(task.file, files) };
   return task.kind === 'stock' ? new StockImport(file, task.settings, task)
     : new ProductImport(file, task.settings, task);
@@ -61,19 +69,23 @@ export function openTask(
 
 /** What else the file of a task may be; undefined if it has none. */
 export function otherKind({ kind }: Pick<TaskDescription, 'kind'>): FileKind | undefined {
-  if (kind === 'revert') return undefined;
+  if (kind === 'revert' || kind === 'bulk') return undefined;
   return kind === 'stock' ? 'products' : 'stock';
 }
 
 /** Names of the fields of all settings. */
 export const TASK_FIELDS: readonly string[] =
-  [...new Set(['kind', FORCE_FIELD, ...SETTINGS_FIELDS, ...STOCK_SETTINGS_FIELDS])];
+  [...new Set(['kind', FORCE_FIELD, CATEGORY_FIELD, ...SETTINGS_FIELDS, ...STOCK_SETTINGS_FIELDS])];
 
 /** The task with the settings of the form, or one of the other kind. Adds errors of fields. */
 export async function readTask(
   form: Form, task: ImportTask, errors: Map<string, string>,
 ): Promise<ImportTask> {
   if (task.kind === 'revert') return task.withForce(form.get(FORCE_FIELD) === 'true');
+  if (task.kind === 'bulk') {
+    const category = readCategory(form, errors);
+    return errors.size > 0 ? task : task.withCategory(category);
+  }
   const other = otherKind(task);
   if (other && form.get('kind') === other) return openFileImport(other, task.file);
   return task.kind === 'stock'
@@ -83,7 +95,13 @@ export async function readTask(
 
 /** Fields whose errors the page shows. */
 export function listFields(task: TaskDescription): readonly Field[] {
+  if (task.kind === 'bulk') return listBulkFields(task);
   return task.kind === 'stock' ? listStockFields(task) : [];
+}
+
+/** The errors of the form that starts a task. */
+export function validateStart(form: Form, task: TaskDescription): FieldErrors {
+  return task.kind === 'bulk' ? validateConfirmation(task, form) : NO_ERRORS;
 }
 
 export function viewTask(request: PageRequest, job: JobDescription): TaskView {
@@ -92,5 +110,6 @@ export function viewTask(request: PageRequest, job: JobDescription): TaskView {
     case 'products': return viewProducts(request, job, task);
     case 'stock': return viewStock(request, job, task);
     case 'revert': return viewRevert(request, job, task);
+    case 'bulk': return viewBulk(request, job, task);
   }
 }

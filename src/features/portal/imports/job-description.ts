@@ -2,11 +2,13 @@
  * A job as it is stored and shown: plain data that JSON keeps. Its size is bounded: examples of
  * rows and the column names of one file.
  */
+import type { BulkDescription } from './bulk/bulk-task.ts';
 import type { Importer, ProductDescription } from './products/product-import.ts';
 import type { RevertDescription } from './revert/revert-task.ts';
 import type { StockDescription } from './stock/stock-import.ts';
 
-export type TaskDescription = ProductDescription | StockDescription | RevertDescription;
+export type TaskDescription =
+  ProductDescription | StockDescription | RevertDescription | BulkDescription;
 
 /** What the pages show of a job. */
 export interface JobDescription {

@@ -3,13 +3,14 @@
  * is based on: of several requests and nodes that change the same one, one succeeds.
  */
 import type { ImportJobKey, ImportJobStore } from '../../../store/nodes/import-job-store.ts';
+import type { BulkTask } from './bulk/bulk-task.ts';
 import { isRunning, type JobContent, type JobDescription } from './job-description.ts';
 import type { Importer, ProductImport } from './products/product-import.ts';
 import type { RevertTask } from './revert/revert-task.ts';
 import type { StockImport } from './stock/stock-import.ts';
 
 /** What a job does, with certain settings. Other settings are another task. */
-export type ImportTask = ProductImport | StockImport | RevertTask;
+export type ImportTask = ProductImport | StockImport | RevertTask | BulkTask;
 
 export interface ImportState extends Omit<JobDescription, 'id' | 'task'> {
   readonly task: ImportTask;

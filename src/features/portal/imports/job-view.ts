@@ -93,13 +93,16 @@ export function renderProgress(
   </section>`;
 }
 
-/** The button that starts what the preview shows. */
+/** The button that starts what the preview shows. @param fields What must be filled in before. */
 export function renderCommit(
   request: PageRequest, { id, revision }: JobDescription, label: string,
+  { fields, className = 'primary' }: {
+    readonly fields?: Content; readonly className?: 'primary' | 'danger';
+  } = {},
 ): Html {
   return postForm(request, request.link(`/import/${id}/commit`), html`
-    ${hiddenField('revision', revision)}
-    <button class="primary">${label}</button>`);
+    ${hiddenField('revision', revision)}${fields}
+    <button class="${className}">${label}</button>`);
 }
 
 /** The first rows that would be rejected. */

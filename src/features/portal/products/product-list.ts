@@ -1,19 +1,14 @@
 /** The product list: search form, table and empty state. */
-import { readProductPage } from '../../../api/products/product-list.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import {
-  anchorOf, type KeysetAnchor, type SortKey,
-} from '../../../domain/catalogue/product-query.ts';
+import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { changeToast } from '../changes/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
-import {
-  countList, type PageStart, readListPage, type ReadRows, renderPager, withCursor,
-} from '../forms/paging.ts';
-import { copyable, type Row, table } from '../html/elements.ts';
+import { countList, renderPager, withCursor } from '../forms/paging.ts';
+import { copyable, flashNotice, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -22,33 +17,33 @@ import { findRoute, formatCurl } from '../html/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { pathOf } from './product-path.ts';
-import { type ProductSearch, readSearch, searchFields } from './product-search.ts';
+import {
+  listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,
+} from './product-search.ts';
+import { bulkToast, selectable, selectAll, selectionForm } from './product-selection.ts';
 
 /**
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows
  * them in full. A long search appears in links, so it takes space from names and categories.
  */
-const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [150, 80, 64];
-const TEXT_MIN_BYTES = 30;
-const LINKS = 3;
+const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [120, 60, 48];
+const TEXT_MIN_BYTES = 20;
+const LINKS = 6;
 /** Length of a search that takes no space from texts. */
 const SEARCH_BYTES = 200;
+
+const FLASH = new Map([
+  ['none', 'No products were selected. Tick some, or choose what to apply the action to.'],
+  ['same', 'You changed no values. Nothing was saved.'],
+]);
 
 /** GET /portal/products: 200, 400, 503 */
 export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, link } = request;
   const search = readSearch(request, portal);
-  const { list, scope, start, state } = search;
+  const { list, start, state } = search;
   const fields = searchFields(request);
-  let readAt = position;
-  const page = await readListPage<Product, KeysetAnchor>(portal, {
-    scope, start, keyOf: (product) => anchorOf(product, list.sort),
-    async read(from) {
-      const found = await readProducts(request, portal, search, from);
-      readAt = found.position;
-      return found;
-    },
-  });
+  const { page, readAt } = await readSearchPage(request, portal, search);
   const total = await countList(page, () =>
     portal.store.countProducts(sellerId, list.filter, position));
   const isUnused = page.rows.length === 0 && !search.isFiltered && !start;
@@ -56,54 +51,49 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
     title: 'Products',
     status: statusOf(state),
     content: followChanges(request, readAt, html`
-      ${await changeToast(request, portal)}
+      ${await changeToast(request, portal)}${await bulkToast(request, portal)}
+      ${flashNotice(request, FLASH)}
       ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">
         <a class="button primary" href="${link('/products/new')}">New product</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
-      ${productTable(request, portal, page.rows, search)}
+      ${selectionForm(request, {
+    products: page.rows, total, list: listQuery(request, request.query),
+    table: productTable(request, portal, page.rows, search),
+  })}
       ${page.rows.length > 0 && renderExportButtons(request)}
       ${renderPager(request, {
     label: 'Pages of products', noun: 'products', page, total,
     linkTo: (cursor) => link('/products', withCursor(state.form, cursor)),
   })}`),
-    scripts: ['live.js'],
+    scripts: ['live.js', 'select.js'],
   });
-}
-
-async function readProducts(
-  { account: { sellerId }, position }: PageRequest, { store }: Portal,
-  { list }: ProductSearch, start: PageStart<KeysetAnchor> | undefined,
-): Promise<ReadRows<Product, KeysetAnchor> & { readonly position: number }> {
-  const { filter, sort, limit } = list;
-  const page = start?.isBackward ? await store.searchProducts(sellerId, {
-    filter, sort: { ...sort, isDescending: !sort.isDescending }, after: start.key, limit,
-  }, position) : await readProductPage(store, { sellerId, position }, list, start?.key);
-  const last = page.hasMore ? page.products.at(-1) : undefined;
-  return {
-    rows: page.products, next: last && anchorOf(last, sort), position: page.position,
-  };
 }
 
 function productTable(
   request: PageRequest, portal: Portal, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
-  const query = String(search.state.form);
+  const name = head('name', 'Name');
+  const list = listQuery(request, request.query);
   const lessBytes =
-    Math.max(0, query.length - SEARCH_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
+    Math.max(0, String(list).length - SEARCH_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [
-      head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
+      { ...name, label: html`${selectAll()}${name.label}` },
+      { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
       { ...head('price', 'Price'), isNumber: true, live: 'price' },
       { ...head('sku', 'SKU'), live: 'sku' },
       { label: 'Category', cardLabel: false, live: 'category' },
       head('updated_at', 'Updated'),
     ],
-    rows: products.map((product) => renderRow(request, product, lessBytes)),
+    rows: products.map((product, index) => {
+      const [link, ...cells] = renderRow(request, product, lessBytes);
+      return [selectable(list, index, html`${link}`), ...cells];
+    }),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
     empty: renderEmpty(request, portal, search),
   });

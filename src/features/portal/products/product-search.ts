@@ -2,15 +2,18 @@
  * Product search: translates the page's query into an API list query. An invalid filter is ignored
  * and shows an error at its field.
  */
-import { cursorScope } from '../../../api/products/product-list.ts';
+import { cursorScope, readProductPage } from '../../../api/products/product-list.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
-import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { filterState, readFilters } from '../forms/filter.ts';
-import type { Form, FormState } from '../forms/form.ts';
-import { type PageStart, readStart } from '../forms/paging.ts';
+import { Form, type FormState } from '../forms/form.ts';
+import {
+  type ListPage, type PageStart, readListPage, type ReadRows, readStart,
+} from '../forms/paging.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-values.ts';
@@ -63,6 +66,66 @@ export function readSearch(request: PageRequest, portal: Portal): ProductSearch 
   const start = readStart<KeysetAnchor>(request, portal, scope, errors);
   const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
   return { list, scope, state: filterState(form, errors), isFiltered, start };
+}
+
+/** The page of the list that a search selects, and the position that it was read at. */
+export async function readSearchPage(
+  request: PageRequest, portal: Portal, { list, scope, start }: ProductSearch,
+): Promise<{ readonly page: ListPage<Product>; readonly readAt: number }> {
+  let readAt = request.position;
+  const page = await readListPage<Product, KeysetAnchor>(portal, {
+    scope, start, keyOf: (product) => anchorOf(product, list.sort),
+    async read(from) {
+      const { position, ...found } = await readProducts(request, portal, list, from);
+      readAt = position;
+      return found;
+    },
+  });
+  return { page, readAt };
+}
+
+async function readProducts(
+  { account: { sellerId }, position }: PageRequest, { store }: Portal, list: ListQuery,
+  start: PageStart<KeysetAnchor> | undefined,
+): Promise<ReadRows<Product, KeysetAnchor> & { readonly position: number }> {
+  const { filter, sort, limit } = list;
+  const page = start?.isBackward ? await store.searchProducts(sellerId, {
+    filter, sort: { ...sort, isDescending: !sort.isDescending }, after: start.key, limit,
+  }, position) : await readProductPage(store, { sellerId, position }, list, start?.key);
+  const last = page.hasMore ? page.products.at(-1) : undefined;
+  return {
+    rows: page.products, next: last && anchorOf(last, sort), position: page.position,
+  };
+}
+
+/** Longer cursors contain long names; a form does without them. */
+const CURSOR_LIMIT_CHARACTERS = 400;
+const LIST_PREFIX = 'list_';
+
+/** The part of a query that selects a page of the list; the first page if its cursor is long. */
+export function listQuery(request: PageRequest, query: Form): URLSearchParams {
+  const cursor = query.get('cursor');
+  return new URLSearchParams([
+    ...readFilters(query, searchFields(request)),
+    ...cursor === '' || cursor.length > CURSOR_LIMIT_CHARACTERS ? [] : [['cursor', cursor]],
+  ]);
+}
+
+/** The list's query as fields of another form or query. */
+export function listFields(list: URLSearchParams): [name: string, value: string][] {
+  return [...list].map(([name, value]) => [LIST_PREFIX + name, value]);
+}
+
+/** The reverse of `listFields`. */
+export function readList(request: PageRequest, form: Form): URLSearchParams {
+  const fields = [...form].filter(([name]) => name.startsWith(LIST_PREFIX));
+  return listQuery(request, new Form(fields.map(([name, value]) =>
+    [name.slice(LIST_PREFIX.length), value])));
+}
+
+/** The path of a page of the list, below `/portal`. */
+export function listPath(list: URLSearchParams): string {
+  return list.size > 0 ? `/products?${list}` : '/products';
 }
 
 /** Translates the form to the API's query parameters. */

@@ -51,7 +51,8 @@ export function renderLink({ link }: Pick<PageRequest, 'link'>, record: ImportRe
 export function renderRevertButton(
   request: PageRequest, record: Pick<ImportRecord, 'sellerId' | 'id' | 'kind'>,
 ): Html {
-  const label = record.kind === 'revert' ? 'Undo this revert' : 'Revert this import';
+  const label = record.kind === 'revert' ? 'Undo this revert'
+    : record.kind === 'bulk' ? 'Revert this bulk edit' : 'Revert this import';
   return postForm(request, request.link(`${pathOf(record)}/revert`),
     html`<button>${label}</button>`, '');
 }

@@ -24,7 +24,7 @@ const COUNT_LOW_STOCK = `
     SELECT FROM product WHERE seller_id = $1 AND stock <= $2 LIMIT $3) AS low`;
 
 /** @param exports Not the pool of requests: a copy has a connection for seconds. */
-export function searchMethods(query: Query, exports: Pool): SearchStore {
+export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'listCategories'> {
   return {
     searchProducts: (sellerId, search, position) =>
       searchProducts(query, sellerId, search, position),
@@ -38,10 +38,8 @@ export function searchMethods(query: Query, exports: Pool): SearchStore {
         valueMinor: BigInt(readText(row, 'value_minor')),
       };
     },
-    async countLowStock(sellerId, { stockMax, limit }) {
-      const [row = {}] = await query(COUNT_LOW_STOCK, sellerId, stockMax, limit);
-      return readInteger(row, 'products');
-    },
+    countLowStock: async (sellerId, { stockMax, limit }) =>
+      readInteger((await query(COUNT_LOW_STOCK, sellerId, stockMax, limit))[0] ?? {}, 'products'),
     exportProducts: prepareSpooledExports((sellerId, exported, position, add) =>
       exports.use((connection) =>
         copyPages(queryOf(connection), sellerId, exported, position, add))

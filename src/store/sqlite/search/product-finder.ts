@@ -11,6 +11,7 @@ import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
+import type { Category, CategoryQuery } from '../../search-store.ts';
 import type { ListCount } from '../../write.ts';
 import type { FoundRows } from './protocol.ts';
 import { PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
@@ -134,6 +135,15 @@ export class ProductFinder {
       SELECT count(*) FROM (
         SELECT 1 FROM product INDEXED BY product_stock WHERE seller = ? AND stock <= ? LIMIT ?)`,
     ordinal, stockMax, limit) ?? 0;
+  }
+
+  listCategories(ordinal: number, { from = '', limit }: CategoryQuery): readonly Category[] {
+    // Rows of a text and a number; #prepare requests arrays.
+    const rows = this.#prepare(`
+      SELECT category, count(*) FROM product INDEXED BY product_category
+      WHERE seller = ? AND category >= ? GROUP BY category ORDER BY category LIMIT ?`)
+      .all(ordinal, from, limit) as unknown as [string, number][];
+    return rows.map(([category, products]) => ({ category, products }));
   }
 
   #findNumber(sql: string, ...values: Value[]): number | undefined {

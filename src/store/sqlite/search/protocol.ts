@@ -7,7 +7,9 @@ import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductFilter, ProductQuery } from '../../../domain/catalogue/product-query.ts';
-import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-store.ts';
+import type {
+  CatalogueTotals, Category, CategoryQuery, ExportQuery, LowStockQuery,
+} from '../../search-store.ts';
 import type { ProductRow } from '../../sql/product-rows.ts';
 import type { ListCount } from '../../write.ts';
 import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
@@ -24,6 +26,7 @@ export type PositionRequest = { readonly sellerId: SellerId; readonly position: 
   | ({ readonly kind: 'export' } & ExportQuery)
   | { readonly kind: 'totals' }
   | { readonly kind: 'count'; readonly filter: ProductFilter }
+  | ({ readonly kind: 'categories' } & CategoryQuery)
   | ({ readonly kind: 'lowStock' } & LowStockQuery));
 
 export type ExportRequest = Extract<PositionRequest, { readonly kind: 'export' }>;
@@ -45,6 +48,7 @@ export interface SearchResults {
   readonly totals: CatalogueTotals;
   /** Null if it is not known. */
   readonly count: ListCount | null;
+  readonly categories: readonly Category[];
   readonly lowStock: number;
   readonly page: FoundRows;
 }

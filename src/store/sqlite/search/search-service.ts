@@ -179,6 +179,8 @@ export class SearchService {
         return finder.count(ordinal, request.filter, products);
       case 'lowStock':
         return finder.countLowStock(ordinal, request.stockMax, request.limit);
+      case 'categories':
+        return finder.listCategories(ordinal, request);
       case 'search':
         return { ...finder.find(ordinal, request.query), currency, position };
     }

@@ -37,6 +37,8 @@ export class Search {
       await this.#send({ kind: 'count', sellerId, filter, position }) ?? undefined,
     countLowStock: (sellerId, query, position) =>
       this.#send({ kind: 'lowStock', sellerId, ...query, position }),
+    listCategories: (sellerId, query, position) =>
+      this.#send({ kind: 'categories', sellerId, ...query, position }),
     exportProducts: async (sellerId, query, position) => {
       const client = this.#start();
       const started = await this.#send({ kind: 'export', sellerId, ...query, position });

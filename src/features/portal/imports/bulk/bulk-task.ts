@@ -1,0 +1,230 @@
+/**
+ * The task of a bulk edit: gives products a category, or deletes them. It covers ticked products,
+ * or all that match a filter when it starts, except those created after the preview. Runs in
+ * batches, all parts of one import record.
+ */
+import { ImportParts } from '../../../../api/ingest.ts';
+import type { BulkMode, ImportCounts } from '../../../../domain/catalogue/import.ts';
+import type { Product } from '../../../../domain/catalogue/product-fields.ts';
+import type { ProductFilter } from '../../../../domain/catalogue/product-query.ts';
+import type { ImportId, ProductId } from '../../../../domain/id.ts';
+import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { Actor } from '../../../../store/write.ts';
+import { BULK_BATCH_PRODUCTS, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+
+/** Which products. */
+export type BulkSelection =
+  { readonly ids: readonly ProductId[] } | { readonly filter: ProductFilter };
+
+/** `category`: undefined until the seller has chosen it. */
+type BulkChange =
+  | { readonly mode: 'category' & BulkMode; readonly category: string | undefined }
+  | { readonly mode: 'delete' & BulkMode };
+
+/** As plain data. */
+export interface BulkOrder {
+  readonly selection: BulkSelection;
+  readonly change: BulkChange;
+}
+
+interface BulkProgress {
+  products: number;
+  readonly counts: Record<'updated' | 'deleted' | 'unchanged' | 'conflicts', number>;
+  /** The record; undefined in a dry run, and until the first batch is written. */
+  importId: ImportId | undefined;
+}
+
+function startProgress(): BulkProgress {
+  const counts = { updated: 0, deleted: 0, unchanged: 0, conflicts: 0 };
+  return { products: 0, counts, importId: undefined };
+}
+
+/** The result of the dry run. */
+interface BulkPreview {
+  /** The first ones that would change. */
+  readonly products: readonly Pick<Product, 'id' | 'sku' | 'name' | 'category' | 'stock'>[];
+  /** How many have the new category already and are not selected: they will share it. */
+  readonly others: number;
+  /** Products that were created later are left out. */
+  readonly lastId: ProductId | undefined;
+}
+
+/** What the pages show of a bulk edit: plain data. */
+export interface BulkDescription extends BulkOrder {
+  readonly kind: 'bulk';
+  /** Categories that the seller may choose from. */
+  readonly suggestions: readonly string[];
+  readonly progress: BulkProgress;
+  /** Undefined until the dry run has reached its end. */
+  readonly preview: BulkPreview | undefined;
+  /** Selected products, counted by the dry run. */
+  readonly total: number;
+}
+
+/** Whether the dry run has a result, and the bulk edit would change something. */
+export function canStartBulk({ preview }: Pick<BulkDescription, 'preview'>): boolean {
+  return preview !== undefined && preview.products.length > 0;
+}
+
+/** Who edits which catalogue. */
+interface BulkContext {
+  readonly actor: Actor;
+  readonly store: Store;
+}
+
+type Latest = Pick<BulkDescription, 'progress' | 'preview' | 'total'>;
+
+export class BulkTask {
+  readonly kind = 'bulk';
+  readonly order: BulkOrder;
+  readonly suggestions: readonly string[];
+  readonly #context: BulkContext;
+  progress: BulkProgress;
+  preview: BulkPreview | undefined;
+  total: number;
+  readonly diskBytes = 0;
+
+  /** @param latest Of the latest run, if there was one. */
+  constructor(
+    context: BulkContext, order: BulkOrder, suggestions: readonly string[], latest?: Latest,
+  ) {
+    this.#context = context;
+    this.order = order;
+    this.suggestions = suggestions;
+    this.progress = latest?.progress ?? startProgress();
+    this.preview = latest?.preview;
+    this.total = latest?.total ?? 0;
+  }
+
+  withCategory(category: string): BulkTask {
+    const { selection } = this.order;
+    const order = { selection, change: { mode: 'category', category } } as const;
+    return new BulkTask(this.#context, order, this.suggestions);
+  }
+
+  /** For the next run: the same task without progress. */
+  begin(): BulkTask {
+    const { order, suggestions, preview, total } = this;
+    const latest = { progress: startProgress(), preview, total };
+    return new BulkTask(this.#context, order, suggestions, latest);
+  }
+
+  get description(): BulkDescription {
+    const { kind, order, suggestions, progress, preview, total } = this;
+    return { kind, ...order, suggestions, progress, preview, total };
+  }
+
+  /** Whether a dry run makes sense. */
+  get isUsable(): boolean {
+    const { change } = this.order;
+    return change.mode !== 'category' || change.category !== undefined;
+  }
+
+  get canStart(): boolean {
+    return canStartBulk(this.description);
+  }
+
+  /** Sets `preview`. */
+  async dryRun(signal: AbortSignal): Promise<void> {
+    const { change } = this.order;
+    const { progress } = this;
+    const products: Product[] = [];
+    let lastId: ProductId | undefined;
+    for await (const page of this.#read()) {
+      for (const product of page) {
+        const isSame = change.mode === 'category' && product.category === change.category;
+        progress.counts[isSame ? 'unchanged' : COUNT[change.mode]] += 1;
+        if (!isSame && products.length < PREVIEW_ROWS_SHOWN) products.push(product);
+        lastId = product.id;
+      }
+      progress.products += page.length;
+      if (signal.aborted) return;
+    }
+    this.total = progress.products;
+    const others = await this.#countOthers();
+    this.preview = {
+      products: products.map(({ id, sku, name, category, stock }) =>
+        ({ id, sku, name, category, stock })),
+      others, lastId,
+    };
+  }
+
+  /** Returns whether it reached the end. */
+  async write(signal: AbortSignal): Promise<boolean> {
+    const { actor, store } = this.#context;
+    const { address } = actor;
+    const { progress, order: { change } } = this;
+    const edits = await this.#listEdits(signal);
+    const parts = new ImportParts({ kind: 'bulk', mode: change.mode, address });
+    for (let start = 0; start < edits.length; start += BULK_BATCH_PRODUCTS) {
+      if (signal.aborted) return false;
+      const batch = edits.slice(start, start + BULK_BATCH_PRODUCTS);
+      const isLast = start + batch.length === edits.length;
+      const { effects } = await parts.write({}, isLast, (part) =>
+        store.editProducts({ ...actor, import: part }, batch, undefined));
+      progress.importId = parts.id;
+      for (const effect of effects) progress.counts[countOf(effect)] += 1;
+      progress.products += batch.length;
+    }
+    return true;
+  }
+
+  /** After the node that wrote it has stopped. @param counts Of the record, if known. */
+  recover(counts: ImportCounts = {}): void {
+    const { progress } = this;
+    Object.assign(progress.counts, counts);
+    progress.products = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Small objects, since there may be a million. A deletion expects what the list has. */
+  async #listEdits(signal: AbortSignal): Promise<readonly ProductEdit[]> {
+    const { selection, change } = this.order;
+    const patch = change.mode === 'delete' ? undefined : { category: change.category ?? '' };
+    const category = 'filter' in selection ? selection.filter.category : undefined;
+    const expected = category === undefined ? {} : { category };
+    const lastId = this.preview?.lastId ?? 0;
+    const edits: ProductEdit[] = [];
+    for await (const page of this.#read()) {
+      for (const { id, position } of page) {
+        if (id > lastId) continue;
+        edits.push({ id, expected: patch ? expected : { position }, patch });
+      }
+      if (signal.aborted) return [];
+    }
+    return edits;
+  }
+
+  /** The selected products, in the order of their ids. */
+  async *#read(): AsyncGenerator<readonly Product[], void, void> {
+    const { actor: { sellerId }, store } = this.#context;
+    const { selection } = this.order;
+    if ('ids' in selection) {
+      const ids = selection.ids.toSorted((one, other) => one - other);
+      const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
+      yield found.filter((product) => product !== undefined);
+      return;
+    }
+    const { position } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
+    const query = { filter: selection.filter, sort: { by: 'id', isDescending: false } } as const;
+    yield* (await store.exportProducts(sellerId, query, position)).pages;
+  }
+
+  /** Products with the new category that are not selected. */
+  async #countOthers(): Promise<number> {
+    const { actor: { sellerId }, store } = this.#context;
+    const { change } = this.order;
+    if (change.mode !== 'category' || change.category === undefined) return 0;
+    const { position } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
+    const { category } = change;
+    const [first] = await store.listCategories(sellerId, { from: category, limit: 1 }, position);
+    const all = first?.category === category ? first.products : 0;
+    return Math.max(0, all - this.progress.counts.unchanged);
+  }
+}
+
+const COUNT = { category: 'updated', delete: 'deleted' } as const;
+
+function countOf(effect: EditEffect): keyof BulkProgress['counts'] {
+  return effect === 'conflict' || effect === 'not_found' ? 'conflicts' : effect;
+}

@@ -1,0 +1,146 @@
+/**
+ * Selecting products in the list: a checkbox in each row, and a bar with the actions on the ticked
+ * ones, on the page, or on everything that matches the filter. One form, so it needs no scripts.
+ */
+import { countChanges } from '../../../domain/catalogue/import.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatProductId, parseImportId, type ProductId } from '../../../domain/id.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { ListCount } from '../../../store/write.ts';
+import { postForm } from '../forms/fields.ts';
+import { Form, hiddenField } from '../forms/form.ts';
+import { toast } from '../html/elements.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { redirect } from '../html/page.ts';
+import { startBulk } from '../imports/bulk/bulk-page.ts';
+import type { BulkSelection } from '../imports/bulk/bulk-task.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
+import { pathOf } from '../records/import-record.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { listFields, listPath, readList, readSearch } from './product-search.ts';
+
+const SHORT_RADIX = 36;
+const LIST_LIMIT_CHARACTERS = 1_000;
+
+/** The checkbox of a row, whose value is its index; the product's name is its label. */
+export function selectable(list: URLSearchParams, index: number, name: Html): Html {
+  return isTooLong(list) ? name
+    : html`<label><input type="checkbox" name="row" value="${index}">${name}</label>`;
+}
+
+/** A checkbox for all rows, which needs scripts. */
+export function selectAll(): Html {
+  return html`<input type="checkbox" data-select-all aria-label="Select this page" hidden>`;
+}
+
+interface SelectableList {
+  readonly products: readonly Product[];
+  /** Of the whole list; undefined if it is not known. */
+  readonly total: ListCount | undefined;
+  readonly table: Html;
+  /** The list's query. */
+  readonly list: URLSearchParams;
+}
+
+/** The form around the table. */
+export function selectionForm(
+  request: PageRequest, { products, total, table, list }: SelectableList,
+): Content {
+  if (products.length === 0 || isTooLong(list)) return table;
+  const { format, link } = request;
+  const matches = total === undefined ? ''
+    : ` (${total.isExact ? '' : 'more than '}${format.number(total.count)})`;
+  const action = (value: string, label: string): Html =>
+    html`<button name="action" value="${value}" class="small">${label}</button>`;
+  return postForm(request, link('/products/selection'), html`
+    ${listFields(list).map(([name, value]) => hiddenField(name, value))}
+    ${hiddenField('page', products.map(toShortId).join(' '))}
+    <div class="actions"><label for="scope">Apply to</label>
+      <select name="scope" id="scope">
+        <option value="ticked">selected products</option>
+        <option value="page">this page (${format.number(products.length)})</option>
+        <option value="all">everything that matches${matches}</option>
+      </select>
+      <span class="quiet" role="status" data-selected></span>
+      ${action('edit', 'Edit stock and price')}${action('category', 'Change category')}
+      <button name="action" value="delete" class="small danger">Delete</button></div>
+    ${table}`, 'selection');
+}
+
+/** A form has room for any search that people type. */
+function isTooLong(list: URLSearchParams): boolean {
+  return String(list).length > LIST_LIMIT_CHARACTERS;
+}
+
+/** After the grid was saved: the query parameter `import` names the record, which can be undone. */
+export async function bulkToast(request: PageRequest, { store }: Portal): Promise<Content> {
+  const { account: { sellerId }, query, format, link } = request;
+  const id = parseImportId(sellerId, query.get('import'));
+  const record = id && query.get('done') === 'bulk' && await store.findImport(sellerId, id);
+  if (!record) return undefined;
+  const count = countChanges(record);
+  const path = link(pathOf(record));
+  return toast(html`<p>${count === 1 ? '1 product' : `${format.number(count)} products`} saved.
+      <a href="${path}">View the record</a></p>`,
+  postForm(request, `${path}/revert`, html`<button class="small">Undo</button>`, ''));
+}
+
+/** POST /portal/products/selection: 303, 400, 422, 503 */
+export async function actOnSelection(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { link } = request;
+  const list = readList(request, form);
+  const action = form.get('action');
+  const isEdit = action === 'edit';
+  const selection = await readSelection(request, portal, form, isEdit);
+  if (isEdit) {
+    const query = 'ids' in selection
+      ? [...selection.ids.map((id) => ['id', formatProductId(request.account.sellerId, id)]),
+        ...listFields(list)]
+      : [...list].filter(([name]) => name !== 'cursor');
+    return redirect(link('/products/grid', new URLSearchParams(query)));
+  }
+  if ('ids' in selection && selection.ids.length === 0) {
+    return redirect(link(listPath(new URLSearchParams([...list, ['done', 'none']]))));
+  }
+  if (action === 'delete') {
+    return startBulk(request, portal, { selection, change: { mode: 'delete' } });
+  }
+  const change = { mode: 'category', category: undefined } as const;
+  return startBulk(request, portal, { selection, change });
+}
+
+/** Without a ticked product, an edit is one of the page. @throws AppError `invalid_query` */
+async function readSelection(
+  request: PageRequest, portal: Portal, form: Form, isEdit: boolean,
+): Promise<BulkSelection> {
+  const scope = form.get('scope');
+  if (scope === 'all') {
+    const query = new Form(readList(request, form));
+    query.delete('cursor');
+    const { list, state: { errors } } = readSearch({ ...request, query }, portal);
+    if (errors.size === 0) return { filter: list.filter };
+    // An invalid filter is ignored by the list: more products match than the seller meant.
+    throw new AppError('invalid_query', 'Nothing was changed. Correct the filter first.');
+  }
+  const { account: { sellerId } } = request;
+  const page = form.get('page').split(' ').slice(0, PORTAL_PAGE_PRODUCTS);
+  const ticked = page.filter((_, index) => form.has('row', String(index)));
+  const texts = scope === 'page' || (isEdit && ticked.length === 0) ? page : ticked;
+  const found = await Promise.all([...new Set(texts)].map((text) =>
+    portal.store.findProduct(sellerId, { id: parseShortId(text) })));
+  return { ids: found.flatMap((product) => product?.id ?? []) };
+}
+
+/** Without the seller, whose products are the only ones that a form can name. */
+function toShortId({ id }: Product): string {
+  return id.toString(SHORT_RADIX);
+}
+
+/** An id that no product has if the text is none. */
+function parseShortId(text: string): ProductId {
+  const id = parseInt(text, SHORT_RADIX);
+  return (Number.isSafeInteger(id) ? id : 0) as ProductId;
+}
