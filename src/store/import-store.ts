@@ -20,4 +20,8 @@ export interface ImportStore {
   listImports(sellerId: SellerId, query: ImportQuery): Promise<readonly ImportRecord[]>;
   /** Of all, or of one kind: undefined if there are too many records to find out. */
   countImports(sellerId: SellerId, kind: ImportKind | undefined): Promise<ListCount | undefined>;
+  /** The newest imports whose file name or source contains the text, in any case. */
+  searchImports(
+    sellerId: SellerId, text: string, limit: number,
+  ): Promise<readonly ImportRecord[]>;
 }

@@ -123,3 +123,5 @@ export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Findings of one `doctor` check; the first ones tell enough. */
 export const DOCTOR_FINDINGS_LIMIT = 20;
+/** The newest imports that a text is searched in, which takes a few milliseconds. */
+export const IMPORTS_SEARCHED_LIMIT = 5_000;

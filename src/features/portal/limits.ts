@@ -55,6 +55,11 @@ export const SOURCE_BYTES = 100;
 export const KEY_NAME_BYTES = 120;
 /** Movements in a product's stock plot; the eye cannot separate more. */
 export const PLOT_MOVEMENTS_LIMIT = 200;
+/** Search: length, matches of a kind on the page of all kinds and on its own, and keys searched. */
+export const SEARCH_LIMIT_CODE_POINTS = 200;
+export const SEARCH_GROUP_ROWS = 10;
+export const SEARCH_KIND_ROWS = 50;
+export const KEYS_SEARCHED_LIMIT = 500;
 /** Text in which a pasted key is searched; a line of a configuration file fits. */
 export const PASTED_KEY_LIMIT_CHARACTERS = 1_000;
 /** Form without a file, its fields, and the CSRF token before a file; our forms need less. */

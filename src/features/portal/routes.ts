@@ -40,6 +40,7 @@ import {
 } from './products/product.ts';
 import { showRecord, showRecords } from './records/records.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
+import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
@@ -95,6 +96,8 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/products/{id}/delete', handle: deleteProduct },
 
   { ...get, path: '/live', handle: followLive },
+
+  { ...get, path: '/search', handle: showSearch },
 
   { ...get, path: '/export', handle: exportFile },
 

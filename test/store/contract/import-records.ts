@@ -188,6 +188,22 @@ function testLists(prepare: PrepareStore): void {
     }
   });
 
+  test('finds imports by parts of their file names and sources, in any case', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [actor, other] = [await makeActor(store), await makeActor(store)];
+    const file = (fileName: string) => ({ ...FILE, fileName });
+    const march = await importParts(store, actor, [[1]], file('Products March.csv'));
+    const odd = await importParts(store, actor, [[2]], file('100%_a!b.csv'));
+    await importParts(store, other, [[3]], file('March.csv'));
+    const found = async (text: string, limit = 9) =>
+      (await store.searchImports(actor.sellerId, text, limit)).map(({ id }) => id);
+    assert.deepEqual(await found('march'), [march]);
+    assert.deepEqual(await found('.CSV'), [odd, march]);
+    assert.deepEqual(await found('.csv', 1), [odd]);
+    for (const text of ['%_', '!', 'a!b']) assert.deepEqual(await found(text), [odd], text);
+    for (const text of ['_arch', 'p%m', "'"]) assert.deepEqual(await found(text), [], text);
+  });
+
   test("keeps each seller's imports apart", async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, two] = [await makeActor(store), await makeActor(store)];

@@ -1,6 +1,6 @@
 /**
- * On every page: keeps relative times current, switches the theme in place, handles toasts and
- * double clicks, and shows the buttons that need scripts.
+ * On every page: keeps relative times current, switches the theme in place, handles toasts, double
+ * clicks and the key of the search box, and shows the buttons that need scripts.
  */
 
 const { now: loadedAt, locale } = document.documentElement.dataset;
@@ -91,6 +91,19 @@ themes?.addEventListener('submit', (event) => {
   const body = new URLSearchParams([...new FormData(themes)].map(([name, value]) =>
     [name, String(value)]).concat([['theme', submitter.value]]));
   fetch(themes.action, { method: 'POST', body, redirect: 'manual', keepalive: true });
+});
+
+/** The key / focuses the search box, unless somebody is typing. */
+const searchBox = document.getElementById('search-box');
+document.addEventListener('keydown', (event) => {
+  const { target, key, ctrlKey, metaKey, altKey } = event;
+  if (key !== '/' || ctrlKey || metaKey || altKey || !(searchBox instanceof HTMLInputElement)) return;
+  if (target instanceof Element && target.closest('input, textarea, select, [contenteditable]')) {
+    return;
+  }
+  event.preventDefault();
+  searchBox.select();
+  searchBox.focus();
 });
 
 /**

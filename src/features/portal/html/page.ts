@@ -10,6 +10,7 @@ import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { Form, hiddenField, NO_ERRORS } from '../forms/form.ts';
+import { SEARCH_LIMIT_CODE_POINTS } from '../limits.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 import { readTheme, renderThemeSwitch } from './theme.ts';
@@ -25,6 +26,8 @@ interface PageContent {
   readonly heading?: Content;
   readonly content: Content;
   readonly status?: number;
+  /** What was searched for; the search box shows it. */
+  readonly search?: string | undefined;
   /** Names of assets. */
   readonly scripts?: readonly string[];
   readonly cookies?: readonly string[];
@@ -64,6 +67,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
 <header class="top">
     <button type="button" class="menu-button small" popovertarget="menu">Menu</button>
     <a class="shop" href="${link('/')}">${account.sellerName}</a>
+    ${renderSearchBox(request, page.search)}
     <form method="post" action="${link('/sign-out')}">
       ${hiddenField(CSRF_FIELD, csrfToken)}
       <button class="small">Sign out</button>
@@ -134,6 +138,15 @@ ${content}
     },
     body: document.text,
   };
+}
+
+/** `portal.js` focuses it when somebody presses the key. */
+function renderSearchBox({ link }: PageRequest, value = ''): Html {
+  return html`<form method="get" action="${link('/search')}" role="search" aria-label="Portal"
+      class="find"><label class="hidden" for="search-box">Search</label>
+      <input id="search-box" name="q" type="search" value="${value}" placeholder="Search"
+        maxlength="${2 * SEARCH_LIMIT_CODE_POINTS}" autocomplete="off" aria-keyshortcuts="/"
+        title="Search products, keys, webhooks, imports and pages (press /)"></form>`;
 }
 
 function renderSection({ path: here, link }: PageRequest, path: string, name: string): Html {

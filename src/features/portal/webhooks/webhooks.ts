@@ -19,10 +19,8 @@ const FLASH = new Map([
 
 /** GET /portal/webhooks: 200 */
 export async function showWebhooks(request: PageRequest, portal: Portal): Promise<Reply> {
-  if (!portal.instances.get(webhookService)) return renderDisabled(request, portal);
-  const webhooks = await portal.store.listWebhooks(
-    request.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
-  );
+  const webhooks = await listWebhooks(request, portal);
+  if (!webhooks) return renderDisabled(request, portal);
   return renderPage(request, portal, {
     title: 'Webhooks',
     content: html`${flashNotice(request, FLASH)}
@@ -37,6 +35,14 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
       happens.</p>`,
   })}`,
   });
+}
+
+/** All of the shop; undefined if webhooks are disabled. */
+export async function listWebhooks(
+  { account: { sellerId } }: PageRequest, { instances, store }: Portal,
+): Promise<readonly Webhook[] | undefined> {
+  if (!instances.get(webhookService)) return undefined;
+  return store.listWebhooks(sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT });
 }
 
 /**

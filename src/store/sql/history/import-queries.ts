@@ -4,6 +4,7 @@ import {
 } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId, SellerId } from '../../../domain/id.ts';
 import type { ImportStore } from '../../import-store.ts';
+import { IMPORTS_SEARCHED_LIMIT } from '../../limits.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { ImportQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
@@ -29,6 +30,14 @@ export function importQueries(sql: Sql) {
     FROM (
       SELECT kind FROM import WHERE seller_id = :sellerId ORDER BY id DESC LIMIT :limit
     ) AS newest`);
+  // Without an index, so the newest only.
+  const search = sql.prepare(`
+    SELECT ${columns} FROM (
+      SELECT * FROM import WHERE seller_id = :sellerId
+      ORDER BY id DESC LIMIT ${IMPORTS_SEARCHED_LIMIT}) AS newest
+    WHERE lower(file_name) LIKE lower(:pattern) ESCAPE '!'
+      OR lower(source) LIKE lower(:pattern) ESCAPE '!'
+    ORDER BY id DESC LIMIT :limit`);
   async function findImports(
     sellerId: SellerId, ids: readonly ImportId[],
   ): Promise<ReadonlyMap<ImportId, ImportRecord>> {
@@ -48,6 +57,11 @@ export function importQueries(sql: Sql) {
       const listed = toListCount(readInteger(row, 'listed'));
       if (kind === undefined) return listed;
       return listed.isExact ? toListCount(readInteger(row, 'matching')) : undefined;
+    },
+    async searchImports(sellerId, text, limit) {
+      const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
+      const rows = await search.all({ sellerId, pattern, limit });
+      return rows.map((row) => mapImport(sellerId, row));
     },
   } satisfies QueriesOf<ImportStore> & ImportQueries;
 }

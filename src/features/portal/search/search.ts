@@ -1,0 +1,191 @@
+/**
+ * The search of the portal: products, keys, webhooks, imports and pages that match a text. A key
+ * that somebody pastes here is looked up by its hash, and is not shown.
+ */
+import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
+import type { ImportRecord } from '../../../domain/catalogue/import.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { lineValidator } from '../../../domain/validation.ts';
+import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { Form } from '../forms/form.ts';
+import { alert } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { identifyKey } from '../keys/find-key.ts';
+import { pathOf as keyPathOf } from '../keys/key-facts.ts';
+import {
+  SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,
+} from '../limits.ts';
+import { pathOf as productPathOf } from '../products/product-path.ts';
+import { nameOf as importNameOf, pathOf as importPathOf } from '../records/import-record.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { nameOf as webhookNameOf, pathOf as webhookPathOf } from '../webhooks/webhooks.ts';
+import {
+  findImports, findKeys, findNamed, findProducts, findWebhooks, type Matches, type Named,
+} from './find-matches.ts';
+import { findPages, type FoundPage } from './page-index.ts';
+
+/** An element of a list of results. */
+type Result = readonly [path: string, name: string, detail: Content];
+
+interface Group {
+  readonly id: string;
+  readonly title: string;
+  readonly results: readonly Result[];
+  /** The page with all of them; undefined if this is all. */
+  readonly all?: string | undefined;
+  /** Instead of results. */
+  readonly note?: string;
+}
+
+const NAME_BYTES = 200;
+const API_KEY = /spk_[0-9A-Za-z]{36}/;
+const query = lineValidator(SEARCH_LIMIT_CODE_POINTS);
+
+/** GET /portal/search: 200, 303, 400 */
+export async function showSearch(request: PageRequest, portal: Portal): Promise<Reply> {
+  const q = request.query.get('q').trim();
+  if (API_KEY.test(q)) return findPasted(request, portal, q);
+  if (q === '') return renderSearch(request, portal, { content: renderTips() });
+  const parsed = query.parse(q);
+  if ('error' in parsed) {
+    const content = html`${alert('bad', html`<p>${parsed.error.detail}</p>`)}${renderTips()}`;
+    return renderSearch(request, portal, { content, status: 400 });
+  }
+  const only = request.query.get('in');
+  const [named, groups] = await Promise.all([
+    findNamed(request, portal, q), findGroups(request, portal, q, only),
+  ]);
+  const [exact] = listNamed(request, named);
+  const shown = groups.filter(({ results, note }) => results.length > 0 || note !== undefined);
+  return renderSearch(request, portal, {
+    q,
+    content: html`${exact && renderGroup(request, {
+      id: 'exact', title: 'Exact match', results: [exact],
+    })}
+      ${shown.map((group) => renderGroup(request, group))}
+      ${!exact && shown.length === 0 && html`<div class="empty">
+        <p>Nothing matches “${q}”.</p></div>${renderTips()}`}`,
+  });
+}
+
+function renderSearch(
+  request: PageRequest, portal: Portal,
+  { q, content, status = 200 }: { readonly q?: string; content: Content; status?: number },
+): Reply {
+  return renderPage(request, portal, {
+    title: q === undefined ? 'Search' : `Search: ${q}`, search: q, status, content,
+  });
+}
+
+/** The address of this page is no place for a key: its page has another one. */
+async function findPasted(request: PageRequest, portal: Portal, q: string): Promise<Reply> {
+  const found = await identifyKey(request, portal, new Form({ key: q }));
+  if ('key' in found) return redirect(request.link(`${keyPathOf(found.key)}?done=found`));
+  const content = alert('low', html`<p>${found.errors.get('key')}</p>
+    <p>Do not search for whole keys: what you search for is in your browser's history.
+      <a href="${request.link('/keys/find')}">Find a key</a> without that.</p>`);
+  // Links on the page repeat its query.
+  return renderSearch({ ...request, query: new Form() }, portal, { content });
+}
+
+/** @param only The id of the only group to list, with more results; empty for all. */
+async function findGroups(
+  request: PageRequest, portal: Portal, q: string, only: string,
+): Promise<readonly Group[]> {
+  const { account: { sellerId }, link } = request;
+  const limit = only === '' ? SEARCH_GROUP_ROWS : SEARCH_KIND_ROWS;
+  const allOf = (id: string, { hasMore }: Matches<unknown>): string | undefined =>
+    hasMore && only === '' ? link('/search', new URLSearchParams({ q, in: id })) : undefined;
+  const finders: Readonly<Record<string, () => Promise<Group>>> = {
+    products: async () => {
+      const found = await findProducts(request, portal, q, limit);
+      const group = { id: 'products', title: 'Products' };
+      const note = 'Products are being indexed after a large change. Search again in a moment.';
+      if (!found) return { ...group, results: [], note };
+      const all = found.hasMore ? link('/products', new URLSearchParams({ q })) : undefined;
+      return { ...group, results: found.items.map((one) => toProduct(request, one)), all };
+    },
+    keys: async () => {
+      const found = await findKeys(portal, sellerId, q, limit);
+      const results = found.items.map(toKey);
+      return { id: 'keys', title: 'API keys', results, all: allOf('keys', found) };
+    },
+    webhooks: async () => {
+      const found = await findWebhooks(request, portal, q, limit);
+      const results = found.items.map(toWebhook);
+      return { id: 'webhooks', title: 'Webhooks', results, all: allOf('webhooks', found) };
+    },
+    imports: async () => {
+      const found = await findImports(portal, sellerId, q, limit);
+      const results = found.items.map((record) => toImport(request, record));
+      return { id: 'imports', title: 'Imports', results, all: allOf('imports', found) };
+    },
+    pages: async () => {
+      const results = findPages(portal.sections, q).map(toPage);
+      return { id: 'pages', title: 'Pages', results };
+    },
+  };
+  const one = Object.hasOwn(finders, only) ? finders[only] : undefined;
+  return Promise.all((one ? [one] : Object.values(finders)).map((find) => find()));
+}
+
+function listNamed(
+  request: PageRequest, { product, key, webhook, record }: Named,
+): readonly Result[] {
+  return [
+    ...product ? [toProduct(request, product)] : [], ...key ? [toKey(key)] : [],
+    ...webhook ? [toWebhook(webhook)] : [], ...record ? [toImport(request, record)] : [],
+  ];
+}
+
+function toProduct({ format }: PageRequest, product: Product): Result {
+  const { name, sku, stock, priceMinor } = product;
+  return [productPathOf(product), name, html`<code>${sku}</code> · ${format.number(stock)} in stock
+    · ${format.money(priceMinor)}`];
+}
+
+function toKey(key: ApiKey): Result {
+  return [keyPathOf(key), key.name, html`<code>${maskApiKey(key)}</code>${
+    key.revokedAt !== undefined && ' · revoked'}`];
+}
+
+function toWebhook(webhook: Webhook): Result {
+  const { url, description } = webhook;
+  return [webhookPathOf(webhook), webhookNameOf(webhook),
+    description === '' ? undefined : shorten(url, NAME_BYTES)];
+}
+
+function toImport({ format }: PageRequest, record: ImportRecord): Result {
+  return [importPathOf(record), importNameOf(record), format.timeElement(record.startedAt)];
+}
+
+function toPage({ path, title }: FoundPage): Result {
+  return [path, title, undefined];
+}
+
+function renderGroup({ link }: PageRequest, { id, title, results, all, note }: Group): Html {
+  return html`<section class="results" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+    ${note !== undefined && html`<p>${note}</p>`}
+    ${results.length > 0 && html`<ul>${results.map(([path, name, detail]) => html`
+      <li><a href="${link(path)}"><bdi>${shorten(name, NAME_BYTES)}</bdi></a>
+        ${detail !== undefined && html`<span class="small quiet">${detail}</span>`}</li>`)}</ul>`}
+    ${all !== undefined && html`<p><a href="${all}">Show all ${title}</a></p>`}
+  </section>`;
+}
+
+function renderTips(): Html {
+  return html`<h2>What you can search for</h2>
+    <ul>
+      <li>Products: parts of words from the name, SKU and category, in any order, such as
+        <q>blue hood</q>. SKUs also without their punctuation: <q>hoodblue</q> finds
+        <code>HOOD-BLUE</code>.</li>
+      <li>API keys: the name, or the last four characters of the key, such as
+        <code>spk_…a1B2</code>.</li>
+      <li>Webhooks by URL and description; imports by file name and source.</li>
+      <li>IDs: <code>prd_</code>, <code>key_</code>, <code>whk_</code> and <code>imp_</code>.</li>
+      <li>Pages of this portal, such as <q>password</q> or <q>2fa</q>.</li>
+    </ul>
+    <p>Press <kbd>/</kbd> on any page to search.</p>`;
+}

@@ -1,0 +1,169 @@
+/** The search of the portal: what it finds, what it says, and what it never shows. */
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { generateApiKey } from '../../../../src/domain/access/api-key.ts';
+import {
+  formatImportId, formatKeyId, formatProductId, formatWebhookId,
+} from '../../../../src/domain/id.ts';
+import { findPages } from '../../../../src/features/portal/search/page-index.ts';
+import { routes } from '../../../../src/features/portal/routes.ts';
+import { makeNewKey, makeHash, makeNewProduct } from '../../../store/contract/fixture.ts';
+import { startServer } from '../../../support/server.ts';
+import { openShop, readText, type Shop } from '../page-client.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+
+async function start(t: TestContext) {
+  const server = await startServer(t, {
+    portal: true, webhooks: { allowPrivate: true, allowHttp: true },
+  });
+  const shop = await openShop(server);
+  const [key] = await server.store.listKeys(shop.sellerId, { after: undefined, limit: 1 });
+  assert.ok(key);
+  return { server, shop, actor: { sellerId: shop.sellerId, keyId: key.id } };
+}
+
+/** The results by group, as `Products: Hoodie, Cap`. */
+async function search({ user }: Shop, q: string, more = ''): Promise<string> {
+  const page = await user.get(`/portal/search?q=${encodeURIComponent(q)}${more}`);
+  assertPage(page);
+  const sections = [...page.text.matchAll(/<section class="results".*?<\/section>/gs)];
+  return sections.map(([section]) => {
+    const [, title = ''] = /<h2[^>]*>([^<]*)</.exec(section) ?? [];
+    const names = [...section.matchAll(/<li><a [^>]*>(.*?)<\/a>/gs)];
+    return `${title}: ${names.map(([, name = '']) => readText(name)).join(', ')}`;
+  }).join('; ');
+}
+
+describe('a search', () => {
+  test('finds products by parts of words and by SKUs without punctuation', async (t) => {
+    const { server, shop, actor } = await start(t);
+    const make = (sku: string, name: string) => server.store.createProduct(
+      actor, makeNewProduct({ sku, name, category: 'Wear' }),
+    );
+    const { id } = await make('HOOD-BLUE', 'Hoodie, blue');
+    await make('CAP', 'Blue cap');
+    assert.equal(await search(shop, 'blue ood'), 'Products: Hoodie, blue');
+    assert.equal(await search(shop, 'hoodblue'), 'Products: Hoodie, blue');
+    assert.equal(await search(shop, 'BLUE'), 'Products: Hoodie, blue, Blue cap');
+    assert.equal(await search(shop, 'CAP'), 'Exact match: Blue cap; Products: Blue cap');
+    assert.equal(
+      await search(shop, formatProductId(shop.sellerId, id)), 'Exact match: Hoodie, blue',
+    );
+    assert.match(shop.user.page?.text ?? '', /<input id="search-box" [^>]*value="prd_\w+"/);
+  });
+
+  test('shows ten of a kind, and leads to the others', async (t) => {
+    const { server, shop, actor } = await start(t);
+    const { store } = server;
+    await store.importProducts(
+      actor, Array.from({ length: 11 }, (_, n) => makeNewProduct({ name: `Spoon ${n}` })), 'upsert',
+    );
+    for (let n = 0; n < 11; n += 1) {
+      await store.createKey(shop.sellerId, makeHash(), makeNewKey({ name: `Spoon ${n}` }));
+    }
+    const found = await search(shop, 'spoon');
+    assert.equal(found.match(/Spoon \d/g)?.length, 20);
+    const { text = '' } = shop.user.page ?? {};
+    assert.match(text, /<a href="\/portal\/products\?q=spoon">Show all Products</);
+    const [, all = ''] = /href="(\/portal\/search\?q=spoon&amp;in=keys)"/.exec(text) ?? [];
+    assert.notEqual(all, '');
+    assert.match(await search(shop, 'spoon', '&in=keys'), /^API keys: (?:Spoon \d+(?:, )?){11}$/);
+  });
+
+  test('finds keys by their names and last four characters, webhooks and imports', async (t) => {
+    const { server: { store }, shop, actor } = await start(t);
+    const { sellerId } = shop;
+    const key = await store.createKey(
+      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), { lastFour: 'a1B2' },
+    );
+    for (const q of ['desk cash', 'a1B2', 'A1b2', 'spk_a1B2', 'spk_…a1B2', 'spk_...a1B2']) {
+      assert.equal(await search(shop, q), 'API keys: Cash desk', q);
+    }
+    assert.match(shop.user.page?.text ?? '', /spk_…a1B2/);
+    assert.equal(await search(shop, 'spk_…zzzz'), '');
+    const keyId = formatKeyId({ sellerId, keyId: key.id });
+    assert.equal(await search(shop, keyId), 'Exact match: Cash desk');
+    const { webhook } = await store.createWebhook(actor, {
+      url: 'https://hooks.example/orders', description: 'Warehouse', types: null,
+      status: 'active',
+    } as never);
+    assert.equal(await search(shop, 'example ware'), 'Webhooks: Warehouse');
+    assert.equal(await search(shop, formatWebhookId(webhook)), 'Exact match: Warehouse');
+    await store.createProduct(actor, makeNewProduct({ sku: 'one', name: 'Mug' }));
+    await shop.send({
+      method: 'POST', path: '/api/v1/stock', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ source: 'Till 2', changes: [{ sku: 'one', set: 1 }] }),
+    });
+    assert.equal(await search(shop, 'TILL'), 'Imports: Stock sync from Till 2');
+    const [record] = await store.listImports(sellerId, { before: undefined, limit: 1 });
+    assert.ok(record);
+    const importId = formatImportId(sellerId, record.id);
+    assert.equal(await search(shop, importId), 'Exact match: Stock sync from Till 2');
+  });
+
+  test('finds pages by their titles and by other words for them', async (t) => {
+    const { shop } = await start(t);
+    assert.equal(await search(shop, '2fa'), 'Pages: Two-factor authentication');
+    assert.equal(await search(shop, 'passw'), 'Pages: Password');
+    assert.equal(await search(shop, 'key'), 'API keys: My first key; '
+      + 'Pages: API keys, Create API key, Find an API key, Leaked API key');
+    assert.equal(await search(shop, 'factor two'), 'Pages: Two-factor authentication');
+  });
+
+  test('says what can be searched for, if there is nothing to show', async (t) => {
+    const { shop } = await start(t);
+    assert.equal(await search(shop, ''), '');
+    assert.match(readText(shop.user.page?.text ?? ''), /What you can search for/);
+    assert.equal(await search(shop, 'no such thing'), '');
+    assert.match(readText(shop.user.page?.text ?? ''), /Nothing matches “no such thing”.*What you/);
+  });
+
+  test('rejects what is too long, and shows hostile text as text', async (t) => {
+    const { shop: { user }, shop } = await start(t);
+    for (const q of ['x'.repeat(201), 'a\u0007b']) {
+      assertPage(await user.get(`/portal/search?q=${encodeURIComponent(q)}`), 400);
+    }
+    const hostile = ['"><script>alert(1)</script>', '%_!\\', '"', "' OR 1=1 --", 'NEAR(a b)', '😀'];
+    for (const q of hostile) {
+      assert.equal(await search(shop, q), '', q);
+      assert.doesNotMatch(user.page?.text ?? '', /<script>/);
+    }
+    await search(shop, 'mug', '&in=constructor');
+  });
+
+  test('finds nothing of another shop', async (t) => {
+    const { server, shop } = await start(t);
+    const other = await openShop(server);
+    const [key] = await server.store.listKeys(other.sellerId, { after: undefined, limit: 1 });
+    assert.ok(key);
+    const actor = { sellerId: other.sellerId, keyId: key.id };
+    const { id } = await server.store.createProduct(
+      actor, makeNewProduct({ sku: 'THEIRS', name: 'Theirs' }),
+    );
+    for (const q of [
+      'theirs', formatProductId(other.sellerId, id),
+      formatKeyId({ sellerId: other.sellerId, keyId: key.id }),
+    ]) assert.equal(await search(shop, q), '', q);
+    await assertOwn(server, ['/search']);
+  });
+
+  test('leads from a pasted key to its page, and never shows it', async (t) => {
+    const { server, shop, actor } = await start(t);
+    const { user } = shop;
+    const found = await user.get(`/portal/search?q=${shop.key}`);
+    assert.equal(found.headers.location, `/portal/keys/${formatKeyId(actor)}?done=found`);
+    for (const key of [generateApiKey(), (await openShop(server)).key]) {
+      const unknown = await user.get(`/portal/search?q=x%20${key}`);
+      assertPage(unknown);
+      assert.ok(!unknown.text.includes(key));
+      assert.match(readText(unknown.text), /none of your shop's keys.*Do not search for whole/);
+    }
+  });
+});
+
+test('every page in the search exists', () => {
+  const paths = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  const found = [...'abcdefghijklmnopqrstuvwxyz2'].flatMap((letter) => findPages([], letter));
+  assert.ok(found.length > 20);
+  for (const { path } of found) assert.ok(paths.has(path), path);
+});
