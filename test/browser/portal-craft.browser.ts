@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../support/clock.ts';
-import { assertQuiet, fillIn, openPortal, press, readMain } from './portal.ts';
+import { assertQuiet, fillIn, inspect, openPortal, press, readMain } from './portal.ts';
 
 const PHONE = [320, 800] as const;
 
@@ -107,4 +107,16 @@ test('shows wide tables as cards on phones, which are still tables', async (t) =
       element.scrollWidth > element.clientWidth + 1).map(({ className }) => className));
     assert.deepEqual(wide, [], path);
   }
+});
+
+test('ticks the steps of a new shop while its page is open', async (t) => {
+  const { browser, shop: { create, send } } = await openPortal(t);
+  assert.match(await readMain(browser), /Get started/);
+  await inspect(browser, 'overview-empty');
+  await create({ name: 'Mug' });
+  await send({ path: '/api/v1/products' });
+  for (const step of ['products', 'request']) {
+    await browser.waitFor(step, () => browser.has(`[data-step="${step}"].done`));
+  }
+  await assertQuiet(browser);
 });

@@ -49,7 +49,7 @@ test('signs in, creates a product, adjusts its stock and deletes it', async (t) 
   await go(browser, 'Enter');
   await tabTo(browser, 'Delete product');
   await go(browser, 'Enter');
-  assert.match(await readMain(browser), /Product deleted/);
+  assert.match(await readMain(browser), / deleted\.\s/);
   await tabTo(browser, 'Sign out');
   await go(browser, 'Enter');
   assert.match(await browser.title(), /^Sign in/);

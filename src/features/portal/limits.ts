@@ -31,8 +31,10 @@ export const LOGGED_FAILED_SIGN_INS_PER_MINUTE = 1;
 export const DEVICE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
 /** How long the page after a change offers to undo it. */
 export const UNDO_LIFE_MS = 60 * 60 * 1000;
-/** How long a browser keeps the theme that was chosen. */
-export const THEME_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
+/** How long a browser keeps its theme, and that it hides the steps of a new shop. */
+export const PREFERENCE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
+/** How long the overview of a shop with products shows these steps. */
+export const TOUR_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Registrations per client address and hour, when no invitation is required. */
 export const REGISTRATIONS_PER_ADDRESS_PER_HOUR = 10;
 /** Requests per session, and per address that is not signed in; people send far fewer. */

@@ -14,12 +14,13 @@ import {
 } from './account/two-factor.ts';
 import { followLive, showChanges } from './changes/changes.ts';
 import { exportMovementList, showMovements } from './changes/movements.ts';
-import { undoChange } from './changes/undo.ts';
+import { undoChange } from './history/undo.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
 } from './imports/import-page.ts';
 import { previewRevert } from './imports/revert/revert-page.ts';
+import { importSample } from './imports/sample.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import { findKey, showFindKey } from './keys/find-key.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
@@ -44,6 +45,7 @@ import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
+import { showProgress, showStart, switchTour } from './start/start.ts';
 import { showAttempt } from './webhooks/attempt-page.ts';
 import {
   deleteWebhook, replayDraft, replayWebhook, resendMessage, retryNow, rotateSecret,
@@ -103,6 +105,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/import', section: 'Import and export', handle: showImports },
   { method: 'POST', access: 'upload', path: '/import', handle: uploadFile },
+  { ...post, path: '/import/sample', handle: importSample },
   { ...get, path: '/import/{id}', handle: showImport },
   { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
   { ...post, path: '/import/{id}/commit', handle: commitImport },
@@ -157,6 +160,10 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/api/{operation}', handle: showOperation },
 
   { ...get, path: '/activity', section: 'Activity', handle: showActivity },
+
+  { ...get, path: '/start', handle: showStart, section: 'Getting started' },
+  { ...post, path: '/start', handle: switchTour },
+  { ...get, path: '/start/progress', handle: showProgress },
 
   { ...get, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...post, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },

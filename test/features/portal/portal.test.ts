@@ -18,7 +18,7 @@ async function prepare(t: TestContext) {
 }
 
 /** What is no page, but a file or a stream: their own tests look at those. */
-const OTHERS = ['/export', '/live'];
+const OTHERS = ['/export', '/live', '/movements/export', '/start/progress'];
 
 /** Those of a shop whose paths have no parameters. */
 function listPages(): string[] {

@@ -23,9 +23,9 @@ import { pathOf } from '../products/product-path.ts';
 import { findRecords, renderLink } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
-import { describeChange } from './change-description.ts';
+import { describeChange } from '../history/change-description.ts';
+import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
-import { type HistoryPage, readHistoryPage, readMovementPage } from './history-page.ts';
 import { readImportLines, renderImportLine } from './import-line.ts';
 
 const FIELDS: readonly Field[] = [

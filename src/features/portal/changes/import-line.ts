@@ -8,7 +8,7 @@ import type { ImportId } from '../../../domain/id.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { changesOf, nameOf, pathOf, renderStatus } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { describeEffects } from './change-description.ts';
+import { describeEffects } from '../history/change-description.ts';
 
 /** An import with several changes, and the first ones. */
 interface ImportLine {

@@ -18,7 +18,7 @@ import { pathOf } from '../products/product-path.ts';
 import { describeReason } from '../products/stock-ledger.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
-import { type HistoryPage, readMovementPage } from './history-page.ts';
+import { type HistoryPage, readMovementPage } from '../history/history-page.ts';
 
 const FIELDS: readonly Field[] = [
   ...HISTORY_FIELDS, { name: 'reason', label: 'Reason', hint: 'Such as sold' },

@@ -14,6 +14,7 @@ import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { renderTourCard } from '../start/tour.ts';
 import { renderWebhookBanner } from '../webhooks/webhook-banner.ts';
 import { renderRequestStats } from './request-stats.ts';
 
@@ -23,25 +24,26 @@ const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = request;
   const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
-  const [banner, catalogue, days, requestStats] = await Promise.all([
+  const [banner, tour, catalogue, days, requestStats] = await Promise.all([
     renderWebhookBanner(request, portal),
+    renderTourCard(request, portal),
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
     renderRequestStats(request, portal),
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${banner}
+    content: html`${banner}${tour}
       ${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
         <p>Totals are being recounted after a large change. Reload the page in a moment.</p>
       </div>`}
-      ${position === 0 && renderWelcome(request)}
       <div class="columns">
         ${card('moved', STOCK_MOVEMENTS, html`${renderDays(request, days, since)}
           <p><a href="${request.link('/movements')}">View each movement</a></p>`)}
         ${requestStats}
       </div>
       ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,
+    scripts: tour ? ['tour.js'] : [],
   });
 }
 
@@ -86,14 +88,6 @@ function renderTotals({ format, link }: PageRequest, { totals, lowCount }: Catal
 /** Longer numbers get a smaller font, so they fit on one line on a phone. */
 function findSize({ length }: string): string {
   return length > 21 ? 'longest' : length > 16 ? 'long' : '';
-}
-
-function renderWelcome({ link }: PageRequest): Html {
-  return html`<div class="empty"><p>Your catalogue is empty. Add your products:</p>
-    <p class="row middle centre">
-      <a class="button primary" href="${link('/import')}">Import a file</a>
-      <a class="button" href="${link('/products/new')}">Create a product</a>
-      <a class="button" href="${link('/keys/new')}">Create an API key</a></p></div>`;
 }
 
 function renderDays({ format }: PageRequest, days: readonly StockDay[], since: number): Html {

@@ -2,7 +2,7 @@
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { didChange } from '../changes/undo.ts';
+import { didChange } from '../history/undo.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import { Form, type FormState, NO_ERRORS, nonceField, toWriteContext } from '../forms/form.ts';
 import { alert } from '../html/elements.ts';

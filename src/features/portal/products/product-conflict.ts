@@ -77,7 +77,7 @@ export function renderConflict(
       outcome === 'kept' && ' (changed by them)'}`]))}
           </div>`}
           <div class="actions"><button class="primary">Save</button>
-            <a class="button" href="${here}">Discard my changes</a>
+            <a class="button danger" href="${here}">Discard my changes</a>
           </div>`)}
       </section>`,
   });

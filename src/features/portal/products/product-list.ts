@@ -3,7 +3,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { changeToast } from '../changes/undo.ts';
+import { changeToast } from '../history/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';

@@ -3,7 +3,7 @@ import {
   parseStockChange, STOCK_TOO_LARGE, type StockChange,
 } from '../../../domain/catalogue/stock-change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { didChange } from '../changes/undo.ts';
+import { didChange } from '../history/undo.ts';
 import { defineForm } from '../forms/form-page.ts';
 import { fieldErrorsFrom, type Form, type FormState, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';

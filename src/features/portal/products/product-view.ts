@@ -7,7 +7,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { changeToast } from '../changes/undo.ts';
+import { changeToast } from '../history/undo.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';

@@ -4,7 +4,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { didChange, findDeletion } from '../changes/undo.ts';
+import { didChange, findDeletion } from '../history/undo.ts';
 import { confirmation } from '../forms/form-page.ts';
 import {
   type Form, hiddenField, NO_ERRORS, nonceField, rejectedState, toWriteContext,

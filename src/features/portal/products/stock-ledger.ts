@@ -3,7 +3,7 @@ import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { type HistoryPage, readMovementPage } from '../changes/history-page.ts';
+import { type HistoryPage, readMovementPage } from '../history/history-page.ts';
 import { countList, readStart, renderPager, withCursor } from '../forms/paging.ts';
 import type { ListCount } from '../../../store/write.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';

@@ -3,7 +3,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { Form } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import { THEME_COOKIE, THEMES } from '../html/theme.ts';
-import { THEME_LIFE_MS } from '../limits.ts';
+import { PREFERENCE_LIFE_MS } from '../limits.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { formatCookie } from './cookie.ts';
 import { findPagePath, toPagePath } from './sign-in-pages.ts';
@@ -15,6 +15,6 @@ export async function switchTheme(
   const [path = '', query] = toPagePath(form.get('back')).split(/\?(.*)/s);
   const theme = THEMES.find(({ value }) => value === form.get('theme'))?.value ?? 'system';
   const cookie = theme === 'system' ? formatCookie(THEME_COOKIE, '', 0)
-    : formatCookie(THEME_COOKIE, theme, THEME_LIFE_MS);
+    : formatCookie(THEME_COOKIE, theme, PREFERENCE_LIFE_MS);
   return redirect(link(findPagePath(portal, path), new Form(query)), [cookie]);
 }

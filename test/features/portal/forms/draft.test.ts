@@ -203,11 +203,11 @@ test('has a draft for every form except buttons and secrets', () => {
     .map(({ path }) => path);
   assert.deepEqual(bare.sort(), [
     '/account/password', '/account/second-step', '/account/second-step/codes',
-    '/account/second-step/off', '/account/sessions', '/changes/{position}/undo',
+    '/account/second-step/off', '/account/sessions', '/changes/{position}/undo', '/import/sample',
     '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
     '/imports/{import_id}/revert', '/keys/find', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
     '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revoke', '/products/{id}/delete',
-    '/sign-out', '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/rotate',
+    '/sign-out', '/start', '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/rotate',
     '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
   ]);
 });

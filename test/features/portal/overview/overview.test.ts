@@ -63,7 +63,7 @@ test('says what to do about an empty catalogue', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal');
   assertPage(page);
-  assert.match(readText(page.text), /catalogue is empty.*Import a file Create a product/);
+  assert.match(readText(page.text), /Get started Add your products .* Import a file/);
 });
 
 test('shows nothing of another shop, and nothing to anonymous users', async (t) => {

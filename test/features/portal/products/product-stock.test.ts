@@ -37,7 +37,7 @@ describe('an adjustment', () => {
     assert.deepEqual(
       await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal', ''],
     );
-    assert.match(readText(user.page?.text ?? ''), /Stock updated/);
+    assert.match(readText(user.page?.text ?? ''), /Stock of Product 1 set to 14 \(\+5\)/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
     assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal', '']);
     assert.equal(await stock(), 11);

@@ -99,7 +99,7 @@ describe('an edit', () => {
       { name: 'Cup', category: 'Bar', sku: 'CUP', price: '2,50' }, { action: mug.path },
     );
     assert.equal(saved.status, 303);
-    assert.match(readText((await user.follow()).text), /Changes saved/);
+    assert.match(readText((await user.follow()).text), /Cup saved\./);
     const { name, category, sku, price, stock } = await read(mug) ?? {};
     assert.deepEqual([name, category, sku, price, stock], ['Cup', 'Bar', 'CUP', 2.5, 7]);
   });
@@ -202,7 +202,7 @@ describe('a deletion', () => {
     assert.equal((await user.submit({}, { action: `${mug.path}/delete` })).status, 303);
     const list = await user.follow();
     assertPage(list);
-    assert.match(readText(list.text), /Product deleted/);
+    assert.match(readText(list.text), /Mug deleted\./);
     assert.equal(await read(mug), undefined);
     for (const path of [mug.path, `${mug.path}/delete`]) assertPage(await user.get(path), 404);
     const { changes } = await server.store.listChanges(sellerId, { after: 1, limit: 10 });

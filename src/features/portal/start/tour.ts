@@ -1,0 +1,123 @@
+/**
+ * The first quarter of an hour of a shop, as a list of steps: products, a key, the first API call,
+ * a webhook. Steps are done when the shop's data says so; nothing is remembered but whether the
+ * browser hides the list. `tour.js` keeps an open page current.
+ */
+import { formatWebhookId } from '../../../domain/id.ts';
+import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import { postForm } from '../forms/fields.ts';
+import { hiddenField } from '../forms/form.ts';
+import { findRoute, formatCurl } from '../html/curl.ts';
+import { card, copyable } from '../html/elements.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { PORTAL_PAGE_ROWS, TOUR_LIFE_MS } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { readCookie } from '../sign-in/cookie.ts';
+
+/** Of the browser that hides the list. */
+export const TOUR_COOKIE = 'tour';
+export const HIDDEN = 'hidden';
+
+type StepId = 'products' | 'key' | 'request' | 'webhook';
+
+interface Tour {
+  /** Without the webhook if the server has webhooks disabled. */
+  readonly steps: readonly { readonly id: StepId; readonly isDone: boolean }[];
+  /** One that has delivered nothing yet, if there is one. */
+  readonly webhook: Webhook | undefined;
+}
+
+export async function readTour(
+  { account: { sellerId }, position }: PageRequest, portal: Portal,
+): Promise<Tour> {
+  const { store } = portal;
+  const keys = await store.listKeys(
+    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
+  );
+  const steps: Tour['steps'] = [
+    { id: 'products', isDone: position > 0 },
+    { id: 'key', isDone: keys.length > 0 },
+    { id: 'request', isDone: keys.some(({ lastUsedAt }) => lastUsedAt !== undefined) },
+  ];
+  if (!hasWebhooks(portal)) return { steps, webhook: undefined };
+  const webhooks = await store.listWebhooks(
+    sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
+  );
+  const attempts = await Promise.all(webhooks.map((webhook) =>
+    store.listWebhookAttempts(webhook, { before: undefined, limit: 1 })));
+  const isDone = attempts.flat().some(({ outcome }) => outcome === 'delivered');
+  return { steps: [...steps, { id: 'webhook', isDone }], webhook: webhooks[0] };
+}
+
+/** False if the server's operator disabled them. */
+function hasWebhooks(portal: Portal): boolean {
+  const route = findRoute(portal, 'createWebhook');
+  return route !== undefined && route.isEnabled?.(portal) !== false;
+}
+
+/** The list for the overview; nothing once it is done, or hidden, or the shop is no longer new. */
+export async function renderTourCard(request: PageRequest, portal: Portal): Promise<Content> {
+  if (isTourHidden(request)) {
+    return request.position === 0 && html`<div class="empty"><p>Your catalogue is empty.</p>
+      <p><a class="button primary" href="${request.link('/start')}">Get started</a></p></div>`;
+  }
+  const seller = await portal.store.findSeller(request.account.sellerId);
+  const isNew = seller !== undefined && portal.clock() - seller.createdAt < TOUR_LIFE_MS;
+  if (!isNew && request.position > 0) return undefined;
+  const tour = await readTour(request, portal);
+  if (tour.steps.every(({ isDone }) => isDone)) return undefined;
+  return card('start', 'Get started', html`${renderSteps(request, portal, tour)}
+    ${postForm(request, request.link('/start'), html`${hiddenField('tour', HIDDEN)}
+      <button class="small">Hide this list</button>`, '')}`);
+}
+
+export function isTourHidden({ headers }: PageRequest): boolean {
+  return readCookie(headers.cookie, TOUR_COOKIE) === HIDDEN;
+}
+
+/** The first step that is not done has the primary button. */
+export function renderSteps(request: PageRequest, portal: Portal, tour: Tour): Html {
+  const next = tour.steps.find(({ isDone }) => !isDone)?.id;
+  return html`<ol class="steps" data-tour="${request.link('/start/progress')}">
+    ${tour.steps.map(({ id, isDone }) => {
+    const [title, content] = STEPS[id](request, portal, tour, id === next ? 'primary' : '');
+    return html`<li data-step="${id}"${isDone && html` class="done"`}><h3>${title}
+      <span class="tag good"${!isDone && html` hidden`}>Done</span></h3>
+      <div>${content}</div></li>`;
+  })}</ol><p class="hidden" role="status" data-tour-status></p>`;
+}
+
+type RenderStep = (
+  request: PageRequest, portal: Portal, tour: Tour, primary: string,
+) => readonly [title: string, content: Html];
+
+const STEPS: Readonly<Record<StepId, RenderStep>> = {
+  products: (request, _portal, _tour, primary) => ['Add your products', html`
+    <p>Import a spreadsheet or a shop's export: you see a preview first. Or try the portal with a
+      sample catalogue, which you can revert.</p>
+    <div class="actions">
+      <a class="button ${primary}" href="${request.link('/import')}">Import a file</a>
+      ${postForm(request, request.link('/import/sample'), html`
+        <button>Use the sample catalogue</button>`, '')}
+      <a class="button" href="${request.link('/products/new')}">Create a product</a></div>`],
+  key: ({ link }, _portal, _tour, primary) => ['Create an API key', html`
+    <p>Your programs call the API with a key. It is shown once, when it is created.</p>
+    <p class="actions"><a class="button ${primary}" href="${link('/keys/new')}">Create
+      key</a></p>`],
+  request: ({ base }, portal) => {
+    const route = findRoute(portal, 'listProducts');
+    return ['Make your first API call', html`
+      <p>Run this in a terminal, with your key instead of YOUR_KEY. This step is done when the
+        request arrives.</p>
+      ${route && copyable('first-call', formatCurl(route, base.url, 'YOUR_KEY'))}`];
+  },
+  webhook: ({ link }, _portal, { webhook }, primary) => ['Receive changes with a webhook', webhook
+    ? html`<p>Send a test message, and see your server's response.</p>
+      <p class="actions"><a class="button ${primary}"
+        href="${link(`/webhooks/${formatWebhookId(webhook)}`)}">Test your webhook</a></p>`
+    : html`<p>The server sends each change to a URL of yours. Send it a test message to see it
+        arrive.</p>
+      <p class="actions"><a class="button ${primary}" href="${link('/webhooks/new')}">New
+        webhook</a></p>`],
+};

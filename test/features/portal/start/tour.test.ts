@@ -1,0 +1,100 @@
+/** The first steps of a new shop: done by its data, hidden by a cookie. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { TOUR_LIFE_MS } from '../../../../src/features/portal/limits.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeProduct, startServer } from '../../../support/server.ts';
+import { OK, startReceiver } from '../../webhooks/receiver.ts';
+import { LOCAL } from '../../webhooks/routes.ts';
+import { openShop, readText, type Shop } from '../page-client.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+
+async function start(t: TestContext) {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
+  return { server, clock, shop: await openShop(server) };
+}
+
+async function readDone({ user }: Shop): Promise<string[]> {
+  const answer = await user.get('/portal/start/progress');
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  return answer.json().done;
+}
+
+function call({ send }: Shop, path: string, body: object) {
+  const headers = { 'content-type': 'application/json' };
+  return send({ method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) });
+}
+
+test('is done step by step, as the data says', async (t) => {
+  const { shop, server } = await start(t);
+  const { user, sellerId } = shop;
+  assert.deepEqual(await readDone(shop), ['key']); // opened with the shop
+  const page = await user.get('/portal');
+  assertPage(page);
+  assert.match(readText(page.text), /Get started Add your products .* Use the sample catalogue/);
+  assert.match(page.text, /<li data-step="key" class="done">/);
+  await user.get('/portal/products/new');
+  await user.submit({ name: 'Mug', category: 'Bar', sku: 'M', price: '1', stock: '1' });
+  assert.deepEqual(await readDone(shop), ['products', 'key']);
+  await shop.send({ path: '/api/v1/products' });
+  const isUsed = async () => (await server.store.listKeys(
+    sellerId, { after: undefined, limit: 1 }))[0]?.lastUsedAt !== undefined;
+  while (!await isUsed()) await new Promise((resolve) => { setImmediate(resolve); });
+  assert.deepEqual(await readDone(shop), ['products', 'key', 'request']);
+  const receiver = await startReceiver(t);
+  receiver.answer = OK;
+  const { id } = (await call(shop, '/webhooks', { url: receiver.url })).json();
+  const next = await user.get('/portal/start');
+  assertPage(next);
+  assert.match(readText(next.text), /3 of 4 steps are done/);
+  assert.match(next.text, new RegExp(`class="button primary"\\s+href="/portal/webhooks/${id}"`));
+  await call(shop, `/webhooks/${id}/test`, {});
+  assert.deepEqual(await readDone(shop), ['products', 'key', 'request', 'webhook']);
+  assert.doesNotMatch(readText((await user.get('/portal')).text), /Get started/);
+  assertPage(await user.get('/portal/start'));
+});
+
+test('imports the sample catalogue through a preview', async (t) => {
+  const { shop: { user } } = await start(t);
+  await user.get('/portal');
+  const sample = await user.submit({}, { action: '/portal/import/sample' });
+  assert.match(sample.headers.location ?? '', /^\/portal\/import\/[\da-f-]{36}$/);
+  const preview = await user.follow();
+  assertPage(preview);
+  assert.match(readText(preview.text), /Preview of sample-catalogue\.csv .* Will be created 100/);
+});
+
+test('is hidden by a browser, and found again in the menu', async (t) => {
+  const { shop: { user } } = await start(t);
+  await user.get('/portal');
+  await user.submit({ tour: 'hidden' });
+  const hidden = await user.follow();
+  assertPage(hidden);
+  assert.match(readText(hidden.text), /Your catalogue is empty\. Get started/);
+  assert.doesNotMatch(hidden.text, /data-tour/);
+  assert.match(hidden.text, /<a href="\/portal\/start">Getting started<\/a>/);
+  assertPage(await user.get('/portal/start'));
+  await user.submit({ tour: 'shown' });
+  assert.match((await user.follow()).text, /data-tour/);
+});
+
+test('is no longer on the overview of a shop that is not new', async (t) => {
+  const { shop, clock, server } = await start(t);
+  assert.equal((await call(shop, '/products', makeProduct())).status, 201);
+  clock.now += TOUR_LIFE_MS;
+  const { user } = shop;
+  await user.get('/portal/sign-in');
+  await user.submit({ email: shop.email, password: shop.password });
+  assert.doesNotMatch((await user.get('/portal')).text, /data-tour/);
+  assert.match((await user.get('/portal/start')).text, /data-tour/);
+  await assertOwn(server, ['/start', '/start/progress']);
+});
+
+test('has no webhook step if webhooks are disabled', async (t) => {
+  const clock = makeClock();
+  const { user } = await openShop(await startServer(t, { portal: true, clock }));
+  const page = await user.get('/portal/start');
+  assertPage(page);
+  assert.match(readText(page.text), /1 of 3 steps are done/);
+});
