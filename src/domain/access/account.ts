@@ -61,6 +61,11 @@ const EMAIL = new RegExp(
 const DISTINCT_CHARACTERS_MIN = 5;
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 
+/** Whether a role includes another one. */
+export function includesRole(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) <= ROLES.indexOf(needed);
+}
+
 export function parseRole(text: string): ParseResult<Role> {
   const role = ROLES.find((known) => known === text);
   return role ? { value: role } : invalid('format', `Must be one of ${ROLES.join(', ')}.`);

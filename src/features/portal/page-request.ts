@@ -1,4 +1,5 @@
 /** Builds a signed-in user's request, also to show a form draft after the user signs in again. */
+import { includesRole, type Role } from '../../domain/access/account.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
@@ -9,6 +10,7 @@ import { redirect, renderErrorPage } from './html/page.ts';
 import {
   type AnonymousPageRequest, type Draft, type PageRequest, type Portal, ROOT,
 } from './route.ts';
+import { renderRoleNeeded } from './people/role-needed.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
 
 export function toSignedInRequest(
@@ -19,6 +21,7 @@ export function toSignedInRequest(
   const own = {
     ...request, user, account, position,
     by: { actorName: account.name, address },
+    may: (role: Role) => includesRole(account.role, role),
     isDraft: false,
     format: portal.formats.get(account),
     isSignedIn: async () =>
@@ -39,11 +42,12 @@ export async function showDraft(
   const { route, parameters } = portal.router.find('POST', draft.path);
   const user = await findSession(portal, token);
   const draftRoute = 'draft' in route ? route.draft : undefined;
-  if (!user || !draftRoute) return redirect(request.link('/'));
+  if (!user || !draftRoute || !('role' in route)) return redirect(request.link('/'));
   const own = toSignedInRequest({
     ...request, path: draft.path, parameters, query: new Form(),
     csrfToken: makeCsrfToken(token), user,
   }, user, portal);
+  if (!own.may(route.role)) return renderRoleNeeded(own, portal, route.role);
   try {
     return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
   } catch (error) {

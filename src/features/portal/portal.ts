@@ -1,6 +1,7 @@
 /**
- * The portal's request pipeline: checks the host, the session, the rate limits and each form's
- * origin, then calls the page handler from `routes.ts`. Errors are rendered as pages, too.
+ * The portal's request pipeline: checks the host, the session, the rate limits, each form's origin
+ * and the account's role, then calls the page handler from `routes.ts`. Errors are rendered as
+ * pages, too.
  */
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
@@ -22,6 +23,7 @@ import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { resolveOrigin } from './origin.ts';
 import { linkTo, toSignedInRequest } from './page-request.ts';
+import { renderRoleNeeded } from './people/role-needed.ts';
 import {
   type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
 } from './route.ts';
@@ -50,7 +52,7 @@ export function createPortal(options: PortalOptions = {}): Pages {
     assets: loadAssets(), passwords: new Passwords(), formats: new Formats(clock), router,
     isRegistrationOpen: openRegistration, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
-      ? [{ path: route.path, name: route.section }] : []),
+      ? [{ path: route.path, name: route.section, role: route.role }] : []),
   };
   let portal: Portal | undefined;
 
@@ -150,11 +152,18 @@ async function callPage(
       : keepDraft(request, portal, route.draft);
   }
   const own = toSignedInRequest(request, user, portal);
-  if (route.method === 'GET') return route.handle(own, portal);
-  if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
-  const form = await readOwnForm(request, secret);
-  // The session may have ended while the form was being received.
-  return await own.isSignedIn() ? route.handle(own, portal, form) : redirectToSignIn(request);
+  if (route.method === 'POST' && route.access === 'signed-in') {
+    const form = await readOwnForm(request, secret);
+    // The session may have ended, or its role changed, while the form was being received.
+    const current = await findSession(portal, readSessionToken(request.headers.cookie));
+    if (!current) return redirectToSignIn(request);
+    const sender = toSignedInRequest(request, current, portal);
+    return sender.may(route.role) ? route.handle(sender, portal, form)
+      : renderRoleNeeded(sender, portal, route.role);
+  }
+  if (!own.may(route.role)) return renderRoleNeeded(own, portal, route.role);
+  return route.method === 'GET' ? route.handle(own, portal)
+    : route.handle(own, portal, secret ?? '');
 }
 
 /** @throws AppError `browser_refused` if the portal did not show this form to this browser */

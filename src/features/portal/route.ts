@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import type { OpenStream } from '../../api/streams.ts';
-import type { Account, AccountReference } from '../../domain/access/account.ts';
+import type { Account, AccountReference, Role } from '../../domain/access/account.ts';
 import type { Requester } from '../../domain/access/audit.ts';
 import type { Passwords } from '../../domain/access/password.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
@@ -22,6 +22,13 @@ export function isPortalPath(path: string): boolean {
   return path === '/' || path === ROOT || path.startsWith(`${ROOT}/`);
 }
 
+/** An entry of the navigation, for accounts that may see its page. */
+interface Section {
+  readonly path: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
 /** Services that all pages share. */
 export interface Portal extends Services {
   readonly router: Router<PageRoute>;
@@ -30,7 +37,7 @@ export interface Portal extends Services {
   readonly limits: PortalLimits;
   readonly formats: Formats;
   /** The navigation's entries. */
-  readonly sections: readonly { readonly path: string; readonly name: string }[];
+  readonly sections: readonly Section[];
   /** State that pages keep between requests, such as uploads; closed with the portal. */
   readonly pageInstances: Instances<Portal>;
   readonly uploadFolder: string;
@@ -79,6 +86,8 @@ export interface PageRequest extends AnonymousPageRequest {
   readonly account: Account;
   /** Who makes the changes of this request. */
   readonly by: Requester;
+  /** Whether the account has this role, or one that includes it. For what a page shows. */
+  may(role: Role): boolean;
   /** The catalogue's position when the request arrived. */
   readonly position: number;
   readonly format: Format;
@@ -99,8 +108,11 @@ type PublicPage = RoutePattern & { readonly access: 'public' } & (
   | { readonly method: 'POST'; readonly handle: Submit<AnonymousPageRequest> }
 );
 
-/** A page for signed-in users; others are redirected to the sign-in, and back afterwards. */
-type SignedInPage = RoutePattern & { readonly access: 'signed-in' } & (
+/**
+ * A page for signed-in users; others are redirected to the sign-in, and back afterwards. `role` is
+ * the least role that it needs: `portal.ts` checks it before the handler.
+ */
+type SignedInPage = RoutePattern & { readonly access: 'signed-in'; readonly role: Role } & (
   | {
     readonly method: 'GET'; readonly handle: Show<PageRequest>;
     /** Its label in the navigation, which follows the order of the routes. */
@@ -112,6 +124,7 @@ type SignedInPage = RoutePattern & { readonly access: 'signed-in' } & (
 /** An upload: the handler reads the file and checks the CSRF token that precedes it. */
 interface UploadPage extends RoutePattern {
   readonly access: 'upload';
+  readonly role: Role;
   readonly method: 'POST';
   readonly handle: (request: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
 }

@@ -1,8 +1,9 @@
 /**
- * All pages of the portal; paths are below `/portal`. Each handler documents its statuses. Before
- * it runs, `portal.ts` may redirect to the sign-in (303) or reject the request (403, 404, 405, 429;
- * a form also with 400, 408, 413, 415). `draft` shows a form again if its session ended while the
- * user was filling it in.
+ * All pages of the portal; paths are below `/portal`. Each names the least role that it needs:
+ * reading the catalogue viewer; changing it editor; keys, webhooks, people and activity owner. Each
+ * handler documents its statuses. Before it runs, `portal.ts` may redirect to the sign-in (303) or
+ * reject the request (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` shows a
+ * form again if its session ended while the user was filling it in.
  */
 import { settingsForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
@@ -57,8 +58,12 @@ import { showWebhooks } from './webhooks/webhooks.ts';
 
 const publicGet = { method: 'GET', access: 'public' } as const;
 const publicPost = { method: 'POST', access: 'public' } as const;
-const get = { method: 'GET', access: 'signed-in' } as const;
-const post = { method: 'POST', access: 'signed-in' } as const;
+const viewerGet = { method: 'GET', access: 'signed-in', role: 'viewer' } as const;
+const viewerPost = { method: 'POST', access: 'signed-in', role: 'viewer' } as const;
+const editorGet = { method: 'GET', access: 'signed-in', role: 'editor' } as const;
+const editorPost = { method: 'POST', access: 'signed-in', role: 'editor' } as const;
+const ownerGet = { method: 'GET', access: 'signed-in', role: 'owner' } as const;
+const ownerPost = { method: 'POST', access: 'signed-in', role: 'owner' } as const;
 
 export const routes: readonly PageRoute[] = [
   {
@@ -73,110 +78,116 @@ export const routes: readonly PageRoute[] = [
   { ...publicPost, path: '/sign-in', handle: signIn },
   { ...publicGet, path: '/sign-in/code', handle: showSignInCode },
   { ...publicPost, path: '/sign-in/code', handle: signInWithCode },
-  { ...post, path: '/sign-out', handle: signOut },
+  { ...viewerPost, path: '/sign-out', handle: signOut },
   { ...publicPost, path: '/theme', handle: switchTheme },
 
-  { ...get, path: '/', section: 'Overview', handle: showOverview },
+  { ...viewerGet, path: '/', section: 'Overview', handle: showOverview },
 
-  { ...get, path: '/products', section: 'Products', handle: showProducts },
-  { ...get, path: '/products/new', handle: newProductForm.show },
-  { ...post, path: '/products/new', handle: newProductForm.submit, draft: newProductForm.draft },
-  { ...post, path: '/products/selection', handle: actOnSelection },
-  { ...get, path: '/products/grid', handle: showGrid },
-  { ...post, path: '/products/grid', handle: saveGrid, draft: gridDraft },
-  { ...get, path: '/products/{id}', handle: showProduct },
-  { ...post, path: '/products/{id}', handle: editProduct, draft: editDraft },
+  { ...viewerGet, path: '/products', section: 'Products', handle: showProducts },
+  { ...editorGet, path: '/products/new', handle: newProductForm.show },
   {
-    ...post, path: '/products/{id}/stock',
+    ...editorPost, path: '/products/new',
+    handle: newProductForm.submit, draft: newProductForm.draft,
+  },
+  { ...editorPost, path: '/products/selection', handle: actOnSelection },
+  { ...editorGet, path: '/products/grid', handle: showGrid },
+  { ...editorPost, path: '/products/grid', handle: saveGrid, draft: gridDraft },
+  { ...viewerGet, path: '/products/{id}', handle: showProduct },
+  { ...editorPost, path: '/products/{id}', handle: editProduct, draft: editDraft },
+  {
+    ...editorPost, path: '/products/{id}/stock',
     handle: stocktakeForm.submit, draft: stocktakeForm.draft,
   },
   {
-    ...post, path: '/products/{id}/adjust',
+    ...editorPost, path: '/products/{id}/adjust',
     handle: adjustmentForm.submit, draft: adjustmentForm.draft,
   },
-  { ...get, path: '/products/{id}/delete', handle: showDeletion },
-  { ...post, path: '/products/{id}/delete', handle: deleteProduct },
+  { ...editorGet, path: '/products/{id}/delete', handle: showDeletion },
+  { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
 
-  { ...get, path: '/live', handle: followLive },
+  { ...viewerGet, path: '/live', handle: followLive },
 
-  { ...get, path: '/search', handle: showSearch },
+  { ...viewerGet, path: '/search', handle: showSearch },
 
-  { ...get, path: '/export', handle: exportFile },
+  { ...viewerGet, path: '/export', handle: exportFile },
 
-  { ...get, path: '/import', section: 'Import and export', handle: showImports },
-  { method: 'POST', access: 'upload', path: '/import', handle: uploadFile },
-  { ...post, path: '/import/sample', handle: importSample },
-  { ...get, path: '/import/{id}', handle: showImport },
-  { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
-  { ...post, path: '/import/{id}/commit', handle: commitImport },
-  { ...post, path: '/import/{id}/cancel', handle: cancelImport },
-  { ...post, path: '/import/{id}/discard', handle: discardImport },
-  { ...get, path: '/import/{id}/refused', handle: downloadRejectedRows },
+  { ...viewerGet, path: '/import', section: 'Import and export', handle: showImports },
+  { method: 'POST', access: 'upload', role: 'editor', path: '/import', handle: uploadFile },
+  { ...editorPost, path: '/import/sample', handle: importSample },
+  { ...viewerGet, path: '/import/{id}', handle: showImport },
+  { ...editorPost, path: '/import/{id}', handle: changeImport, draft: importDraft },
+  { ...editorPost, path: '/import/{id}/commit', handle: commitImport },
+  { ...editorPost, path: '/import/{id}/cancel', handle: cancelImport },
+  { ...editorPost, path: '/import/{id}/discard', handle: discardImport },
+  { ...viewerGet, path: '/import/{id}/refused', handle: downloadRejectedRows },
 
-  { ...get, path: '/imports', handle: showRecords },
-  { ...get, path: '/imports/{import_id}', handle: showRecord },
-  { ...post, path: '/imports/{import_id}/revert', handle: previewRevert },
+  { ...viewerGet, path: '/imports', handle: showRecords },
+  { ...viewerGet, path: '/imports/{import_id}', handle: showRecord },
+  { ...editorPost, path: '/imports/{import_id}/revert', handle: previewRevert },
 
-  { ...get, path: '/changes', section: 'Changes', handle: showChanges },
-  { ...get, path: '/movements', handle: showMovements },
-  { ...get, path: '/movements/export', handle: exportMovementList },
+  { ...viewerGet, path: '/changes', section: 'Changes', handle: showChanges },
+  { ...viewerGet, path: '/movements', handle: showMovements },
+  { ...viewerGet, path: '/movements/export', handle: exportMovementList },
 
-  { ...post, path: '/changes/{position}/undo', handle: undoChange },
+  { ...editorPost, path: '/changes/{position}/undo', handle: undoChange },
 
-  { ...get, path: '/keys', section: 'API keys', handle: showKeys },
-  { ...get, path: '/keys/new', handle: keyForm.show },
-  { ...post, path: '/keys/new', handle: keyForm.submit, draft: keyForm.draft },
-  { ...get, path: '/keys/find', handle: showFindKey },
-  { ...post, path: '/keys/find', handle: findKey },
-  { ...get, path: '/keys/{key_id}', handle: showKey },
-  { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
-  { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
-  { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
+  { ...ownerGet, path: '/keys', section: 'API keys', handle: showKeys },
+  { ...ownerGet, path: '/keys/new', handle: keyForm.show },
+  { ...ownerPost, path: '/keys/new', handle: keyForm.submit, draft: keyForm.draft },
+  { ...ownerGet, path: '/keys/find', handle: showFindKey },
+  { ...ownerPost, path: '/keys/find', handle: findKey },
+  { ...ownerGet, path: '/keys/{key_id}', handle: showKey },
+  { ...ownerPost, path: '/keys/{key_id}/rotate', handle: rotateKey },
+  { ...ownerGet, path: '/keys/{key_id}/revoke', handle: showRevocation },
+  { ...ownerPost, path: '/keys/{key_id}/revoke', handle: revokeKey },
 
-  { ...get, path: '/leaked', handle: showLeaked },
-  { ...post, path: '/leaked', handle: findLeaked },
-  { ...get, path: '/leaked/{key_id}', handle: showLeakedKey },
-  { ...post, path: '/leaked/{key_id}/revoke', handle: revokeLeaked },
-  { ...post, path: '/leaked/{key_id}/replace', handle: replaceLeaked },
+  { ...ownerGet, path: '/leaked', handle: showLeaked },
+  { ...ownerPost, path: '/leaked', handle: findLeaked },
+  { ...ownerGet, path: '/leaked/{key_id}', handle: showLeakedKey },
+  { ...ownerPost, path: '/leaked/{key_id}/revoke', handle: revokeLeaked },
+  { ...ownerPost, path: '/leaked/{key_id}/replace', handle: replaceLeaked },
 
-  { ...get, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
-  { ...get, path: '/webhooks/new', handle: showWebhookForm },
-  { ...post, path: '/webhooks/new', handle: saveWebhook, draft: webhookDraft },
-  { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
-  { ...get, path: '/webhooks/{webhook_id}/attempts/{n}', handle: showAttempt },
-  { ...post, path: '/webhooks/{webhook_id}/attempts/{n}/resend', handle: resendMessage },
-  { ...post, path: '/webhooks/{webhook_id}/retry', handle: retryNow },
-  { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookForm },
-  { ...post, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
-  { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
-  { ...post, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
-  { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook, draft: replayDraft },
-  { ...post, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
-  { ...get, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
-  { ...post, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
+  { ...ownerGet, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
+  { ...ownerGet, path: '/webhooks/new', handle: showWebhookForm },
+  { ...ownerPost, path: '/webhooks/new', handle: saveWebhook, draft: webhookDraft },
+  { ...ownerGet, path: '/webhooks/{webhook_id}', handle: showWebhook },
+  { ...ownerGet, path: '/webhooks/{webhook_id}/attempts/{n}', handle: showAttempt },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/attempts/{n}/resend', handle: resendMessage },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/retry', handle: retryNow },
+  { ...ownerGet, path: '/webhooks/{webhook_id}/edit', handle: showWebhookForm },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
+  {
+    ...ownerPost, path: '/webhooks/{webhook_id}/replay',
+    handle: replayWebhook, draft: replayDraft,
+  },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
+  { ...ownerGet, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
 
-  { ...get, path: '/api', section: 'API', handle: showApi },
-  { ...get, path: '/api/problems', handle: showProblems },
-  { ...get, path: '/api/{operation}', handle: showOperation },
+  { ...viewerGet, path: '/api', section: 'API', handle: showApi },
+  { ...viewerGet, path: '/api/problems', handle: showProblems },
+  { ...viewerGet, path: '/api/{operation}', handle: showOperation },
 
-  { ...get, path: '/activity', section: 'Activity', handle: showActivity },
+  { ...ownerGet, path: '/activity', section: 'Activity', handle: showActivity },
 
-  { ...get, path: '/start', handle: showStart, section: 'Getting started' },
-  { ...post, path: '/start', handle: switchTour },
-  { ...get, path: '/start/progress', handle: showProgress },
+  { ...viewerGet, path: '/start', handle: showStart, section: 'Getting started' },
+  { ...editorPost, path: '/start', handle: switchTour },
+  { ...viewerGet, path: '/start/progress', handle: showProgress },
 
-  { ...get, path: '/account', section: 'Account', handle: settingsForm.show },
-  { ...post, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
-  { ...get, path: '/account/shop', handle: shopForm.show },
-  { ...post, path: '/account/shop', handle: shopForm.submit, draft: shopForm.draft },
-  { ...get, path: '/account/email', handle: emailForm.show },
-  { ...post, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
-  { ...get, path: '/account/password', handle: passwordForm.show },
-  { ...post, path: '/account/password', handle: passwordForm.submit },
-  { ...get, path: '/account/second-step', handle: showTwoFactor },
-  { ...post, path: '/account/second-step', handle: enableTwoFactor },
-  { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
-  { ...post, path: '/account/second-step/off', handle: turnOffForm.submit },
-  { ...get, path: '/account/sessions', handle: showSessions },
-  { ...post, path: '/account/sessions', handle: endSessions },
+  { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
+  { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
+  { ...editorGet, path: '/account/shop', handle: shopForm.show },
+  { ...editorPost, path: '/account/shop', handle: shopForm.submit, draft: shopForm.draft },
+  { ...viewerGet, path: '/account/email', handle: emailForm.show },
+  { ...viewerPost, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
+  { ...viewerGet, path: '/account/password', handle: passwordForm.show },
+  { ...viewerPost, path: '/account/password', handle: passwordForm.submit },
+  { ...viewerGet, path: '/account/second-step', handle: showTwoFactor },
+  { ...viewerPost, path: '/account/second-step', handle: enableTwoFactor },
+  { ...viewerPost, path: '/account/second-step/codes', handle: makeRecoveryCodes },
+  { ...viewerPost, path: '/account/second-step/off', handle: turnOffForm.submit },
+  { ...viewerGet, path: '/account/sessions', handle: showSessions },
+  { ...viewerPost, path: '/account/sessions', handle: endSessions },
 ];

@@ -190,7 +190,7 @@ export async function makeAccount(
 }
 
 /** In the PHC string format, with the least that argon2 takes. */
-function hashCheaply(password: string): string {
+export function hashCheaply(password: string): string {
   const nonce = Buffer.from('a salt for tests');
   const hash = argon2Sync('argon2id', {
     message: password, nonce, memory: 8, passes: 1, parallelism: 1, tagLength: 32,

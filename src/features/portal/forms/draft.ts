@@ -61,7 +61,9 @@ export async function encryptDraft(
 export async function decryptDraft(
   request: AnonymousPageRequest, portal: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
-  return decryptValue(portal, encrypted, contextOf(request));
+  const draft = await decryptValue<Draft>(portal, encrypted, contextOf(request));
+  // One from when a seller had a single account names none. The cast: that account is number 1.
+  return draft && { ...draft, accountId: draft.accountId ?? 1 as AccountId };
 }
 
 /** The encrypted draft in a sign-in form; empty without one. */

@@ -74,7 +74,8 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
     </form>
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
-    <ul>${portal.sections.map(({ path, name }) => renderSection(request, path, name))}</ul>
+    <ul>${portal.sections.filter(({ role }) => request.may(role))
+      .map(({ path, name }) => renderSection(request, path, name))}</ul>
     ${renderThemeSwitch(request)}
   </nav>
 <main id="main" tabindex="-1"><h1>${page.heading ?? page.title}</h1>
