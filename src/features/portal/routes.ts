@@ -13,6 +13,8 @@ import { shopForm } from './account/shop.ts';
 import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
+import { showCategories } from './categories/categories.ts';
+import { renameForm } from './categories/rename-category.ts';
 import { followLive, showChanges } from './changes/changes.ts';
 import { exportMovementList, showMovements } from './changes/movements.ts';
 import { undoChange } from './history/undo.ts';
@@ -104,6 +106,13 @@ export const routes: readonly PageRoute[] = [
   },
   { ...editorGet, path: '/products/{id}/delete', handle: showDeletion },
   { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
+
+  { ...viewerGet, path: '/categories', handle: showCategories },
+  { ...editorGet, path: '/categories/rename', handle: renameForm.show },
+  {
+    ...editorPost, path: '/categories/rename',
+    handle: renameForm.submit, draft: renameForm.draft,
+  },
 
   { ...viewerGet, path: '/live', handle: followLive },
 

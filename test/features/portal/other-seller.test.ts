@@ -79,6 +79,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],
   '/products/selection': ['product', (page) => ({ page, row: '0', action: 'delete' })],
   '/products/grid': ['product', (id) => ({ row: `${id} 1 100`, stock: '5', price: '2' })],
+  '/categories/rename': ['sku', (from) => ({ from, to: 'a' })],
   '/products/new': ['sku', (sku) => ({ ...product, sku })],
   '/webhooks/new': ['url', (url) => ({ url, types: 'stock' })],
 };

@@ -16,6 +16,7 @@ const LARGEST = 1_000_000_000;
 export function testTotals(prepare: PrepareStore): void {
   testSums(prepare);
   testLowStock(prepare);
+  testCategories(prepare);
   testCounts(prepare);
 }
 
@@ -79,6 +80,29 @@ function testSums(prepare: PrepareStore): void {
       assert.deepEqual([products, units, valueMinor], expected[index]);
       assert.equal(await store.countLowStock(sellerId, { stockMax: LARGEST, limit: 9 }, 1), 1);
     }
+  });
+}
+
+function testCategories(prepare: PrepareStore): void {
+  test('lists the categories with their products, in pages', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [actor, other] = [await makeActor(store), await makeActor(store)];
+    const { sellerId } = actor;
+    await store.createProduct(other, makeNewProduct({ category: 'Another seller' }));
+    const list = async (from: string | undefined, limit: number) => {
+      const position = (await store.findSeller(sellerId))?.position ?? NaN;
+      const found = await store.listCategories(sellerId, { from, limit }, position);
+      return found.map(({ category, products }) => `${category} ${products}`);
+    };
+    assert.deepEqual(await list(undefined, 9), []);
+    const categories = ['Cups', 'cups', 'Émail', 'Cups', 'Mugs'];
+    await store.importProducts(
+      actor, categories.map((category) => makeNewProduct({ category })), 'create',
+    );
+    assert.deepEqual(await list(undefined, 9), ['Cups 2', 'Mugs 1', 'cups 1', 'Émail 1']);
+    assert.deepEqual(await list(undefined, 2), ['Cups 2', 'Mugs 1']);
+    assert.deepEqual(await list('Mugs', 2), ['Mugs 1', 'cups 1']);
+    assert.deepEqual(await list('Muh', 1), ['cups 1']);
   });
 }
 

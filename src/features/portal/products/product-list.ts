@@ -57,7 +57,8 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">
-        <a class="button primary" href="${link('/products/new')}">New product</a></p>
+        <a class="button primary" href="${link('/products/new')}">New product</a>
+        <a class="button" href="${link('/categories')}">Categories</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
       ${selectionForm(request, {
     products: page.rows, total, list: listQuery(request, request.query),

@@ -22,6 +22,11 @@ const SECTION_WORDS: Readonly<Record<string, string>> = {
 /** Pages that are not in the navigation. */
 const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
   { path: '/products/new', title: 'New product', words: 'create add item' },
+  {
+    path: '/products/grid', title: 'Edit stock and price',
+    words: 'bulk grid spreadsheet many several prices quantities',
+  },
+  { path: '/categories', title: 'Categories', words: 'category rename merge group' },
   { path: '/imports', title: 'Imports', words: 'records runs uploads stock syncs revert undo' },
   { path: '/keys/new', title: 'Create API key', words: 'new token add' },
   { path: '/keys/find', title: 'Find an API key', words: 'paste identify which token' },

@@ -14,7 +14,8 @@ export async function startBulk(
   return redirectToJob(request, await previewBulk(request, portal, order));
 }
 
-async function previewBulk(
+/** The job with the preview, which may still run. @throws AppError as `startBulk` */
+export async function previewBulk(
   request: PageRequest, portal: Portal, order: BulkOrder,
 ): Promise<ImportJob> {
   const { account: { sellerId, currency }, address, position } = request;

@@ -1,0 +1,62 @@
+/** The categories of a shop, each with the number of its products. */
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Category } from '../../../store/search-store.ts';
+import { flashNotice, numeric, pager, table } from '../html/elements.ts';
+import { html, shorten } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+/** Bytes of a category on the page; the rest is cut off. */
+const CATEGORY_BYTES = 120;
+/** Of all rows of a page; of one row without its links; and links in a row. */
+const [ROWS_LIMIT_BYTES, ROW_BYTES, LINKS] = [36 * 1024, 500, 2];
+
+const FLASH = new Map([['gone', 'That category has no products any more.']]);
+
+/** GET /portal/categories: 200, 503 */
+export async function showCategories(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position, query, link } = request;
+  const from = query.get('from') || undefined;
+  const found = await portal.store.listCategories(
+    sellerId, { from, limit: PORTAL_PAGE_PRODUCTS + 1 }, position,
+  );
+  const rows = fitPage(found);
+  const next = found[rows.length]?.category;
+  return renderPage(request, portal, {
+    title: 'Categories',
+    content: html`${flashNotice(request, FLASH)}
+      <p>Each product has one category. Renaming a category changes all of its products at
+        once.</p>
+      ${table({
+    caption: 'Categories',
+    columns: ['Category', numeric('Products'), 'Action'],
+    rows: rows.map((one) => renderRow(request, one)),
+    empty: html`<p>No ${from !== undefined && 'more '}categories.
+      <a href="${link('/products')}">Show products</a></p>`,
+  })}
+      ${pager('Pages of categories', from === undefined ? undefined : link('/categories'),
+    next === undefined ? undefined : link('/categories', new URLSearchParams({ from: next })))}`,
+  });
+}
+
+/** A page ends early if its names are long, since links contain them whole. */
+function fitPage(found: readonly Category[]): readonly Category[] {
+  let bytes = 0;
+  const end = found.findIndex(({ category }, index) => {
+    bytes += ROW_BYTES + LINKS * encodeURIComponent(category).length;
+    return index > 0 && bytes > ROWS_LIMIT_BYTES;
+  });
+  return found.slice(0, Math.min(end < 0 ? found.length : end, PORTAL_PAGE_PRODUCTS));
+}
+
+function renderRow({ format, link }: PageRequest, { category, products }: Category) {
+  const query = new URLSearchParams({ category });
+  const name = shorten(category, CATEGORY_BYTES);
+  return [
+    html`<a href="${link('/products', query)}"><bdi>${name}</bdi></a>`,
+    format.number(products),
+    html`<a href="${link('/categories/rename', query)}">Rename<span class="hidden">
+      ${name}</span></a>`,
+  ];
+}
