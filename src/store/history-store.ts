@@ -102,6 +102,54 @@ export interface StockDay {
   readonly unitsOut: number;
 }
 
+/** What the changes of a day added. */
+export interface StockDayChange {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly units: bigint;
+  /** Of the stock, in minor units; undefined if the history no longer has all prices. */
+  readonly valueMinor: bigint | undefined;
+}
+
+/** Positions up to `upTo`, from a time on, in milliseconds since 1970. */
+interface StockSumsQuery {
+  readonly since: number;
+  /** Exclusive. */
+  readonly after: number;
+  /** Inclusive. */
+  readonly upTo: number;
+}
+
+export interface StockSums {
+  /** Days with changes, newest first. The oldest one may be incomplete if not all was read. */
+  readonly days: readonly StockDayChange[];
+  /** Changes after this position were read. */
+  readonly after: number;
+  /** Whether they are all since `since`: the others are pruned, or too many. */
+  readonly isWhole: boolean;
+}
+
+export interface MoversQuery extends StockSumsQuery {
+  /** Products in each list. */
+  readonly limit: number;
+}
+
+/** How many units of a product moved. */
+export interface ProductMoves {
+  readonly productId: ProductId;
+  /** The newest one. */
+  readonly sku: Sku;
+  readonly unitsIn: number;
+  readonly unitsOut: number;
+}
+
+export interface TopMovers {
+  /** By the units that each list is sorted by, most first. */
+  readonly most: Readonly<Record<'unitsIn' | 'unitsOut', readonly ProductMoves[]>>;
+  /** Undefined if all movements were read; else the time of the oldest one that was. */
+  readonly since: number | undefined;
+}
+
 export interface HistoryStore {
   /**
    * The changes after a position. A page may have fewer than `limit` even if more follow.
@@ -158,6 +206,10 @@ export interface HistoryStore {
   findProductAt(
     sellerId: SellerId, target: ProductTarget, position: number,
   ): Promise<Product | undefined>;
+  /** Reads the history in slices, which takes seconds for a million changes. */
+  sumStockChanges(sellerId: SellerId, query: StockSumsQuery): Promise<StockSums>;
+  /** The products with the most units moved in and out. Reads a limited number of changes. */
+  listTopMovers(sellerId: SellerId, query: MoversQuery): Promise<TopMovers>;
   /** The days on which stock moved, in order. The first one may be partly pruned. */
   listStockDays(sellerId: SellerId, query: StockDayQuery): Promise<readonly StockDay[]>;
   /**

@@ -88,6 +88,9 @@ export const LEDGER_STEPS_LIMIT = 40;
  * ledger are counted to a tenth of it, since each of their changes is read by itself.
  */
 export const LIST_COUNT_LIMIT = 10_000;
+/** Newest changes of a period that its sums read, and that find its top movers. */
+export const STOCK_SUMS_CHANGES_LIMIT = 2_000_000;
+export const TOP_MOVERS_CHANGES_LIMIT = 100_000;
 /** Deleted products whose movements are found by a former SKU; each takes a query. */
 export const LEDGER_PRODUCTS_LIMIT = 100;
 

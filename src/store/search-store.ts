@@ -20,6 +20,11 @@ export interface CatalogueTotals {
   readonly valueMinor: bigint;
 }
 
+/** The totals, and the position at which they were read. */
+export interface TotalsAt extends CatalogueTotals {
+  readonly position: number;
+}
+
 export interface LowStockQuery {
   /** Counts products with at most this stock. */
   readonly stockMax: number;
@@ -54,7 +59,7 @@ interface ProductExport {
 
 export interface SearchStore {
   searchProducts(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage>;
-  readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals>;
+  readTotals(sellerId: SellerId, position: number): Promise<TotalsAt>;
   /** How many products match. Undefined if that takes too long to find out. */
   countProducts(
     sellerId: SellerId, filter: ProductFilter, position: number,

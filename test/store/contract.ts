@@ -25,6 +25,7 @@ import { testSearch } from './contract/search.ts';
 import { testSellers } from './contract/sellers.ts';
 import { testSessions } from './contract/sessions.ts';
 import { testStockDays } from './contract/stock-days.ts';
+import { testStockSums } from './contract/stock-sums.ts';
 import { testThrottles } from './contract/throttles.ts';
 import { testTotals } from './contract/totals.ts';
 import { testWatching } from './contract/watching.ts';
@@ -55,6 +56,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testHistory(prepare);
     testStockDays(prepare);
     testSearch(prepare);
+    testStockSums(prepare);
     testTotals(prepare);
     testWrites(prepare);
     testWatching(prepare);

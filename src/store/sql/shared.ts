@@ -18,6 +18,7 @@ import { ledgerQueries } from './history/ledger-queries.ts';
 import { pastQueries } from './history/past-queries.ts';
 import { revertQueries } from './history/revert-queries.ts';
 import { stockDayQueries } from './history/stock-days.ts';
+import { stockQueries } from './history/stock-queries.ts';
 import { idempotencyMutations, idempotencyQueries } from './idempotency.ts';
 import type { MutationsOf } from './port-methods.ts';
 import type { Sql } from './sql.ts';
@@ -29,6 +30,7 @@ export function sharedQueries(sql: Sql) {
   return {
     ...sellerQueries(sql), ...keyQueries(sql), ...usageQueries(sql),
     ...ledgerQueries(sql), ...pastQueries(sql), ...revertQueries(sql), ...stockDayQueries(sql),
+    ...stockQueries(sql),
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
     ...auditQueries(sql), ...columnMappingQueries(sql),

@@ -65,10 +65,9 @@ export async function countProducts(
 ): Promise<ListCount> {
   const values: Value[] = [sellerId, COUNTED_ROWS];
   const conditions = conditionsOf(filter, position, (value) => `$${values.push(value)}`);
-  const [row = {}] = await query(`
-    SELECT count(*) AS products FROM (
-      SELECT FROM product AS p WHERE ${['p.seller_id = $1', ...conditions].join(' AND ')} LIMIT $2
-    ) AS counted`, ...values);
+  const where = ['p.seller_id = $1', ...conditions].join(' AND ');
+  const [row = {}] = await query(`SELECT count(*) AS products FROM (
+    SELECT FROM product AS p WHERE ${where} LIMIT $2) AS counted`, ...values);
   return toListCount(readInteger(row, 'products'));
 }
 

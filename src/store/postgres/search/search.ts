@@ -16,7 +16,8 @@ import { countProducts, searchProducts } from './product-search.ts';
 
 /** Sums are exact: numeric has no limit. */
 const READ_TOTALS = `
-  SELECT count(*) AS products, coalesce(sum(p.stock), 0)::text AS units,
+  SELECT (SELECT position FROM seller WHERE id = $1) AS position, count(*) AS products,
+    coalesce(sum(p.stock), 0)::text AS units,
     coalesce(sum(p.stock::numeric * p.price_minor), 0)::text AS value_minor
   FROM product AS p WHERE p.seller_id = $1`;
 const COUNT_LOW_STOCK = `
@@ -33,7 +34,7 @@ export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'l
     async readTotals(sellerId) {
       const [row = {}] = await query(READ_TOTALS, sellerId);
       return {
-        products: readInteger(row, 'products'),
+        position: readInteger(row, 'position'), products: readInteger(row, 'products'),
         units: BigInt(readText(row, 'units')),
         valueMinor: BigInt(readText(row, 'value_minor')),
       };

@@ -16,11 +16,14 @@ import { PastCatalogue } from './past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './pruning-jobs.ts';
 import type {
   Awaitable, CollapsedQueries, LedgerQueries, PastQueries, PruningQueries, RevertQueries,
+  StockQueries,
 } from './queries.ts';
 import { startRevert } from './revert.ts';
+import { listTopMovers, sumStockChanges } from './stock-sums.ts';
 
 interface Queries
-  extends LedgerQueries, CollapsedQueries, PastQueries, RevertQueries, PruningQueries {
+  extends LedgerQueries, CollapsedQueries, PastQueries, RevertQueries, PruningQueries,
+  StockQueries {
   /** Milliseconds since 1970; 0 or undefined if there is none. */
   findNewestTime(): Awaitable<number | undefined>;
   readLevels(
@@ -43,7 +46,7 @@ interface HistoryMethodsOptions {
 type HistoryMethods = Pick<Store,
   | 'listMovements' | 'countMovements' | 'listCollapsedChanges' | 'findPreviousSnapshots'
   | 'findPositionAt' | 'listStockAt' | 'listProductsAt' | 'findProductAt' | 'findNewestTime'
-  | 'startRevert' | 'pruneHistory' | 'pruneIdempotency'
+  | 'sumStockChanges' | 'listTopMovers' | 'startRevert' | 'pruneHistory' | 'pruneIdempotency'
 >;
 
 export function historyMethods(
@@ -55,6 +58,12 @@ export function historyMethods(
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
     countMovements: (sellerId, query) => ledger.countMovements(sellerId, query),
     listCollapsedChanges: async (sellerId, query) => listCollapsedChanges(
+      queries, sellerId, query, await ledger.findSpan(sellerId, { ...query, filter: query }),
+    ),
+    sumStockChanges: async (sellerId, query) => sumStockChanges(
+      queries, sellerId, await ledger.findSpan(sellerId, { ...query, filter: query }),
+    ),
+    listTopMovers: async (sellerId, query) => listTopMovers(
       queries, sellerId, query, await ledger.findSpan(sellerId, { ...query, filter: query }),
     ),
     findPreviousSnapshots: (sellerId, positions) =>

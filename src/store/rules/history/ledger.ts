@@ -12,12 +12,7 @@ import {
 } from '../../limits.ts';
 import type { ListCount } from '../../write.ts';
 import { assertReached } from '../history.ts';
-import type { LedgerQueries, Span } from './queries.ts';
-
-/** A span of the history, and where the history begins. */
-interface KeptSpan extends Span {
-  readonly prunedTo: number;
-}
+import type { KeptSpan, LedgerQueries, Span } from './queries.ts';
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 

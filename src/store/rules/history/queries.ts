@@ -23,6 +23,11 @@ export interface Span {
   readonly upTo: number;
 }
 
+/** A span of the history, and where the history begins. */
+export interface KeptSpan extends Span {
+  readonly prunedTo: number;
+}
+
 /** A time in the history of a seller. */
 export interface TimePosition {
   readonly reach: Reach;
@@ -166,6 +171,34 @@ export interface PastQueries extends ReachQueries, SnapshotQueries, ProductQueri
   ): Awaitable<ProductId | undefined>;
   /** The first product in a span that gave up this SKU for another one. Scans the span. */
   findRename(sellerId: SellerId, sku: Sku, span: Span): Awaitable<ProductId | undefined>;
+}
+
+/** What a change did to the stock of a product, and its snapshot, which has the price. */
+export interface StockEffect {
+  readonly position: number;
+  readonly type: ChangeType;
+  readonly productId: ProductId;
+  readonly sku: Sku;
+  readonly at: number;
+  readonly before: number;
+  readonly after: number;
+  readonly snapshot: string | undefined;
+}
+
+/** The price of a product now, and the position since when it has it or longer. */
+export interface CurrentPrice {
+  readonly productId: ProductId;
+  readonly priceMinor: number;
+  readonly since: number;
+}
+
+export interface StockQueries extends SnapshotQueries, Pick<ProductQueries, 'findSeller'> {
+  /** Changes of a span, newest first. */
+  scanStock(sellerId: SellerId, span: Span, limit: number): Awaitable<readonly StockEffect[]>;
+  /** Of those of these products that exist. */
+  listCurrentPrices(
+    sellerId: SellerId, ids: readonly ProductId[],
+  ): Awaitable<readonly CurrentPrice[]>;
 }
 
 export interface RevertQueries

@@ -8,7 +8,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductFilter, ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type {
-  CatalogueTotals, Category, CategoryQuery, ExportQuery, LowStockQuery,
+  Category, CategoryQuery, ExportQuery, LowStockQuery, TotalsAt,
 } from '../../search-store.ts';
 import type { ProductRow } from '../../sql/product-rows.ts';
 import type { ListCount } from '../../write.ts';
@@ -45,7 +45,7 @@ export interface SearchResults {
   readonly export: {
     readonly export: number; readonly currency: Currency; readonly position: number;
   };
-  readonly totals: CatalogueTotals;
+  readonly totals: TotalsAt;
   /** Null if it is not known. */
   readonly count: ListCount | null;
   readonly categories: readonly Category[];

@@ -174,7 +174,7 @@ export class SearchService {
       case 'export':
         return this.#exports.start(request);
       case 'totals':
-        return { products, units, valueMinor };
+        return { products, units, valueMinor, position };
       case 'count':
         return finder.count(ordinal, request.filter, products);
       case 'lowStock':

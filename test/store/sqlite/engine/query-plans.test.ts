@@ -14,6 +14,7 @@ import { ledgerQueries } from '../../../../src/store/sql/history/ledger-queries.
 import { pastQueries } from '../../../../src/store/sql/history/past-queries.ts';
 import { revertQueries } from '../../../../src/store/sql/history/revert-queries.ts';
 import { stockDayQueries } from '../../../../src/store/sql/history/stock-days.ts';
+import { stockQueries } from '../../../../src/store/sql/history/stock-queries.ts';
 import { idempotencyQueries } from '../../../../src/store/sql/idempotency.ts';
 import { prepareRunOnce } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
 import { usageQueries } from '../../../../src/store/sql/access/key-usage.ts';
@@ -126,6 +127,7 @@ function prepareAll(db: DatabaseSync): void {
   importQueries(sql);
   idempotencyQueries(sql);
   stockDayQueries(sql);
+  stockQueries(sql);
   productQueries(db);
   webhookQueries(sqlOf(db));
   dueWebhookQueries(db);

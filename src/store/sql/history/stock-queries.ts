@@ -1,0 +1,45 @@
+/** The queries behind the stock over time: what changes did to it, and what products cost. */
+import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { CurrentPrice, Span, StockEffect } from '../../rules/history/queries.ts';
+import { readId, readInteger, readOptional, readText } from '../row.ts';
+import type { Sql } from '../sql.ts';
+
+export function stockQueries(sql: Sql) {
+  const scan = sql.prepare(`
+    SELECT position, type, product_id, sku, at, stock_before, stock_after, product FROM change
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+    ORDER BY position DESC LIMIT :limit`);
+  const listPrices = sql.prepare(`
+    SELECT id, price_minor, snapshot_position FROM product
+    WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
+  return {
+    async scanStock(
+      sellerId: SellerId, { after, upTo }: Span, limit: number,
+    ): Promise<StockEffect[]> {
+      const rows = await scan.all({ sellerId, after, upTo, limit });
+      return rows.map((row) => ({
+        position: readInteger(row, 'position'),
+        // The columns match these types and brands.
+        type: readText(row, 'type') as ChangeType,
+        productId: readId<ProductId>(row, 'product_id'),
+        sku: readText(row, 'sku') as Sku,
+        at: readInteger(row, 'at'),
+        before: readInteger(row, 'stock_before'),
+        after: readInteger(row, 'stock_after'),
+        snapshot: readOptional(row, 'product', readText),
+      }));
+    },
+    async listCurrentPrices(
+      sellerId: SellerId, ids: readonly ProductId[],
+    ): Promise<CurrentPrice[]> {
+      const rows = await listPrices.all({ sellerId, ids });
+      return rows.map((row) => ({
+        productId: readId<ProductId>(row, 'id'),
+        priceMinor: readInteger(row, 'price_minor'),
+        since: readInteger(row, 'snapshot_position'),
+      }));
+    },
+  };
+}
