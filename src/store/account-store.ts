@@ -113,6 +113,18 @@ interface AuditQuery {
   readonly limit: number;
 }
 
+/** A list of the portal whose filters can be saved. */
+export type FilteredList = 'products' | 'changes';
+
+/** A filter that all accounts of a seller see. */
+export interface SavedFilter {
+  readonly list: FilteredList;
+  /** 1..60 code points. */
+  readonly name: string;
+  /** The query of the list's page: 1..200 characters. */
+  readonly query: string;
+}
+
 export interface AccountStore {
   /**
    * The columns that the seller chose for the last file with these column names. `headerHash` is
@@ -124,6 +136,13 @@ export interface AccountStore {
    * an empty mapping removes what was kept. Ignores a mapping of over 8,192 characters of JSON.
    */
   keepColumnMapping(sellerId: SellerId, headerHash: string, columns: ColumnMapping): Promise<void>;
+
+  /** Replaces the filter of this list and name. @throws AppError `limit_reached` */
+  saveFilter(sellerId: SellerId, filter: SavedFilter): Promise<void>;
+  /** Idempotent. */
+  deleteFilter(sellerId: SellerId, list: FilteredList, name: string): Promise<void>;
+  /** By name. */
+  listFilters(sellerId: SellerId, list: FilteredList): Promise<readonly SavedFilter[]>;
 
   /** @throws AppError `limit_reached` (accounts and invitations of the seller) */
   createInvitation(hash: string, invitation: Invitation, by?: Requester): Promise<void>;

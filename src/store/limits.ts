@@ -128,3 +128,5 @@ export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
 export const DOCTOR_FINDINGS_LIMIT = 20;
 /** The newest imports that a text is searched in, which takes a few milliseconds. */
 export const IMPORTS_SEARCHED_LIMIT = 5_000;
+/** Saved filters of a list; more links above it help nobody. */
+export const SAVED_FILTERS_PER_LIST_LIMIT = 20;

@@ -21,6 +21,7 @@ import { testPeople } from './contract/people.ts';
 import { testProducts } from './contract/products.ts';
 import { testReverts } from './contract/reverts.ts';
 import { testRotation } from './contract/rotation.ts';
+import { testSavedFilters } from './contract/saved-filters.ts';
 import { testSearch } from './contract/search.ts';
 import { testSellers } from './contract/sellers.ts';
 import { testSessions } from './contract/sessions.ts';
@@ -55,6 +56,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testReverts(prepare);
     testHistory(prepare);
     testStockDays(prepare);
+    testSavedFilters(prepare);
     testSearch(prepare);
     testStockSums(prepare);
     testTotals(prepare);

@@ -62,6 +62,9 @@ export const SEARCH_LIMIT_CODE_POINTS = 200;
 export const SEARCH_GROUP_ROWS = 10;
 export const SEARCH_KIND_ROWS = 50;
 export const KEYS_SEARCHED_LIMIT = 500;
+/** Saved filters: all links together take a seventh of a list's page at most. */
+export const SAVED_FILTER_NAME_LIMIT_CODE_POINTS = 60;
+export const SAVED_FILTER_LIMIT_CHARACTERS = 200;
 /** Text in which a pasted key is searched; a line of a configuration file fits. */
 export const PASTED_KEY_LIMIT_CHARACTERS = 1_000;
 /** Form without a file, its fields, and the CSRF token before a file; our forms need less. */

@@ -15,8 +15,9 @@ import {
 } from './account/two-factor.ts';
 import { showCategories } from './categories/categories.ts';
 import { renameForm } from './categories/rename-category.ts';
-import { followLive, showChanges } from './changes/changes.ts';
+import { CHANGE_FIELDS, followLive, showChanges } from './changes/changes.ts';
 import { exportMovementList, showMovements } from './changes/movements.ts';
+import { filterHandlers } from './filters/saved-filters.ts';
 import { undoChange } from './history/undo.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
@@ -37,6 +38,7 @@ import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
 import { newProductForm } from './products/new-product.ts';
 import { showProducts } from './products/product-list.ts';
+import { searchFields } from './products/product-search.ts';
 import { actOnSelection } from './products/product-selection.ts';
 import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
@@ -66,6 +68,7 @@ const editorGet = { method: 'GET', access: 'signed-in', role: 'editor' } as cons
 const editorPost = { method: 'POST', access: 'signed-in', role: 'editor' } as const;
 const ownerGet = { method: 'GET', access: 'signed-in', role: 'owner' } as const;
 const ownerPost = { method: 'POST', access: 'signed-in', role: 'owner' } as const;
+const filters = filterHandlers({ products: searchFields, changes: () => CHANGE_FIELDS });
 
 export const routes: readonly PageRoute[] = [
   {
@@ -117,6 +120,8 @@ export const routes: readonly PageRoute[] = [
   { ...viewerGet, path: '/live', handle: followLive },
 
   { ...viewerGet, path: '/search', handle: showSearch },
+  { ...editorPost, path: '/filters', handle: filters.save },
+  { ...editorPost, path: '/filters/delete', handle: filters.delete },
 
   { ...viewerGet, path: '/export', handle: exportFile },
 

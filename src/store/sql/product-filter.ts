@@ -10,6 +10,11 @@ export interface Comparison {
   readonly value: number | string;
 }
 
+/** The pattern of `LIKE` for texts that contain this one; a backslash is the escape character. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}
+
 /** All of a filter, except its text. */
 export function comparisonsOf(filter: ProductFilter): Comparison[] {
   const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [

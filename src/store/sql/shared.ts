@@ -10,6 +10,7 @@ import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
 import { columnMappingMutations, columnMappingQueries } from './accounts/column-mappings.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
 import { peopleMutations } from './accounts/people.ts';
+import { savedFilterMutations, savedFilterQueries } from './accounts/saved-filters.ts';
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
 import { totpMutations, totpQueries } from './accounts/totp.ts';
 import { pruningMutations } from './history/history-pruning.ts';
@@ -33,7 +34,7 @@ export function sharedQueries(sql: Sql) {
     ...stockQueries(sql),
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
-    ...auditQueries(sql), ...columnMappingQueries(sql),
+    ...auditQueries(sql), ...columnMappingQueries(sql), ...savedFilterQueries(sql),
   };
 }
 
@@ -64,6 +65,7 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Envi
     ...sessionMutations(sql, audit),
     ...invitationMutations(sql, audit, sellers),
     ...columnMappingMutations(sql),
+    ...savedFilterMutations(sql),
     ...{
       noteAuditEvent: ([event], at) => audit.add(event, at),
     } satisfies Partial<MutationsOf<AccountStore>>,

@@ -74,6 +74,8 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/account/second-step/off': ['email', (email) => ({ email, ...wrong })],
   '/account/sessions': ['session', (session) => ({ session })],
   '/import': ['sku', (sku) => ({ file: `${HEADER}a,b,${sku},1,2\n` })],
+  '/filters': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: `q=${sku}` })],
+  '/filters/delete': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: '' })],
   '/keys/find': ['api_key', (key) => ({ key })],
   '/leaked': ['api_key', (key) => ({ key })],
   '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],

@@ -83,6 +83,7 @@ async function fillAccess(store: Store, actor: Actor, at: number): Promise<void>
   const by = { actorName: 'Zoë', address: '192.0.2.7' };
   await store.enableTotp(ownerOf(sellerId), { secret, step: 7, recoveryHashes }, by);
   await store.keepColumnMapping(sellerId, makeSecretHash(), { sku: 'Artikel\\Nr', name: 'Titel' });
+  await store.saveFilter(sellerId, { list: 'products', name: 'Läger', query: 'q=%C3%A4' });
   const disabled = await makeSeller(store, 'JPY');
   await store.setSellerDisabled(disabled.id, true);
   for (const seller of [undefined, actor.sellerId]) {

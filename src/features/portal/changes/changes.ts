@@ -6,6 +6,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
 import { renderPresets } from '../forms/date-range.ts';
+import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
@@ -28,7 +29,7 @@ import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
 import { readImportLines, renderImportLine } from './import-line.ts';
 
-const FIELDS: readonly Field[] = [
+export const CHANGE_FIELDS: readonly Field[] = [
   {
     name: 'type', label: 'Type', control: 'select',
     choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
@@ -52,8 +53,9 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
   return renderPage(request, portal, {
     title: 'Changes',
     status: statusOf(search.state),
-    content: html`${errorSummary(search.state, FIELDS)}
-      ${renderFilters(link('/changes'), FIELDS, search.state)}
+    content: html`${errorSummary(search.state, CHANGE_FIELDS)}
+      ${renderFilters(link('/changes'), CHANGE_FIELDS, search.state)}
+      ${await renderSavedFilters(request, portal, 'changes', form)}
       ${renderPresets(request, portal, form, (filters) => link('/changes', filters))}
       <p><a href="${link('/movements')}">Stock movements of all products</a></p>
       ${await renderFilteredImport(request, portal, filter, 'Changes')}
@@ -100,7 +102,7 @@ interface Search {
 
 function readSearch(request: PageRequest, portal: Portal): Search {
   const { query, account: { sellerId } } = request;
-  const form = readFilters(query, FIELDS);
+  const form = readFilters(query, CHANGE_FIELDS);
   const errors = new Map<string, string>();
   const [type, position] = [form.get('type'), form.get('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);

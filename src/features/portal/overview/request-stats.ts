@@ -65,7 +65,7 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
     ]),
     empty: html`<p>No requests yet. <a href="${link('/keys')}">View your API keys</a>.</p>`,
   })}
-    <p><a href="${link('/leaked')}">Was a key leaked?</a></p>`);
+    ${request.may('owner') && html`<p><a href="${link('/leaked')}">Was a key leaked?</a></p>`}`);
 }
 
 /** Requests by hour. */

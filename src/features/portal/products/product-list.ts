@@ -3,6 +3,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { changeToast } from '../history/undo.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
@@ -46,6 +47,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   const { page, readAt } = await readSearchPage(request, portal, search);
   const total = await countList(page, () =>
     portal.store.countProducts(sellerId, list.filter, position));
+  const saved = await renderSavedFilters(request, portal, 'products', state.form);
   const isUnused = page.rows.length === 0 && !search.isFiltered && !start;
   return renderPage(request, portal, {
     title: 'Products',
@@ -59,10 +61,11 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${!isUnused && html`<p class="actions">
         <a class="button primary" href="${link('/products/new')}">New product</a>
         <a class="button" href="${link('/categories')}">Categories</a></p>
-        ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
+        ${renderFilters(link('/products'), fields, state, search.isFiltered)}
+        ${saved}`}
       ${selectionForm(request, {
     products: page.rows, total, list: listQuery(request, request.query),
-    table: productTable(request, portal, page.rows, search),
+    table: productTable(request, portal, page.rows, search, Buffer.byteLength(saved.text)),
   })}
       ${page.rows.length > 0 && renderExportButtons(request)}
       ${renderPager(request, {
@@ -73,14 +76,16 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
   });
 }
 
+/** @param otherBytes What else takes space from texts. */
 function productTable(
   request: PageRequest, portal: Portal, products: readonly Product[], search: ProductSearch,
+  otherBytes: number,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const name = head('name', 'Name');
   const list = listQuery(request, request.query);
-  const lessBytes =
-    Math.max(0, String(list).length - SEARCH_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
+  const linksBytes = Math.max(0, String(list).length - SEARCH_BYTES) * LINKS;
+  const lessBytes = (linksBytes + otherBytes) / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [

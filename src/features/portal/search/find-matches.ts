@@ -33,12 +33,14 @@ export async function findNamed(
 ): Promise<Named> {
   const { account: { sellerId } } = request;
   const { store } = portal;
-  const key = parseKeyId(q);
-  if (key?.sellerId === sellerId) return { key: await store.findKey(key) };
-  const webhookId = parseWebhookId(sellerId, q);
-  if (webhookId !== undefined) {
-    const webhooks = await listWebhooks(request, portal);
-    return { webhook: webhooks?.find(({ id }) => id === webhookId) };
+  if (request.may('owner')) {
+    const key = parseKeyId(q);
+    if (key?.sellerId === sellerId) return { key: await store.findKey(key) };
+    const webhookId = parseWebhookId(sellerId, q);
+    if (webhookId !== undefined) {
+      const webhooks = await listWebhooks(request, portal);
+      return { webhook: webhooks?.find(({ id }) => id === webhookId) };
+    }
   }
   const importId = parseImportId(sellerId, q);
   if (importId !== undefined) return { record: await store.findImport(sellerId, importId) };
@@ -65,10 +67,11 @@ export async function findProducts(
   }
 }
 
-/** By name, by the last four characters, or by these after the prefix. */
+/** For owners only. By name, by the last four characters, or by these after the prefix. */
 export async function findKeys(
-  { store }: Portal, sellerId: SellerId, q: string, limit: number,
+  { account: { sellerId }, may }: PageRequest, { store }: Portal, q: string, limit: number,
 ): Promise<Matches<ApiKey>> {
+  if (!may('owner')) return { items: [], hasMore: false };
   const newest = await store.listKeys(
     sellerId, { after: undefined, limit: KEYS_SEARCHED_LIMIT }, true,
   );
@@ -79,11 +82,11 @@ export async function findKeys(
       : key.lastFour?.toLowerCase() === end.toLowerCase())), limit);
 }
 
-/** By URL and description. None if webhooks are disabled. */
+/** For owners only. By URL and description. None if webhooks are disabled. */
 export async function findWebhooks(
   request: PageRequest, portal: Portal, q: string, limit: number,
 ): Promise<Matches<Webhook>> {
-  const all = await listWebhooks(request, portal) ?? [];
+  const all = request.may('owner') ? await listWebhooks(request, portal) ?? [] : [];
   const isMatch = matcherOf(q);
   return cut(all.filter(({ url, description }) => isMatch(`${url}\n${description}`)), limit);
 }

@@ -16,6 +16,7 @@ const SECTION_WORDS: Readonly<Record<string, string>> = {
   '/webhooks': 'notifications callbacks url events integrations zapier',
   '/api': 'reference documentation developers curl openapi rest',
   '/activity': 'audit log security sign-ins logins addresses',
+  '/people': 'team colleagues users staff roles invite invitations owner editor viewer',
   '/account': 'profile language locale time zone preferences settings',
 };
 
@@ -27,6 +28,9 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
     words: 'bulk grid spreadsheet many several prices quantities',
   },
   { path: '/categories', title: 'Categories', words: 'category rename merge group' },
+  { path: '/categories', title: 'Categories', words: 'rename merge groups collections' },
+  { path: '/movements', title: 'Stock movements', words: 'ledger history export inventory' },
+  { path: '/start', title: 'First steps', words: 'tour guide onboarding getting started begin' },
   { path: '/imports', title: 'Imports', words: 'records runs uploads stock syncs revert undo' },
   { path: '/keys/new', title: 'Create API key', words: 'new token add' },
   { path: '/keys/find', title: 'Find an API key', words: 'paste identify which token' },

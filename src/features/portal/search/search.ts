@@ -81,7 +81,8 @@ function renderSearch(
 
 /** The address of this page is no place for a key: its page has another one. */
 async function findPasted(request: PageRequest, portal: Portal, q: string): Promise<Reply> {
-  const found = await identifyKey(request, portal, new Form({ key: q }));
+  const found = request.may('owner') ? await identifyKey(request, portal, new Form({ key: q }))
+    : { errors: new Map([['key', 'Only owners see API keys.']]) };
   if ('key' in found) return redirect(request.link(`${keyPathOf(found.key)}?done=found`));
   const content = alert('low', html`<p>${found.errors.get('key')}</p>
     <p>Do not search for whole keys: what you search for is in your browser's history.
@@ -108,7 +109,7 @@ async function findGroups(
       return { ...group, results: found.items.map((one) => toProduct(request, one)), all };
     },
     keys: async () => {
-      const found = await findKeys(portal, sellerId, q, limit);
+      const found = await findKeys(request, portal, q, limit);
       const results = found.items.map(toKey);
       return { id: 'keys', title: 'API keys', results, all: allOf('keys', found) };
     },
@@ -123,7 +124,11 @@ async function findGroups(
       return { id: 'imports', title: 'Imports', results, all: allOf('imports', found) };
     },
     pages: async () => {
-      const results = findPages(portal.sections, q).map(toPage);
+      const mayShow = ({ path }: FoundPage): boolean => {
+        const { route } = portal.router.find('GET', path);
+        return !('role' in route) || request.may(route.role);
+      };
+      const results = findPages(portal.sections, q).filter(mayShow).map(toPage);
       return { id: 'pages', title: 'Pages', results };
     },
   };
@@ -181,9 +186,9 @@ function renderTips(): Html {
       <li>Products: parts of words from the name, SKU and category, in any order, such as
         <q>blue hood</q>. SKUs also without their punctuation: <q>hoodblue</q> finds
         <code>HOOD-BLUE</code>.</li>
-      <li>API keys: the name, or the last four characters of the key, such as
+      <li>For owners, API keys: the name, or the last four characters of the key, such as
         <code>spk_…a1B2</code>.</li>
-      <li>Webhooks by URL and description; imports by file name and source.</li>
+      <li>For owners, webhooks by URL and description; imports by file name and source.</li>
       <li>IDs: <code>prd_</code>, <code>key_</code>, <code>whk_</code> and <code>imp_</code>.</li>
       <li>Pages of this portal, such as <q>password</q> or <q>2fa</q>.</li>
     </ul>

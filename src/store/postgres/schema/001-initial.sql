@@ -155,10 +155,7 @@ CREATE TABLE api_key (
 );
 
 -- The seller of a key, which a request knows only by its hash. Never changes. Global.
-CREATE TABLE key_owner (
-  hash      text   PRIMARY KEY CHECK (length(hash) = 64),
-  seller_id bigint NOT NULL
-);
+CREATE TABLE key_owner (hash text PRIMARY KEY CHECK (length(hash) = 64), seller_id bigint NOT NULL);
 
 CREATE TABLE key_usage (
   seller_id bigint NOT NULL,
@@ -232,6 +229,14 @@ CREATE TABLE column_mapping (
   columns     text   NOT NULL CHECK (length(columns) BETWEEN 2 AND 8192),
   used_at     bigint NOT NULL CHECK (used_at >= 0),
   PRIMARY KEY (seller_id, header_hash)
+);
+
+CREATE TABLE saved_filter (
+  seller_id bigint NOT NULL,
+  list      text   NOT NULL CHECK (list = 'products' OR list = 'changes'),
+  name      text   NOT NULL COLLATE "C" CHECK (length(name) BETWEEN 1 AND 60),
+  query     text   NOT NULL CHECK (length(query) BETWEEN 1 AND 200),
+  PRIMARY KEY (seller_id, list, name)
 );
 
 CREATE INDEX column_mapping_used ON column_mapping (seller_id, used_at, header_hash);

@@ -11,7 +11,7 @@ import type { ProductPage } from '../../catalogue-store.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/row.ts';
-import { comparisonsOf } from '../../sql/product-filter.ts';
+import { comparisonsOf, likePattern } from '../../sql/product-filter.ts';
 import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
@@ -83,13 +83,9 @@ function conditionsOf(
       SELECT c.product_id FROM change AS c
       WHERE c.seller_id = $1 AND c.position > ${bind(changedSince)})`]),
     ...searchTermsOf(q ?? '').map(({ text, bareSku }) => {
-      const [whole, bare = ''] = [text, bareSku].map((one) => one && bind(likePart(one)));
+      const [whole, bare = ''] = [text, bareSku].map((one) => one && bind(likePattern(one)));
       return `(p.search_text LIKE ${whole}${bare && ` OR p.search_text LIKE ${bare}
         AND split_part(p.search_text, E'\\n', 1) LIKE ${bare}`})`;
     }),
   ];
-}
-
-function likePart(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -8,6 +8,7 @@ import { IMPORTS_SEARCHED_LIMIT } from '../../limits.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { ImportQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
+import { likePattern } from '../product-filter.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
 
@@ -35,8 +36,8 @@ export function importQueries(sql: Sql) {
     SELECT ${columns} FROM (
       SELECT * FROM import WHERE seller_id = :sellerId
       ORDER BY id DESC LIMIT ${IMPORTS_SEARCHED_LIMIT}) AS newest
-    WHERE lower(file_name) LIKE lower(:pattern) ESCAPE '!'
-      OR lower(source) LIKE lower(:pattern) ESCAPE '!'
+    WHERE lower(file_name) LIKE lower(:pattern) ESCAPE '\\'
+      OR lower(source) LIKE lower(:pattern) ESCAPE '\\'
     ORDER BY id DESC LIMIT :limit`);
   async function findImports(
     sellerId: SellerId, ids: readonly ImportId[],
@@ -59,8 +60,7 @@ export function importQueries(sql: Sql) {
       return listed.isExact ? toListCount(readInteger(row, 'matching')) : undefined;
     },
     async searchImports(sellerId, text, limit) {
-      const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
-      const rows = await search.all({ sellerId, pattern, limit });
+      const rows = await search.all({ sellerId, pattern: likePattern(text), limit });
       return rows.map((row) => mapImport(sellerId, row));
     },
   } satisfies QueriesOf<ImportStore> & ImportQueries;

@@ -9,6 +9,7 @@ import { findPages } from '../../../../src/features/portal/search/page-index.ts'
 import { routes } from '../../../../src/features/portal/routes.ts';
 import { makeNewKey, makeHash, makeNewProduct } from '../../../store/contract/fixture.ts';
 import { startServer } from '../../../support/server.ts';
+import { addColleague } from '../colleague.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 
@@ -159,6 +160,24 @@ describe('a search', () => {
       assert.match(readText(unknown.text), /none of your shop's keys.*Do not search for whole/);
     }
   });
+});
+
+test('a search finds only what the role may see', async (t) => {
+  const { server, shop } = await start(t);
+  await server.store.createKey(shop.sellerId, makeHash(), makeNewKey({ name: 'Mug' }));
+  assert.match(await search(shop, 'key'), /^API keys: My first key; Pages: API keys/);
+  for (const role of ['editor', 'viewer'] as const) {
+    const colleague = { ...shop, ...await addColleague(server, shop, role) };
+    for (const q of ['key', 'first', 'webhook', 'leaked']) {
+      assert.doesNotMatch(await search(colleague, q), /key|leak|webhook/i, q);
+    }
+    const pasted = await colleague.user.get(`/portal/search?q=${shop.key}`);
+    assertPage(pasted);
+    assert.match(readText(pasted.text), /Only owners see API keys/);
+    assert.ok(!pasted.text.includes(shop.key));
+    const create = role === 'editor' ? 'Pages: New product' : '';
+    assert.equal(await search(colleague, 'new product'), create);
+  }
 });
 
 test('every page in the search exists', () => {

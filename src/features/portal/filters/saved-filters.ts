@@ -1,0 +1,101 @@
+/**
+ * Saved filters of a list: links above the list, and the forms that save and delete them. The whole
+ * team of a shop sees them. A filter keeps only fields of the list, so its link leads nowhere else.
+ */
+import { AppError } from '../../../domain/error.ts';
+import { lineValidator } from '../../../domain/validation.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { FilteredList } from '../../../store/account-store.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { readFilters } from '../forms/filter.ts';
+import { Form, hiddenField } from '../forms/form.ts';
+import { notice } from '../html/elements.ts';
+import { html, type Html, shorten } from '../html/html.ts';
+import { redirect } from '../html/page.ts';
+import {
+  SAVED_FILTER_LIMIT_CHARACTERS, SAVED_FILTER_NAME_LIMIT_CODE_POINTS,
+} from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+const NAME: Field = {
+  name: 'filter_name', label: 'Name of the filter', isRequired: true,
+  maxLength: 2 * SAVED_FILTER_NAME_LIMIT_CODE_POINTS,
+};
+const name = lineValidator(SAVED_FILTER_NAME_LIMIT_CODE_POINTS);
+
+/** Bytes of a name in the links. */
+const NAME_BYTES = 60;
+const LISTS: readonly FilteredList[] = ['products', 'changes'];
+const DONE = new Map([
+  ['filter-saved', 'Filter saved. Everyone in your shop sees it here.'],
+  ['filter-deleted', 'Filter deleted.'],
+]);
+
+/** The saved filters, and the form for the filter that the page shows. */
+export async function renderSavedFilters(
+  request: PageRequest, { store }: Portal, list: FilteredList, filters: Form,
+): Promise<Html> {
+  const { account: { sellerId }, link, query } = request;
+  const saved = await store.listFilters(sellerId, list);
+  const shown = String(filters);
+  const current = saved.find((one) => one.query === shown);
+  const canEdit = request.may('editor');
+  const done = DONE.get(query.get('done'));
+  const hidden = html`${hiddenField('list', list)}${hiddenField('query', shown)}`;
+  return html`${done !== undefined && notice(html`<p>${done}</p>`)}
+    ${saved.length > 0 && html`<nav class="saved" aria-label="Saved filters">
+      <ul>${saved.map((one) => html`<li><a href="${link(`/${list}`, new Form(one.query))}"${
+  one === current && html` aria-current="page"`}><bdi>${
+  shorten(one.name, NAME_BYTES)}</bdi></a></li>`)}</ul></nav>`}
+    ${current !== undefined && canEdit && postForm(request, link('/filters/delete'), html`${hidden}
+      ${hiddenField(NAME.name, current.name)}
+      <button class="small">Delete the saved filter</button>`, 'saved')}
+    ${current === undefined && canEdit && isSavable(shown) && html`<details class="saved">
+      <summary>Save this filter</summary>
+      ${postForm(request, link('/filters'), html`${hidden}${renderFields([NAME])}
+        <button>Save filter</button>`, 'row')}</details>`}`;
+}
+
+/** @param fields Of each list. */
+export function filterHandlers(
+  fields: Readonly<Record<FilteredList, (request: PageRequest) => readonly Field[]>>,
+) {
+  /** @throws AppError `invalid_data` */
+  function readFilter(request: PageRequest, form: Form) {
+    const list = LISTS.find((known) => known === form.get('list'));
+    if (list === undefined) throw invalidFilter('Reload the page.');
+    const parsed = name.parse(form.getTrimmed(NAME.name));
+    if ('error' in parsed) throw invalidFilter(`The name: ${parsed.error.detail}`);
+    const query = String(readFilters(new Form(form.get('query')), fields[list](request)));
+    return { list, name: parsed.value, query };
+  }
+
+  return {
+    /** POST /portal/filters: 303, 400, 409 */
+    async save(request: PageRequest, { store }: Portal, form: Form): Promise<Reply> {
+      const filter = readFilter(request, form);
+      const { list, query } = filter;
+      if (!isSavable(query)) throw invalidFilter('Choose fewer or other filters.');
+      await store.saveFilter(request.account.sellerId, filter);
+      return redirect(request.link(`/${list}`, withDone(query, 'filter-saved')));
+    },
+    /** POST /portal/filters/delete: 303, 400 */
+    async delete(request: PageRequest, { store }: Portal, form: Form): Promise<Reply> {
+      const { list, name: saved, query } = readFilter(request, form);
+      await store.deleteFilter(request.account.sellerId, list, saved);
+      return redirect(request.link(`/${list}`, withDone(query, 'filter-deleted')));
+    },
+  };
+}
+
+function isSavable(query: string): boolean {
+  return query !== '' && query.length <= SAVED_FILTER_LIMIT_CHARACTERS;
+}
+
+function withDone(query: string, done: string): URLSearchParams {
+  return new URLSearchParams([...new Form(query), ['done', done]]);
+}
+
+function invalidFilter(detail: string): AppError {
+  return new AppError('invalid_data', `Nothing was saved. ${detail}`);
+}
