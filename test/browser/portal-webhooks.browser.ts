@@ -49,6 +49,7 @@ test('disables, enables and deletes a webhook', async (t) => {
   await follow(browser, 'View webhook');
   await press(browser, 'Disable');
   assert.match(await readMain(browser), /Webhook disabled/);
+  await browser.run(() => document.querySelector('#replay ~ details')?.setAttribute('open', ''));
   await fillIn(browser, { 'Send changes after position': 'x' });
   await press(browser, 'Resend');
   assert.match(await (await browser.findByRole('alert')).text(), /Send changes after position: /);

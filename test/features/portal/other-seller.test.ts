@@ -15,7 +15,7 @@ import { makeClock } from '../../support/clock.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { HEADER } from './imports/setup.ts';
 import { openShop, type Shop } from './page-client.ts';
-import { assertButtons } from './page-rules.ts';
+import { assertButtons, assertNoPositions } from './page-rules.ts';
 import { ownerOf } from '../../support/owner.ts';
 
 /** Stands in all that the other shop has, and in nothing that is asked for. */
@@ -225,6 +225,7 @@ test('shows a shop what it hides from others', async (t) => {
     // Nothing of the import was refused yet.
     assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
     assertButtons(text);
+    assertNoPositions(text);
     assert.equal((await user.get(path(nobodys))).status, 404, route.path);
   }
 });

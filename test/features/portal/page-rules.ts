@@ -34,6 +34,12 @@ export function assertButtons(page: string): void {
   assert.deepEqual(plain.map(({ text }) => text), []);
 }
 
+/** Positions are for programs: pages name them under Details only. */
+export function assertNoPositions(page: string): void {
+  const text = readText(page.replaceAll(/<details\b.*?<\/details>/gs, ''));
+  assert.doesNotMatch(text, /\bpositions?\b/i);
+}
+
 /** A client that is not signed in is redirected to the sign-in, and back to the requested page. */
 export async function assertOwn(
   { port }: Pick<TestServer, 'port'>, paths: readonly string[],

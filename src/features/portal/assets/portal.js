@@ -67,7 +67,7 @@ for (const part of document.querySelectorAll('.cards, .cards :is(thead, tbody, t
 
 /** A toast can be dismissed, and is not shown again when the page is reloaded. */
 const url = new URL(location.href);
-for (const name of ['done', 'change', 'theirs']) url.searchParams.delete(name);
+for (const name of ['done', 'change', 'theirs', 'attempt']) url.searchParams.delete(name);
 if (url.href !== location.href) history.replaceState(history.state, '', url);
 for (const button of document.querySelectorAll('button[data-dismiss]')) {
   if (!(button instanceof HTMLButtonElement)) continue;

@@ -15,7 +15,7 @@ import {
   countList, type PageStart, readStart, renderPager, withCursor,
 } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { numeric, type Row, table } from '../html/elements.ts';
+import { details, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
@@ -36,7 +36,7 @@ export const CHANGE_FIELDS: readonly Field[] = [
   },
   ...HISTORY_FIELDS,
   {
-    name: 'up_to', label: 'Position', inputMode: 'numeric',
+    name: 'up_to', label: 'Position', inputMode: 'numeric', isDetail: true,
     hint: 'Show changes up to this position',
   },
 ];
@@ -61,7 +61,7 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
       ${await renderFilteredImport(request, portal, filter, 'Changes')}
       ${table({
     caption: 'Changes, newest first',
-    columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
+    columns: ['Change', 'Product', 'When', 'By', 'Details'],
     rows: await renderRows(request, portal, search, page),
     empty: renderEmpty(request, search, page),
   })}
@@ -168,7 +168,7 @@ async function renderRows(
       !line && (path === undefined ? name : html`<a href="${link(path)}">${name}</a>`),
       format.timeElement(at),
       html`<bdi>${shorten(actor ?? keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
-      format.number(position),
+      details(`Position ${format.number(position)}`),
     ];
   });
 }
@@ -192,6 +192,7 @@ function renderEmpty(request: PageRequest, search: Search, page: HistoryPage): H
 /** The note on pruned history; undefined if nothing was pruned. */
 function renderEnd({ format }: PageRequest, { prunedTo }: HistoryPage): Html | undefined {
   if (prunedTo === 0) return undefined;
-  return html`<p class="quiet">The history starts after position ${format.number(prunedTo)}. Older
-    changes were removed at the end of their retention period.</p>`;
+  return html`<p class="quiet">The history starts here. Older changes were removed at the end
+    of their retention period.</p>${details(html`<p class="small">Removed up to position ${
+      format.number(prunedTo)}</p>`)}`;
 }

@@ -19,7 +19,7 @@ interface ImportLine {
 /** Changes in a line, and effects of each. */
 const CHANGES_SHOWN = 3;
 const EFFECTS_SHOWN = 2;
-const [SKU_BYTES, NAME_BYTES] = [50, 45];
+const [SKU_BYTES, NAME_BYTES] = [45, 40];
 
 /** The lines of imports by id. One with a single change has none: the change itself says more. */
 export async function readImportLines(

@@ -16,6 +16,8 @@ interface LabelledField {
   readonly hint?: Content;
   /** Required if the page has several fields with this name. */
   readonly id?: string;
+  /** Whether a filter form shows it under Details. */
+  readonly isDetail?: boolean;
   /** The value in an empty form. */
   readonly initial?: string;
 }

@@ -8,7 +8,7 @@ import { REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
 
 /** Limits on texts, which bound the size of a page. */
-const [NAME_BYTES, TEXT_BYTES] = [120, 80];
+const [NAME_BYTES, TEXT_BYTES] = [100, 70];
 
 /** @param before The product's previous snapshot, if known. */
 export function describeChange(

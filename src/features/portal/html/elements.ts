@@ -80,6 +80,11 @@ export function facts(pairs: Facts): Html {
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** What only programs and support need, such as positions; closed unless `isOpen`. */
+export function details(content: Content, isOpen = false): Html {
+  return html`<details${isOpen && html` open`}><summary>Details</summary>${content}</details>`;
+}
+
 /** A section with a heading. @param id Unique on the page. */
 export function card(id: string, heading: string, content: Content): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>

@@ -11,7 +11,7 @@ import { changeToast } from '../history/undo.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';
-import { card, type Facts, facts, flashNotice, notice } from '../html/elements.ts';
+import { card, details, type Facts, facts, flashNotice, notice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
@@ -55,6 +55,7 @@ export async function renderProduct(
           <a href="${request.link('/products')}">View all products</a></p>`)}
         <section class="card" aria-label="Details">
           ${facts(listFacts(request, product))}
+          ${details(facts(listDetails(request, product)))}
           <p class="actions"><a class="button danger"
             href="${request.link(`${pathOf(product)}/delete`)}">Delete</a></p>
         </section>
@@ -95,6 +96,14 @@ export function listFacts(request: PageRequest, product: Product): Facts {
     ['Created', format.timeElement(createdAt)],
     ['Updated', format.timeElement(updatedAt, 'updated_at')],
     ['ID', html`<code>${formatProductId(sellerId, id)}</code>`],
+  ];
+}
+
+function listDetails({ format }: PageRequest, product: Product): Facts {
+  const { position, createdAt, updatedAt } = product;
+  return [
+    ['Created', format.time(createdAt)], ['Updated', format.time(updatedAt)],
+    ['Position', format.number(position)],
   ];
 }
 

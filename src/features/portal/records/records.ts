@@ -11,7 +11,7 @@ import { statusOf } from '../forms/form-page.ts';
 import {
   countList, readListPage, readStart, renderPager, toReadRows, withCursor,
 } from '../forms/paging.ts';
-import { facts, numeric, table } from '../html/elements.ts';
+import { details, facts, numeric, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
@@ -103,6 +103,7 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
         running, or it stopped before its end. What it changed is kept.</p></div>`}
       <div class="card">
         ${renderFacts(request, record, actor ?? keyNames.get(keyId))}
+        ${renderPositions(request, record)}
         ${changes > 0 && html`<div class="actions">
           <a class="button" href="${link('/changes', changesOf(record))}">View changes</a>
           ${renderRevertButton(request, record)}</div>`}
@@ -113,9 +114,7 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
 
 function renderFacts(request: PageRequest, record: ImportRecord, by: string | undefined): Html {
   const { format } = request;
-  const { counts, source, reverts, firstPosition, lastPosition, finishedAt } = record;
-  const positions = firstPosition === lastPosition ? [firstPosition]
-    : [firstPosition, lastPosition];
+  const { counts, source, reverts, finishedAt } = record;
   const pairs: (readonly [name: string, value: Content] | false)[] = [
     ['ID', html`<code>${formatImportId(record.sellerId, record.id)}</code>`],
     ['Status', renderStatus(record)],
@@ -130,10 +129,17 @@ function renderFacts(request: PageRequest, record: ImportRecord, by: string | un
       const count = counts[name];
       return count === undefined ? [] : [[label, format.number(count)] as const];
     }),
-    firstPosition !== undefined
-      && ['Positions', positions.map((one) => format.number(one ?? 0)).join('–')],
   ];
   return facts(pairs.filter((pair) => pair !== false));
+}
+
+function renderPositions(
+  { format }: PageRequest, { firstPosition, lastPosition }: ImportRecord,
+): Content {
+  if (firstPosition === undefined) return undefined;
+  const positions = firstPosition === lastPosition ? [firstPosition]
+    : [firstPosition, lastPosition ?? firstPosition];
+  return details(facts([['Positions', positions.map(format.number).join('–')]]));
 }
 
 function renderReverted(
@@ -144,7 +150,7 @@ function renderReverted(
     const id = formatImportId(sellerId, importId);
     return html`<a href="${link(`/imports/${id}`)}">An earlier import</a>`;
   }
-  return html`Positions ${format.number(after + 1)}–${format.number(upTo)}${
+  return html`Changes ${format.number(after + 1)}–${format.number(upTo)}${
     keyId !== undefined && html`, key <code>${formatKeyId({ sellerId, keyId })}</code>`}${
     source !== undefined && html`, source <bdi>${shorten(source, SOURCE_BYTES)}</bdi>`}`;
 }

@@ -10,7 +10,7 @@ import { statusOf } from '../forms/form-page.ts';
 import { type FormState, initialState, nonceField } from '../forms/form.ts';
 import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
 import {
-  alert, facts, flashNotice, numeric, pager, type Row, table, toast,
+  alert, details, facts, flashNotice, numeric, pager, type Row, table, toast,
 } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -18,7 +18,7 @@ import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
 import {
-  describeTrouble, describeTypes, getWebhook, nameOf, pathOf, renderState,
+  describeLag, describeTrouble, describeTypes, getWebhook, nameOf, pathOf, renderState,
 } from './webhooks.ts';
 
 /** The position to resend from. */
@@ -30,7 +30,7 @@ const FLASH = new Map([
   ['changed', 'Webhook updated.'],
   ['disabled', 'Webhook disabled. Nothing is sent until you enable it.'],
   ['enabled', 'Webhook enabled. Delivery resumes where it stopped.'],
-  ['replayed', 'Changes after that position are being resent.'],
+  ['replayed', 'The changes are being sent again.'],
 ]);
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404 */
@@ -112,14 +112,16 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
     ['Status', renderState(webhook)],
     disabledReason !== undefined && ['Reason', disabledReason],
     ['Events', describeTypes(webhook)],
-    ['Delivered up to position',
-      `${format.number(webhook.position)} of ${format.number(position)}`],
+    ['Delivery', describeLag(format, position - webhook.position)],
     failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
     ['Created', format.timeElement(createdAt)],
     ['Updated', format.timeElement(updatedAt)],
   ];
-  return facts(pairs.filter((pair) => pair !== false));
+  return html`${facts(pairs.filter((pair) => pair !== false))}${details(facts([
+    ['Delivered up to position', html`${format.number(webhook.position)} of ${
+      format.number(position)}`],
+  ]))}`;
 }
 
 function renderAttempt(request: PageRequest, webhook: Webhook, attempt: WebhookAttempt): Row {
@@ -149,9 +151,10 @@ function renderCards(request: PageRequest, webhook: Webhook, state: FormState): 
     ${renderSwitch(request, webhook, action('status'))}
     <section class="card" aria-labelledby="replay">
       <h2 id="replay">Resend changes</h2>
-      ${postForm(request, action('replay'), html`${nonceField()}
+      <p>Sends all changes again from a point in the history, or the whole history.</p>
+      ${details(postForm(request, action('replay'), html`${nonceField()}
         ${renderFields([{ ...REPLAY_FIELD, hint }], state)}
-        <button>Resend</button>`)}
+        <button>Resend</button>`), state.errors.size > 0)}
     </section>
     <section class="card" aria-labelledby="rotate">
       <h2 id="rotate">Rotate secret</h2>

@@ -4,8 +4,9 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
-import { flashNotice, numeric, type Row, table } from '../html/elements.ts';
+import { flashNotice, type Row, table } from '../html/elements.ts';
 import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
+import type { Format } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -29,7 +30,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
       <p><a class="button primary" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
     caption: 'Webhooks',
-    columns: ['URL', 'Status', 'Events', numeric('Delivered up to'), 'Failing since'],
+    columns: ['URL', 'Status', 'Events', 'Delivery', 'Failing since'],
     rows: webhooks.map((webhook) => renderRow(request, webhook)),
     empty: html`<p>No webhooks yet. Create one to notify your own server of each change as it
       happens.</p>`,
@@ -70,6 +71,12 @@ export function pathOf(webhook: Webhook): string {
   return `/webhooks/${formatWebhookId(webhook)}`;
 }
 
+/** How many changes a webhook has still to receive. */
+export function describeLag(format: Format, changes: number): string {
+  if (changes <= 0) return 'Up to date';
+  return changes === 1 ? '1 change waiting' : `${format.number(changes)} changes waiting`;
+}
+
 export function renderState({ status, failures }: Webhook): Html {
   if (status === 'disabled') return html`<span class="tag bad">disabled</span>`;
   if (failures > 0) return html`<span class="tag low">failing</span>`;
@@ -96,7 +103,7 @@ function renderDisabled(request: PageRequest, portal: Portal): Reply {
   });
 }
 
-function renderRow({ format, link }: PageRequest, webhook: Webhook): Row {
+function renderRow({ format, link, position: last }: PageRequest, webhook: Webhook): Row {
   const { url, description, position, failingSince } = webhook;
   return [
     html`<a href="${link(pathOf(webhook))}">${shorten(url, WEBHOOK_TEXT_BYTES)}</a>
@@ -104,7 +111,7 @@ function renderRow({ format, link }: PageRequest, webhook: Webhook): Row {
   shorten(description, WEBHOOK_TEXT_BYTES)}</bdi></span>`}`,
     renderState(webhook),
     describeTypes(webhook),
-    format.number(position),
+    describeLag(format, last - position),
     failingSince !== undefined && format.timeElement(failingSince),
   ];
 }

@@ -249,9 +249,9 @@ describe('the changes', () => {
     await adjust(shop, { sku: MUG.sku, adjust: 1 });
     const page = await shop.user.get('/portal/changes');
     assert.deepEqual(readPositions(page), [3]);
-    assert.match(readText(page.text), /starts after position 2\. Older changes were removed/);
+    assert.match(readText(page.text), /starts here\. Older changes .* Removed up to position 2/);
     const none = readText((await shop.user.get('/portal/changes?up_to=2')).text);
-    assert.match(none, /No changes match.*starts after position 2/);
+    assert.match(none, /No changes match.*Removed up to position 2/);
   });
 
   test('are those of the own shop only', async (t) => {
@@ -299,10 +299,11 @@ async function adjust(shop: Shop, change: Readonly<Record<string, unknown>>, sou
   assert.equal(answer.json().applied, 1, answer.text);
 }
 
-/** The texts of the table rows. */
+/** The texts of the table rows, without the words before the position. */
 function readRows(page: Answer): string[] {
   const body = /<tbody>(.*)<\/tbody>/s.exec(page.text)?.[1] ?? '';
-  return body.split('</tr>').slice(0, -1).map(readText);
+  return body.split('</tr>').slice(0, -1)
+    .map((row) => readText(row).replace(/Details Position (?=\S+$)/, ''));
 }
 
 function readPositions(page: Answer): number[] {

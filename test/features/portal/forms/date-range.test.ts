@@ -39,7 +39,7 @@ test('the changes page shows the changes of these days, with other filters', asy
   const list = async (query: string): Promise<number[]> => {
     const page = await user.get(`/portal/changes?${query}`);
     assertPage(page);
-    return [...page.text.matchAll(/<td class="number">([\d,]+)<\/td><\/tr>/g)]
+    return [...page.text.matchAll(/<\/summary>Position ([\d,]+)<\/details>/g)]
       .map(([, text]) => Number(text));
   };
   // Five minutes before midnight in Zurich, and five minutes after it.

@@ -206,9 +206,10 @@ test('has a draft for every form except buttons and secrets', () => {
     '/account/second-step/off', '/account/sessions', '/changes/{position}/undo', '/import/sample',
     '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
     '/imports/{import_id}/revert', '/keys/find', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
-    '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revoke', '/products/{id}/delete',
-    '/sign-out', '/start', '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/rotate',
-    '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
+    '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revoke', '/products/selection',
+    '/products/{id}/delete', '/sign-out', '/start', '/webhooks/{webhook_id}/attempts/{n}/resend',
+    '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/retry',
+    '/webhooks/{webhook_id}/rotate', '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
   ]);
 });
 

@@ -44,7 +44,8 @@ test('shows what an import did, when and from where', async (t) => {
   assert.match(readText(page.text), new RegExp('ID imp_\\w+ Status complete Started 1 minute ago '
     + '2 Jan 2026, 04:04:05 CET Finished 1 minute ago 2 Jan 2026, 04:04:05 CET By Portal '
     + 'Address 192\\.0\\.2\\.7 Mode upsert '
-    + 'Created 1 Updated 0 Unchanged 0 Rejected 2 Positions 1 View changes'));
+    + 'Created 1 Updated 0 Unchanged 0 Rejected 2 '
+    + 'Details Positions 1 View changes'));
   const [, changes = ''] = /href="([^"]*)">View changes/.exec(page.text) ?? [];
   assert.match(readText((await shop.user.get(changes)).text), /Changes of Import shop <b>\.csv/);
   const running = await shop.user.get(`/portal${pathOf(stock)}`);

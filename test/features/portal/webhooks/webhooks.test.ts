@@ -208,7 +208,7 @@ describe('the page of a webhook', () => {
     });
     const submit = () => shop.user.post(`${pathOf(webhook)}/replay`, body);
     assert.equal((await submit()).status, 303);
-    assert.match(readText((await shop.user.follow()).text), /are being resent/);
+    assert.match(readText((await shop.user.follow()).text), /are being sent again/);
     await receiver.until((all) => positionsOf(all).length === 5);
     while ((await find(server, webhook)).position < 3) await nextTurn();
     assert.equal((await submit()).status, 303);
