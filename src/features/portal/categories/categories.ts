@@ -50,13 +50,13 @@ function fitPage(found: readonly Category[]): readonly Category[] {
   return found.slice(0, Math.min(end < 0 ? found.length : end, PORTAL_PAGE_PRODUCTS));
 }
 
-function renderRow({ format, link }: PageRequest, { category, products }: Category) {
+function renderRow({ format, link, may }: PageRequest, { category, products }: Category) {
   const query = new URLSearchParams({ category });
   const name = shorten(category, CATEGORY_BYTES);
   return [
     html`<a href="${link('/products', query)}"><bdi>${name}</bdi></a>`,
     format.number(products),
-    html`<a href="${link('/categories/rename', query)}">Rename<span class="hidden">
-      ${name}</span></a>`,
+    may('editor') && html`<a href="${link('/categories/rename', query)}">Rename<span
+      class="hidden"> ${name}</span></a>`,
   ];
 }

@@ -142,19 +142,21 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
   const { phase } = job;
   const view = viewTask(request, job);
   const { words } = view;
-  const button = (action: string, label: string): Content => postForm(
+  const button = (action: string, label: string, isDanger: boolean): Content => postForm(
     request, request.link(`/import/${job.id}/${action}`),
-    html`<button class="danger">${label}</button>`, 'apart',
+    html`<button${isDanger && html` class="danger"`}>${label}</button>`, 'apart',
   );
+  // Without a file, only the preview is lost.
+  const discard = button('discard', words.discard, 'file' in job.task);
   if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
       <p class="quiet">${words.leave}</p>
-      <div class="actions">${phase === 'checking' ? button('discard', words.discard)
-    : button('cancel', words.cancel)}</div>`;
+      <div class="actions">${phase === 'checking' ? discard
+    : button('cancel', words.cancel, true)}</div>`;
   }
   if (phase === 'ready') {
     return html`${view.preview(state)}
-      <div class="actions">${renderSwitch(request, job)}${button('discard', words.discard)}</div>`;
+      <div class="actions">${renderSwitch(request, job)}${discard}</div>`;
   }
   return html`${view.result()}
     <div class="actions">

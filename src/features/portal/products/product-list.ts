@@ -98,7 +98,7 @@ function productTable(
     ],
     rows: products.map((product, index) => {
       const [link, ...cells] = renderRow(request, product, lessBytes);
-      return [selectable(list, index, html`${link}`), ...cells];
+      return [selectable(request, list, index, html`${link}`), ...cells];
     }),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
     empty: renderEmpty(request, portal, search),

@@ -24,8 +24,10 @@ const SHORT_RADIX = 36;
 const LIST_LIMIT_CHARACTERS = 1_000;
 
 /** The checkbox of a row, whose value is its index; the product's name is its label. */
-export function selectable(list: URLSearchParams, index: number, name: Html): Html {
-  return isTooLong(list) ? name
+export function selectable(
+  request: PageRequest, list: URLSearchParams, index: number, name: Html,
+): Html {
+  return !canSelect(request, list) ? name
     : html`<label><input type="checkbox" name="row" value="${index}">${name}</label>`;
 }
 
@@ -47,7 +49,7 @@ interface SelectableList {
 export function selectionForm(
   request: PageRequest, { products, total, table, list }: SelectableList,
 ): Content {
-  if (products.length === 0 || isTooLong(list)) return table;
+  if (products.length === 0 || !canSelect(request, list)) return table;
   const { format, link } = request;
   const matches = total === undefined ? ''
     : ` (${total.isExact ? '' : 'more than '}${format.number(total.count)})`;
@@ -69,8 +71,8 @@ export function selectionForm(
 }
 
 /** A form has room for any search that people type. */
-function isTooLong(list: URLSearchParams): boolean {
-  return String(list).length > LIST_LIMIT_CHARACTERS;
+function canSelect({ may }: PageRequest, list: URLSearchParams): boolean {
+  return may('editor') && String(list).length <= LIST_LIMIT_CHARACTERS;
 }
 
 /** After the grid was saved: the query parameter `import` names the record, which can be undone. */

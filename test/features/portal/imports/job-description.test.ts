@@ -1,6 +1,7 @@
 /** The description of a job, from which its pages are rendered: plain data of a bounded size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import type { JobDescription } from '../../../../src/features/portal/imports/job-description.ts';
 import { RevertTask } from '../../../../src/features/portal/imports/revert/revert-task.ts';
@@ -81,6 +82,23 @@ test('is plain data for stocktakes and reverts, too', async (t) => {
   await revert.waitUntilIdle(60_000);
   const { task: preview } = assertPlain(revert);
   assert.ok(preview.kind === 'revert' && preview.preview?.conflicts.length === 20);
+});
+
+test('is plain data for bulk edits', async (t) => {
+  const bench = await openBench(t);
+  await commit(await upload(bench, HEADER + makeRows(30)));
+  const { store, importer, jobs } = bench;
+  const order = {
+    selection: { filter: { q: 'Product', stockMax: undefined } },
+    change: { mode: 'category', category: 'Bath' },
+  } as const;
+  const job = await jobs.start(importer,
+    new BulkTask({ actor: importer, store }, order, ['Kitchen']));
+  await job.waitUntilIdle(60_000);
+  const { task } = assertPlain(job);
+  assert.ok(task.kind === 'bulk' && task.preview?.products.length === 20 && task.total === 30);
+  await commit(job);
+  assert.equal(assertPlain(job).phase, 'done');
 });
 
 test('is bounded, whatever a file contains', async (t) => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../../src/domain/error.ts';
+import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
 import { RevertTask } from '../../../../src/features/portal/imports/revert/revert-task.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SILENCE_LIMIT_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
@@ -80,6 +81,26 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.ok(await commit(await a.find(started.id)));
     assert.equal((await b.find(started.id)).state.phase, 'done');
     assert.deepEqual(await readAll(b.store, importer.sellerId), []);
+  });
+
+  test('continue on another node if they are bulk edits', async (t) => {
+    const { a, b } = await openNodes(t, database);
+    await commit(await upload(a, HEADER + makeRows(3)));
+    const { store, importer } = a;
+    const change = { mode: 'category', category: undefined } as const;
+    const task = new BulkTask({ actor: importer, store }, {
+      selection: { filter: { stockMax: 7 } }, change,
+    }, []);
+    const { id } = await a.jobs.start(importer, task);
+    const shown = await b.findWhen(id, (job) => !job.isRunning);
+    assert.ok(shown.state.task.kind === 'bulk' && !shown.state.task.canStart);
+    await shown.dryRun(shown.state.task.withCategory('Bath'));
+    await shown.waitUntilIdle(60_000);
+    assert.ok(await commit(await a.find(id)));
+    const { state: { phase, task: done } } = await b.find(id);
+    assert.ok(phase === 'done' && done.kind === 'bulk' && done.progress.counts.updated === 3);
+    const products = await readAll(b.store, importer.sellerId);
+    assert.deepEqual(products.map(({ category }) => category), ['Bath', 'Bath', 'Bath']);
   });
 
   test('read a file of many chunks', async (t) => {

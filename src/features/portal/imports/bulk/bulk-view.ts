@@ -36,7 +36,7 @@ const WORDS: JobWords = {
   importing: 'Changing the products',
   leave: 'You can leave this page; the bulk edit continues. If the server stops, it ends, and what '
     + 'was changed stays changed.',
-  discard: 'Discard',
+  discard: 'Cancel',
   cancel: 'Cancel bulk edit',
 };
 
@@ -56,20 +56,21 @@ export function validateConfirmation({ change, total }: BulkDescription, form: F
   const typed = form.getTrimmed(CONFIRMATION);
   const isValid = change.mode !== 'delete' || typed === DELETE || typed === String(total);
   return new Map(isValid ? []
-    : [[CONFIRMATION, `Nothing was deleted. Type ${total} or ${DELETE} to confirm.`]]);
+    : [[CONFIRMATION, `Nothing was deleted. Enter ${total} or ${DELETE}.`]]);
 }
 
 export function viewBulk(
   request: PageRequest, job: JobDescription, task: BulkDescription,
 ): TaskView {
   const { format, account: { sellerId } } = request;
-  const { change, progress: { products, counts, importId }, total } = task;
-  const shown = total === 0 ? '' : `: ${countProducts(format, total)}`;
+  const { change, progress, total } = task;
+  const { counts, importId } = progress;
+  const products = total === 0 ? 'products' : countProducts(format, total);
   return {
-    words: WORDS, rows: products, rejected: counts.conflicts,
-    name: `${change.mode === 'delete' ? 'delete products' : 'change the category'}${shown}`,
-    percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * products / total)),
-    extent: `${countProducts(format, products)} so far.`,
+    words: WORDS, rows: progress.products, rejected: counts.conflicts,
+    name: `${change.mode === 'delete' ? 'delete' : 'change the category of'} ${products}`,
+    percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * progress.products / total)),
+    extent: `${countProducts(format, progress.products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task, state)}
       ${change.mode === 'category' && renderSettings(request, job, task, state)}`,
@@ -110,12 +111,15 @@ function renderPreview(
 }
 
 /** If other products have the category already, the two categories become one. */
-function renderMerge(format: Format, { preview, change }: BulkDescription): Content {
+function renderMerge(
+  format: Format, { preview, change, progress }: BulkDescription,
+): Content {
   const others = preview?.others ?? 0;
   if (others === 0 || change.mode !== 'category') return undefined;
-  return html`<div class="notice low"><p>${countProducts(format, others)} that you did not select
-    ${others === 1 ? 'has' : 'have'} this category already. They will share it, and reverting is the
-    only way to separate them again.</p></div>`;
+  const all = format.number(others + progress.counts.updated + progress.counts.unchanged);
+  return html`<div class="notice low"><p>${format.number(others)} other
+    ${others === 1 ? 'product has' : 'products have'} this category already: ${all} will share it.
+    Only a revert separates them again.</p></div>`;
 }
 
 function renderProducts(

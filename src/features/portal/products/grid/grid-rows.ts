@@ -95,14 +95,14 @@ export function makeConflictRow(row: GridRow, product: Product, format: Format):
   const now = makeRow(product, format);
   const was = makeRow({ ...product, ...row.shown }, format);
   const errors = new Map<string, string>();
-  const choose = (name: 'stock' | 'price', show: (text: string) => string): string => {
+  const choose = (name: 'stock' | 'price'): string => {
     if (row.typed[name] === was.typed[name]) return now.typed[name]; // not edited
     if (now.typed[name] !== was.typed[name] && now.typed[name] !== row.typed[name]) {
-      errors.set(name, `Someone else changed it from ${show(was.typed[name])} to ${
-        show(now.typed[name])}. Save again to overwrite it.`);
+      errors.set(name, `Someone else changed it from ${was.typed[name]} to ${
+        now.typed[name]}. Save again to overwrite it.`);
     }
     return row.typed[name];
   };
-  const typed = { stock: choose('stock', String), price: choose('price', String) };
+  const typed = { stock: choose('stock'), price: choose('price') };
   return { ...now, typed, errors };
 }

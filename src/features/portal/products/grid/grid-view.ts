@@ -84,7 +84,9 @@ function renderTable(request: PageRequest, { rows, products, list }: Grid): Html
         html`${hiddenField('row', formatShown(product, row))}
           <a href="${link(pathOf(product))}" id="name-${index}">${
   shorten(product.name, NAME_BYTES)}</a> <span class="quiet">${
-  shorten(product.sku, SKU_BYTES)}</span>`,
+  shorten(product.sku, SKU_BYTES)}</span>${[...row.errors].map(([name, error]) => html`
+          <p class="fault" id="field-${name}-${index}-fault">${
+  name === 'stock' ? LABELS.stock : LABELS.price}: ${error}</p>`)}`,
         renderInput(row, index, 'stock'), renderInput(row, index, 'price'),
       ];
     }),
@@ -101,8 +103,7 @@ function renderInput(
     ? 'decimal' : 'numeric';
   return html`<input id="${id}" name="${name}" value="${typed[name].trim()}" inputmode="${mode}"
     autocomplete="off" aria-labelledby="head-${name} name-${index}"${error !== undefined
-  && html` aria-invalid="true" aria-describedby="${id}-fault"`}>${error !== undefined
-  && html`<p class="fault" id="${id}-fault">${error}</p>`}`;
+  && html` aria-invalid="true" aria-describedby="${id}-fault"`}>`;
 }
 
 function describeCell({ rows, products }: Grid, index: number, name: string): string {

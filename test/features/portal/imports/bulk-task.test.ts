@@ -1,0 +1,125 @@
+/** Bulk edits as jobs: batches, cancellation, and what is left alone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type BulkOrder, BulkTask,
+} from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
+import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import { BULK_BATCH_PRODUCTS } from '../../../../src/features/portal/limits.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
+import { revert } from '../../../store/contract/revert-fixture.ts';
+import { type Bench, commit, openBench } from './setup.ts';
+
+const EVERYTHING: BulkOrder = { selection: { filter: {} }, change: { mode: 'delete' } };
+const COUNT = 3 * BULK_BATCH_PRODUCTS + 1;
+const ALL = { before: undefined, limit: 9 };
+
+async function createProducts({ store, importer }: Bench): Promise<void> {
+  const products = Array.from({ length: COUNT }, () => makeNewProduct());
+  await store.importProducts(importer, products, 'create');
+}
+
+/** A job whose dry run has ended. */
+async function start({ jobs, store, importer }: Bench, order: BulkOrder): Promise<ImportJob> {
+  const job = await jobs.start(importer, new BulkTask({ actor: importer, store }, order, []));
+  await job.waitUntilIdle(60_000);
+  return job;
+}
+
+function taskOf({ state: { task } }: ImportJob): BulkTask {
+  return task.kind === 'bulk' ? task : assert.fail();
+}
+
+test('writes batches of one record, and keeps what was written when it is cancelled', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  let batches = 0;
+  const bench = await openBench(t, (store): Store => ({
+    ...store,
+    editProducts: async (...args) => {
+      batches += 1;
+      if (batches === 3) {
+        reached.resolve();
+        await held.promise;
+      }
+      return store.editProducts(...args);
+    },
+  }));
+  await createProducts(bench);
+  const { store, importer } = bench;
+  const job = await start(bench, EVERYTHING);
+  assert.equal(taskOf(job).total, COUNT);
+  assert.ok(await job.commit(job.state.revision));
+  await reached.promise;
+  assert.equal(taskOf(job).progress.products, 2 * BULK_BATCH_PRODUCTS);
+  const cancelled = job.cancel();
+  held.resolve();
+  await cancelled;
+  await job.waitUntilIdle(60_000);
+  assert.equal(job.state.phase, 'cancelled');
+  assert.equal((await readAll(store, importer.sellerId)).length, 1);
+  const [record, ...others] = await store.listImports(importer.sellerId, ALL);
+  assert.deepEqual([record?.counts['deleted'], record?.finishedAt, others.length],
+    [3 * BULK_BATCH_PRODUCTS, undefined, 0]);
+
+  const again = await start(bench, EVERYTHING);
+  assert.ok(await commit(again));
+  assert.deepEqual([again.state.phase, taskOf(again).progress.counts.deleted], ['done', 1]);
+  assert.ok(record);
+  const { statuses } = await revert(store, importer, { importId: record.id });
+  assert.equal(statuses.length, 3 * BULK_BATCH_PRODUCTS);
+  assert.equal((await readAll(store, importer.sellerId)).length, 3 * BULK_BATCH_PRODUCTS);
+});
+
+test('leaves a product alone that changes while it is about to be deleted', async (t) => {
+  const bench = await openBench(t, (store): Store => ({
+    ...store,
+    editProducts: async (write, edits, reason) => {
+      const [first] = edits;
+      assert.ok(first);
+      await store.patchProduct(bench.importer, { id: first.id }, { stock: 77 }, {});
+      return store.editProducts(write, edits, reason);
+    },
+  }));
+  const { store, importer } = bench;
+  for (const sku of ['A', 'B']) await store.createProduct(importer, makeNewProduct({ sku }));
+  const job = await start(bench, EVERYTHING);
+  assert.ok(await commit(job));
+  assert.deepEqual(taskOf(job).progress.counts,
+    { updated: 0, deleted: 1, unchanged: 0, conflicts: 1 });
+  assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A']);
+});
+
+test('has the counts of its record after its node has stopped', async (t) => {
+  const bench = await openBench(t);
+  await createProducts(bench);
+  const { store, importer } = bench;
+  const selection = { filter: { category: 'Kitchen' } };
+  const job = await start(bench, { selection, change: { mode: 'category', category: 'Bath' } });
+  assert.ok(await commit(job));
+  const [record] = await store.listImports(importer.sellerId, ALL);
+  const task = taskOf(job).begin();
+  task.recover(record?.counts);
+  assert.deepEqual([task.progress.products, task.progress.counts.updated], [COUNT, COUNT]);
+});
+
+test('fails with its problem, and can be started again', async (t) => {
+  let isBroken = true;
+  const bench = await openBench(t, (store): Store => ({
+    ...store,
+    editProducts: async (...args) => {
+      if (isBroken) throw new Error('broken');
+      return store.editProducts(...args);
+    },
+  }));
+  await bench.store.createProduct(bench.importer, makeNewProduct());
+  const job = await start(bench, EVERYTHING);
+  assert.ok(await commit(job));
+  assert.equal(job.state.phase, 'failed');
+  assert.equal(bench.reports.length, 1);
+  isBroken = false;
+  const again = await start(bench, EVERYTHING);
+  assert.ok(await commit(again));
+  assert.equal(again.state.phase, 'done');
+});
