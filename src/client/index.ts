@@ -20,11 +20,13 @@ export type {
 export type {
   LevelOptions, MovementOptions, Stock, StockStreamOptions, StockSyncOptions,
 } from './stock.ts';
-export type { Webhooks } from './webhooks.ts';
 export type {
   Change, ChangeType, ImportKind, ImportMode, ImportProduct, ImportRow, ImportSummary, Issue,
-  NewProduct, NewWebhook, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
+  NewProduct, Page, PastOptions, Product, ProductFieldName, ProductPatch, ProductQuery,
   ProductReplacement, SortKey, StockChange, StockCounts, StockLevel, StockLine, StockMovement,
-  StockResult, StockStatus, StockSummary, StockSyncResult, Webhook, WebhookAttempt,
-  WebhookAttemptDetail, WebhookPatch, WebhookStatus, WebhookWithSecret,
+  StockResult, StockStatus, StockSummary, StockSyncResult,
 } from './types.ts';
+export type {
+  NewWebhook, Webhook, WebhookAttempt, WebhookAttemptDetail, WebhookDelivery, WebhookEventName,
+  WebhookPatch, Webhooks, WebhookStatus, WebhookType, WebhookWithSecret,
+} from './webhooks.ts';

@@ -12,11 +12,10 @@ import type {
   StockChange as StoredStockChange, StockStatus,
 } from '../domain/catalogue/stock-change.ts';
 import type { Issue } from '../domain/error.ts';
-import type { WebhookStatus } from '../domain/webhooks/webhook.ts';
 import type { ImportMode } from '../store/catalogue-store.ts';
 
 export type {
-  ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus, WebhookStatus,
+  ChangeType, ImportKind, ImportMode, Issue, ProductFieldName, SortKey, StockStatus,
 };
 
 /** A product. Times are RFC 3339 in UTC; `price` is in the major unit of `currency`. */
@@ -29,7 +28,9 @@ export type ProductPatch = Optional<NewProduct>;
 export type ImportProduct = Optional<Omit<Product, 'sku'>> & Pick<Product, 'sku'>;
 
 /** A member may be left out or undefined, also with `exactOptionalPropertyTypes`. */
-type Optional<Members> = { readonly [Member in keyof Members]?: Members[Member] | undefined };
+export type Optional<Members> = {
+  readonly [Member in keyof Members]?: Members[Member] | undefined;
+};
 
 /** Conditions of a list; a product must match all. */
 export interface ProductQuery {
@@ -174,75 +175,4 @@ export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'sk
   readonly ignored_columns?: readonly string[];
   /** What would correct most of the rejected rows. */
   readonly advice?: string;
-}
-
-export interface NewWebhook {
-  readonly url: string;
-  readonly description?: string | undefined;
-  /** Default: null, all types. */
-  readonly types?: readonly ChangeType[] | null | undefined;
-}
-
-export interface WebhookPatch extends Optional<NewWebhook> {
-  readonly status?: WebhookStatus | undefined;
-}
-
-export interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly description: string;
-  /** Null for all types. */
-  readonly types: readonly ChangeType[] | null;
-  readonly status: WebhookStatus;
-  readonly disabled_reason: string | null;
-  /** Everything up to here is delivered. */
-  readonly position: number;
-  readonly failing_since: string | null;
-  readonly next_attempt_at: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-export interface WebhookWithSecret extends Webhook {
-  /** `whsec_` and base64; shown once. */
-  readonly secret: string;
-}
-
-export interface WebhookAttempt {
-  /** Counts the attempts of the webhook from 1. */
-  readonly n: number;
-  readonly message_id: string;
-  readonly kind: 'changes' | 'test';
-  readonly first_position: number | null;
-  readonly last_position: number | null;
-  readonly at: string;
-  readonly duration_ms: number;
-  /** HTTP status of the endpoint's response; null without one. */
-  readonly status: number | null;
-  /** `delivered`, or why not. */
-  readonly outcome: string;
-}
-
-interface HeaderField {
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface WebhookAttemptDetail extends WebhookAttempt {
-  readonly url: string | null;
-  /** Null if nothing could be sent. */
-  readonly request: {
-    readonly headers: readonly HeaderField[];
-    /** Its beginning, up to 8 KiB. */
-    readonly body: string;
-    /** Size of the whole body. */
-    readonly body_bytes: number;
-  } | null;
-  /** Null without a response. */
-  readonly response: {
-    /** Up to 4 KiB; without the values of fields that may contain credentials. */
-    readonly headers: readonly HeaderField[];
-    /** Its beginning, up to 1 KiB. */
-    readonly body: string;
-  } | null;
 }

@@ -4,9 +4,10 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { computeSignature, SECRET_PREFIX } from '../domain/webhooks/webhook-signature.ts';
-import type { Change } from './types.ts';
+import type { Change, Product, StockMovement } from './types.ts';
+import type { WebhookEventName } from '../domain/webhooks/webhook-type.ts';
 
-/** A message: up to 100 changes in order, or a test. */
+/** A message: up to 100 changes in order; one change (`delivery` is `single`); or a test. */
 export type WebhookEvent =
   | {
     readonly type: 'changes';
@@ -20,10 +21,30 @@ export type WebhookEvent =
     };
   }
   | {
+    readonly type: WebhookEventName;
+    readonly timestamp: string;
+    readonly data: WebhookEventData;
+  }
+  | {
     readonly type: 'test';
     readonly timestamp: string;
     readonly data: { readonly webhook_id: string };
   };
+
+/** A change, with the same members for each type. */
+export interface WebhookEventData extends Pick<
+  StockMovement, 'product_id' | 'sku' | 'at' | 'key_id' | 'actor' | 'import' | 'reason' | 'source'
+  | 'sequence' | 'position'
+> {
+  readonly webhook_id: string;
+  readonly stock_before: number;
+  readonly stock_after: number;
+  readonly stock_delta: number;
+  /** For `stock.low`: the threshold. */
+  readonly low_stock?: number;
+  /** After the change; for a deleted product, its last state. */
+  readonly product: Product;
+}
 
 /** As `node:http` has them, or a `Headers` object. */
 export type WebhookHeaders =

@@ -1,11 +1,87 @@
-/** Webhooks: endpoints that receive every change. */
+/** Webhooks: endpoints that receive every change, and the JSON of their routes as types. */
+import type { WebhookDelivery, WebhookStatus } from '../domain/webhooks/webhook.ts';
+import type { WebhookEventName, WebhookType } from '../domain/webhooks/webhook-type.ts';
 import {
   type ApiRequest, listItems, type ListOptions, type RequestOptions, type Sender, sendForJson,
   sendJson,
 } from './sender.ts';
-import type {
-  NewWebhook, Webhook, WebhookAttempt, WebhookAttemptDetail, WebhookPatch, WebhookWithSecret,
-} from './types.ts';
+import type { Optional } from './types.ts';
+
+export type { WebhookDelivery, WebhookEventName, WebhookStatus, WebhookType };
+
+export interface NewWebhook {
+  readonly url: string;
+  readonly description?: string | undefined;
+  /** Default: null, all changes. */
+  readonly types?: readonly (WebhookType | WebhookEventName)[] | null | undefined;
+  /** Default `batch`: up to 100 changes in a message. */
+  readonly delivery?: WebhookDelivery | undefined;
+}
+
+export interface WebhookPatch extends Optional<NewWebhook> {
+  readonly status?: WebhookStatus | undefined;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string;
+  /** Null for all changes. */
+  readonly types: readonly WebhookType[] | null;
+  readonly delivery: WebhookDelivery;
+  readonly status: WebhookStatus;
+  readonly disabled_reason: string | null;
+  /** Everything up to here is delivered. */
+  readonly position: number;
+  readonly failing_since: string | null;
+  readonly next_attempt_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface WebhookWithSecret extends Webhook {
+  /** `whsec_` and base64; shown once. */
+  readonly secret: string;
+}
+
+export interface WebhookAttempt {
+  /** Counts the attempts of the webhook from 1. */
+  readonly n: number;
+  readonly message_id: string;
+  readonly kind: 'changes' | 'test';
+  readonly first_position: number | null;
+  readonly last_position: number | null;
+  readonly at: string;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null without one. */
+  readonly status: number | null;
+  /** `delivered`, or why not. */
+  readonly outcome: string;
+}
+
+interface HeaderField {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface WebhookAttemptDetail extends WebhookAttempt {
+  readonly url: string | null;
+  /** Null if nothing could be sent. */
+  readonly request: {
+    readonly headers: readonly HeaderField[];
+    /** Its beginning, up to 8 KiB. */
+    readonly body: string;
+    /** Size of the whole body. */
+    readonly body_bytes: number;
+  } | null;
+  /** Null without a response. */
+  readonly response: {
+    /** Up to 4 KiB; without the values of fields that may contain credentials. */
+    readonly headers: readonly HeaderField[];
+    /** Its beginning, up to 1 KiB. */
+    readonly body: string;
+  } | null;
+}
 
 const WEBHOOKS = '/api/v1/webhooks';
 

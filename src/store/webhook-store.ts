@@ -84,6 +84,8 @@ export interface WebhookStore {
   findWebhookAttempt(
     webhook: WebhookReference, n: number,
   ): Promise<WebhookAttemptDetail | undefined>;
+  /** The stock up to which a product of the shop is low. */
+  findLowStock(sellerId: SellerId): Promise<number>;
   /** The valid secrets, newest first; undefined if they cannot be decrypted. */
   findWebhookSecrets(webhook: WebhookReference): Promise<readonly WebhookSecret[] | undefined>;
 

@@ -150,8 +150,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 function formatEvent(event: WebhookEvent): string {
-  return event.type === 'test' ? printable(`${event.timestamp}  test message`)
-    : event.data.changes.map(formatChange).join('\n');
+  if (event.type === 'changes') return event.data.changes.map(formatChange).join('\n');
+  const subject = event.type === 'test' ? 'message' : event.data.sku;
+  return printable(`${event.timestamp}  ${event.type} ${subject}`);
 }
 
 /** Sends the message to the application, and returns its status. @throws CommandFailure */

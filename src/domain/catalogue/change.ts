@@ -60,8 +60,8 @@ export function formatMovement(change: Change): string {
     + `,${formatMembers(movement)}}`;
 }
 
-/** The product, time, key, actor and import of a change. */
-function formatOrigin(change: Change): string {
+/** The product, time, key, actor and import of a change: members of a JSON object. */
+export function formatOrigin(change: Change): string {
   const { sellerId, productId, sku, at, keyId, actor, importId } = change;
   return `"product_id":"${formatProductId(sellerId, productId)}","sku":${JSON.stringify(sku)}`
     + `,"at":"${formatTime(at)}","key_id":"${formatKeyId({ sellerId, keyId })}"`

@@ -9,7 +9,9 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../limits.ts';
 import type { NewWebhook, Webhook, WebhookPatch, WebhookStep } from './webhook.ts';
 
 const DISABLED_BY_REQUEST = 'It was disabled by a request.';
-const SETTINGS = ['url', 'description', 'types', 'status'] as const;
+const SETTINGS = ['url', 'description', 'types', 'delivery', 'status'] as const;
+/** A message depends on these. */
+const CONTENT = ['types', 'delivery'] as const;
 
 /** @param count The seller's number of webhooks. @throws AppError `limit_reached` */
 export function assertWebhookRoom(count: number): void {
@@ -26,14 +28,14 @@ export function createWebhook(
   },
 ): Webhook {
   return {
-    sellerId, id, ...input, status: 'active', disabledReason: undefined, position,
-    message: undefined, ...dueAt(at), createdAt: at, updatedAt: at, createdBy,
+    sellerId, id, delivery: 'batch', ...input, status: 'active', disabledReason: undefined,
+    position, message: undefined, ...dueAt(at), createdAt: at, updatedAt: at, createdBy,
   };
 }
 
 /**
- * A new URL, or status `active`, makes an attempt due now. New types drop the message in flight,
- * and its changes are sent under a new id.
+ * A new URL, or status `active`, makes an attempt due now. New types, or another delivery,
+ * drop the message in flight, and its changes are sent under a new id.
  */
 export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number): Webhook {
   const patched = { ...webhook, ...patch, updatedAt: at };
@@ -44,13 +46,13 @@ export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number):
     ...patched,
     disabledReason: isDisabling ? DISABLED_BY_REQUEST : kept,
     ...(isDueNow && dueAt(at)),
-    ...(!isDeepStrictEqual(webhook.types, patched.types) && { message: undefined }),
+    ...(isDifferent(webhook, patched, CONTENT) && { message: undefined }),
   };
 }
 
 /** Whether a patch has changed a setting, which the audit log records. */
 export function isReconfigured(before: Webhook, after: Webhook): boolean {
-  return SETTINGS.some((member) => !isDeepStrictEqual(before[member], after[member]));
+  return isDifferent(before, after, SETTINGS);
 }
 
 /**
@@ -75,7 +77,13 @@ export function replayFrom(webhook: Webhook, position: number, at: number): Webh
 /** Whether the worker's decision still applies: nothing that it depends on has changed. */
 export function isAsSeen(webhook: Webhook, seen: Webhook): boolean {
   return webhook.status === 'active' && webhook.position === seen.position
-    && webhook.message?.id === seen.message?.id && isDeepStrictEqual(webhook.types, seen.types);
+    && webhook.message?.id === seen.message?.id && !isDifferent(webhook, seen, CONTENT);
+}
+
+function isDifferent(
+  one: Webhook, other: Webhook, members: readonly (keyof Webhook)[],
+): boolean {
+  return members.some((member) => !isDeepStrictEqual(one[member], other[member]));
 }
 
 /** The webhook after an attempt. If it was disabled during the attempt, it gets no next message. */

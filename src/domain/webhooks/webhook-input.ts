@@ -2,7 +2,6 @@
  * Validates and parses webhook requests. Does not decide whether messages may be sent to a URL:
  * that needs a DNS lookup and depends on settings.
  */
-import { CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
@@ -12,7 +11,10 @@ import {
   invalid, lineValidator, ObjectReader, type ParseResult, type Validator,
 } from '../validation.ts';
 import {
-  type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
+  findWebhookType, WEBHOOK_TYPE_NAMES, WEBHOOK_TYPES, type WebhookType,
+} from './webhook-type.ts';
+import {
+  type NewWebhook, WEBHOOK_DELIVERIES, type WebhookPatch, WEBHOOK_STATUSES,
 } from './webhook.ts';
 
 /** Returns why messages must not be sent to a URL; undefined if they may. */
@@ -37,10 +39,18 @@ const newWebhookFields: Fields<NewWebhook> = {
   },
   types: {
     schema: {
-      type: ['array', 'null'], minItems: 1, items: { type: 'string', enum: CHANGE_TYPES },
+      type: ['array', 'null'], minItems: 1, items: { type: 'string', enum: WEBHOOK_TYPE_NAMES },
     },
-    description: 'The change types to send; null for all.',
+    description: 'What to send; null for all changes. A name with a dot, such as `stock.changed`, '
+      + 'is another name of the type (`stock`), under which it is stored. `stock.low` selects the '
+      + "changes that take a product's stock from above the low-stock threshold to it, or below.",
     parse: parseTypes,
+  },
+  delivery: {
+    schema: { type: 'string', enum: WEBHOOK_DELIVERIES },
+    description: '`batch` (default): up to 100 changes in a message. `single`: one change in a '
+      + 'message, for services that run once for each message.',
+    parse: (value) => parseChoice(value, WEBHOOK_DELIVERIES),
   },
 };
 
@@ -50,7 +60,7 @@ export const webhookFields: Fields<WebhookPatch> = {
   status: {
     schema: { type: 'string', enum: WEBHOOK_STATUSES },
     description: '`active`: changes are sent. `disabled`: nothing is sent.',
-    parse: parseStatus,
+    parse: (value) => parseChoice(value, WEBHOOK_STATUSES),
   },
 };
 
@@ -94,7 +104,8 @@ async function readMembers(
   reader: ObjectReader, fields: Partial<Fields<WebhookPatch>>, checkUrl: CheckUrl,
 ): Promise<WebhookPatch> {
   const members = Object.entries<Validator<unknown>>(fields)
-    .map(([member, { parse }]) => [member, reader.read(member, parse)] as const)
+    .map(([member, { parse }]) =>
+      [member, reader.read(member, parse, member !== 'delivery')] as const)
     .filter(([, value]) => value !== undefined);
   // The cast: each validator returns its member's type.
   const webhook = Object.fromEntries(members) as WebhookPatch;
@@ -123,20 +134,22 @@ function parseUrl(value: unknown): ParseResult<string> {
   return invalid('length', `Must have at most ${WEBHOOK_URL_LIMIT_CHARACTERS} characters.`);
 }
 
-/** Each type once, in the order of `CHANGE_TYPES`. */
-function parseTypes(value: unknown): ParseResult<readonly ChangeType[] | null> {
+/** Each type once, in the order of `WEBHOOK_TYPES`. */
+function parseTypes(value: unknown): ParseResult<readonly WebhookType[] | null> {
   if (value === null) return { value };
   if (!Array.isArray(value)) return invalid('type', 'Must be an array, or null for all types.');
-  const types = CHANGE_TYPES.filter((type) => value.includes(type));
-  if (types.length > 0 && types.length === new Set(value).size) return { value: types };
-  const known = CHANGE_TYPES.join(', ');
+  const named = value.map(findWebhookType);
+  const types = WEBHOOK_TYPES.filter((type) => named.includes(type));
+  if (types.length > 0 && !named.includes(undefined)) return { value: types };
+  const known = WEBHOOK_TYPES.join(', ');
   return invalid('format', `Must contain one or more of ${known}, or be null for all types.`);
 }
 
-function parseStatus(value: unknown): ParseResult<WebhookStatus> {
-  const status = WEBHOOK_STATUSES.find((known) => known === value);
-  if (status) return { value: status };
-  return invalid('format', `Must be ${WEBHOOK_STATUSES.join(' or ')}.`);
+function parseChoice<const Choice extends string>(
+  value: unknown, choices: readonly Choice[],
+): ParseResult<Choice> {
+  const choice = choices.find((known) => known === value);
+  return choice ? { value: choice } : invalid('format', `Must be ${choices.join(' or ')}.`);
 }
 
 function parsePosition(value: unknown, catalogue: number): ParseResult<number> {

@@ -2,9 +2,13 @@
  * Webhooks: endpoints that receive a catalogue's changes. Each is a durable cursor over the
  * history. A message keeps its id until it is delivered.
  */
-import type { ChangeType } from '../catalogue/change.ts';
 import { formatWebhookId, type WebhookReference } from '../id.ts';
 import { formatOptionalTime, formatTime } from '../time.ts';
+import type { WebhookType } from './webhook-type.ts';
+
+/** Up to 100 changes in a message, or one, for receivers that run once for each. */
+export const WEBHOOK_DELIVERIES = ['batch', 'single'] as const;
+export type WebhookDelivery = (typeof WEBHOOK_DELIVERIES)[number];
 
 /** The members that a seller sets. */
 export interface NewWebhook {
@@ -12,8 +16,10 @@ export interface NewWebhook {
   readonly url: string;
   /** 0..200 code points. */
   readonly description: string;
-  /** The change types to send, at least one; null for all. */
-  readonly types: readonly ChangeType[] | null;
+  /** What to send, at least one; null for all changes. */
+  readonly types: readonly WebhookType[] | null;
+  /** Default `batch`. */
+  readonly delivery?: WebhookDelivery;
 }
 
 export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
@@ -25,6 +31,7 @@ export interface WebhookPatch extends Partial<NewWebhook> {
 
 /** Times are milliseconds since 1970. */
 export interface Webhook extends NewWebhook, WebhookReference {
+  readonly delivery: WebhookDelivery;
   readonly status: WebhookStatus;
   /** Why it is disabled; undefined while it is active. */
   readonly disabledReason: string | undefined;
@@ -51,7 +58,11 @@ export interface WebhookMessage {
   /** When it was created, milliseconds since 1970. */
   readonly at: number;
   /** The types that the webhook had then; they select its changes. */
-  readonly types: readonly ChangeType[] | null;
+  readonly types: readonly WebhookType[] | null;
+  /** Of a message with one change: what it says about it. */
+  readonly event?: WebhookType;
+  /** The shop's threshold then, if `stock.low` is selected. */
+  readonly lowStock?: number;
 }
 
 /** What to do after an attempt. */
@@ -73,10 +84,11 @@ export type WebhookStep =
 
 /** The JSON text of a webhook, without its secret. */
 export function formatWebhook(webhook: Webhook): string {
-  const { url, description, types, status, disabledReason, position, failingSince } = webhook;
+  const { url, description, types, delivery, status, disabledReason, position, failingSince }
+    = webhook;
   return JSON.stringify({
     id: formatWebhookId(webhook),
-    url, description, types, status,
+    url, description, types, delivery, status,
     disabled_reason: disabledReason ?? null,
     position,
     failing_since: formatOptionalTime(failingSince),

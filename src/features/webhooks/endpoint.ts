@@ -16,7 +16,7 @@ import type { AccessStore } from '../../store/access-store.ts';
 import type { HistoryStore } from '../../store/history-store.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import { deliver, type DeliveryOptions, isSuccess } from './deliver.ts';
-import { findNextMessage, formatMessage, readMessageChanges } from './message.ts';
+import { findNextMessage, readMessage } from './message.ts';
 
 export interface EndpointOptions extends DeliveryOptions {
   readonly store: AccessStore & HistoryStore & WebhookStore;
@@ -59,7 +59,7 @@ export async function sendToEndpoint(
 async function startMessage(
   webhook: Webhook, { store, clock }: EndpointOptions,
 ): Promise<WebhookMessage | undefined> {
-  const next = await findNextMessage(store, webhook, webhook.position, clock());
+  const next = await findNextMessage(store, webhook, clock());
   if (!next) {
     await store.disableWebhook(webhook, `${PRUNED} ${THEN_ACTIVE}`);
     return undefined;
@@ -74,14 +74,13 @@ async function attempt(
   webhook: Webhook, message: WebhookMessage, options: EndpointOptions,
 ): Promise<boolean> {
   const { store, clock } = options;
-  const changes = await readMessageChanges(store, webhook, message);
+  const body = await readMessage(store, webhook, message);
   const secrets = await store.findWebhookSecrets(webhook);
-  if (!changes || !secrets) {
+  if (body === undefined || !secrets) {
     const reason = secrets ? PRUNED : UNREADABLE_SECRET;
     await store.disableWebhook(webhook, `${reason} ${THEN_ACTIVE}`);
     return false;
   }
-  const body = formatMessage(webhook, message, changes);
   const headers = signMessage({ id: message.id, at: clock(), body }, secrets);
   const result = await deliver(webhook, body, headers, options);
   if (!result) return false;
@@ -102,10 +101,10 @@ function classify(status: number | undefined): keyof AttemptCounts {
  * the history after it is pruned, the next run handles that.
  */
 async function planNext(
-  webhook: Webhook, { last }: WebhookMessage, { store, clock }: EndpointOptions,
+  webhook: Webhook, sent: WebhookMessage, { store, clock }: EndpointOptions,
 ): Promise<WebhookStep> {
-  const next = await findNextMessage(store, webhook, last, clock());
-  return { isDelivered: true, position: next?.position ?? last, next: next?.message };
+  const next = await findNextMessage(store, webhook, clock(), sent);
+  return { isDelivered: true, position: next?.position ?? sent.last, next: next?.message };
 }
 
 /** The step after a failed attempt: when to retry, or why the endpoint is disabled. */

@@ -1,16 +1,21 @@
 /**
  * Webhook messages: selects the changes of the next message, and formats its JSON. A message is
- * stored before it is sent, as a range of positions, and read again for each attempt, so every
- * attempt sends the same body.
+ * stored before it is sent, as a range of positions with what else it depends on, and read again
+ * for each attempt, so every attempt sends the same body.
  */
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
-import { type Change, formatChange } from '../../domain/catalogue/change.ts';
+import { type Change, formatChange, formatOrigin } from '../../domain/catalogue/change.ts';
+import { formatProduct } from '../../domain/catalogue/product.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatWebhookId, type WebhookReference } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
-import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
+import {
+  EVENT_NAMES, findChangeTypes, listEvents, selectsLowStock, type WebhookType,
+} from '../../domain/webhooks/webhook-type.ts';
+import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
+import type { WebhookStore } from '../../store/webhook-store.ts';
 
 interface NextMessage {
   /** All changes up to here were delivered, or have types that the webhook does not send. */
@@ -19,30 +24,58 @@ interface NextMessage {
   readonly message: WebhookMessage | undefined;
 }
 
-/** The message that follows `after`; undefined if the history there is pruned. */
+type Selection = Pick<WebhookMessage, 'types' | 'lowStock'>;
+
+/**
+ * The message that follows one, or the webhook's position; undefined if the history there is
+ * pruned.
+ */
 export async function findNextMessage(
-  store: HistoryStore, webhook: Webhook, after: number, at: number,
+  store: HistoryStore & WebhookStore, webhook: Webhook, at: number, sent?: WebhookMessage,
 ): Promise<NextMessage | undefined> {
-  const page = await listChanges(store, webhook, after);
-  const [first, last] = [page?.changes[0], page?.changes.at(-1)];
+  const { sellerId, types, delivery } = webhook;
+  const isSingle = delivery === 'single';
+  const selection: Selection = selectsLowStock(types)
+    ? { types, lowStock: await store.findLowStock(sellerId) } : { types };
+  // The change that was sent may have another event.
+  const hasMore = selection.lowStock !== undefined && sent?.event !== 'stock.low';
+  const resumed = hasMore && sent?.event !== undefined ? sent : undefined;
+  const after = resumed ? resumed.last - 1 : sent?.last ?? webhook.position;
+  const limit = isSingle && selection.lowStock === undefined ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
+  const page = await listChanges(store, sellerId, { types, after, limit });
+  const events = page?.changes.flatMap((change) => eventsOf(change, selection)
+    .filter((event) => change.position !== resumed?.last || event === 'stock.low')
+    .map((event) => ({ position: change.position, event })));
+  const [first, last] = [events?.[0], isSingle ? events?.[0] : events?.at(-1)];
   if (!page || !first || !last) return page && { position: page.next, message: undefined };
-  const [id, { types }] = [makeMessageId(), webhook];
-  const message = { id, first: first.position, last: last.position, at, types };
-  return { position: after, message };
+  return {
+    position: first.position - 1,
+    message: {
+      id: makeMessageId(), first: first.position, last: last.position, at, ...selection,
+      ...(isSingle && { event: first.event }),
+    },
+  };
 }
 
-/** The changes of a message; undefined if they are pruned. */
-export async function readMessageChanges(
-  store: HistoryStore, { sellerId }: WebhookReference, { first, last, types }: WebhookMessage,
-): Promise<readonly Change[] | undefined> {
+/** The JSON text of a message, the same each time; undefined if its changes are pruned. */
+export async function readMessage(
+  store: HistoryStore, webhook: WebhookReference, message: WebhookMessage,
+): Promise<string | undefined> {
+  const { sellerId } = webhook;
+  const { first, last, types, event } = message;
   const changes: Change[] = [];
   for (let after = first - 1; after < last;) {
-    const page = await listChanges(store, { sellerId, types }, after);
+    const limit = Math.min(last - after, WEBHOOK_MESSAGE_CHANGES_LIMIT);
+    const page = await listChanges(store, sellerId, { types, after, limit });
     if (!page) return undefined;
-    changes.push(...page.changes.filter(({ position }) => position <= last));
+    changes.push(...page.changes.filter((change) =>
+      change.position <= last && eventsOf(change, message).length > 0));
     after = page.next;
   }
-  return changes;
+  const [change] = changes;
+  if (event === undefined || !change) return formatBatch(webhook, message, changes);
+  const product = change.product ?? await readProduct(store, change);
+  return product && formatEvent(webhook, change, product, { ...message, event });
 }
 
 /** A unique id without a full stop, which a signed id must not contain. */
@@ -50,7 +83,16 @@ export function makeMessageId(): string {
   return `msg_${randomUUID().replaceAll('-', '')}`;
 }
 
-export function formatMessage(
+export function formatTestMessage(webhook: WebhookReference, at: number): string {
+  return `{"type":"test","timestamp":"${formatTime(at)}"`
+    + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"}}`;
+}
+
+function eventsOf(change: Change, { types, lowStock }: Selection): readonly WebhookType[] {
+  return listEvents(change, types, lowStock);
+}
+
+function formatBatch(
   webhook: WebhookReference, { first, last, at }: WebhookMessage, changes: readonly Change[],
 ): string {
   return `{"type":"changes","timestamp":"${formatTime(at)}"`
@@ -59,17 +101,44 @@ export function formatMessage(
     + `,"changes":[${changes.map(formatChange).join(',')}]}}`;
 }
 
-export function formatTestMessage(webhook: WebhookReference, at: number): string {
-  return `{"type":"test","timestamp":"${formatTime(at)}"`
-    + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"}}`;
+/** A message with one change: the same members for each type, so that services can map them. */
+function formatEvent(
+  webhook: WebhookReference, change: Change, product: string,
+  { event, lowStock }: Pick<WebhookMessage, 'lowStock'> & { readonly event: WebhookType },
+): string {
+  const { before, after, reason, source, sequence } = change.movement;
+  return `{"type":"${EVENT_NAMES[event]}","timestamp":"${formatTime(change.at)}"`
+    + `,"data":{"webhook_id":"${formatWebhookId(webhook)}","position":${change.position}`
+    + `,${formatOrigin(change)}`
+    + `,"stock_before":${before},"stock_after":${after},"stock_delta":${after - before}`
+    + `,"reason":${JSON.stringify(reason ?? null)},"source":${JSON.stringify(source ?? null)}`
+    + `,"sequence":${sequence ?? null}`
+    + (event === 'stock.low' ? `,"low_stock":${lowStock}` : '')
+    + `,"product":${product}}}`;
 }
 
-async function listChanges(
-  store: HistoryStore, { sellerId, types }: Pick<Webhook, 'sellerId' | 'types'>, after: number,
+/** The product after a stock movement; undefined if the history is pruned. */
+async function readProduct(
+  store: HistoryStore, { sellerId, productId, position }: Change,
+): Promise<string | undefined> {
+  const product = await unlessPruned(() =>
+    store.findProductAt(sellerId, { id: productId }, position));
+  return product && formatProduct(product);
+}
+
+function listChanges(
+  store: HistoryStore, sellerId: Webhook['sellerId'],
+  { types, ...range }: Pick<Webhook, 'types'> & Pick<ChangeQuery, 'after' | 'limit'>,
 ): Promise<ChangePage | undefined> {
+  return unlessPruned(() =>
+    store.listChanges(sellerId, { ...range, types: findChangeTypes(types) }));
+}
+
+async function unlessPruned<Result>(
+  read: () => Promise<Result | undefined>,
+): Promise<Result | undefined> {
   try {
-    const query = { after, limit: WEBHOOK_MESSAGE_CHANGES_LIMIT, types: types ?? undefined };
-    return await store.listChanges(sellerId, query);
+    return await read();
   } catch (error) {
     if (error instanceof AppError && error.code === 'history_pruned') return undefined;
     throw error;

@@ -20,9 +20,7 @@ import type { Store } from '../../store/store.ts';
 import { deliver, describeFailure } from './deliver.ts';
 import { DnsResolver, type Lookup } from './dns-resolver.ts';
 import type { AttemptCounts, EndpointOptions } from './endpoint.ts';
-import {
-  formatMessage, formatTestMessage, makeMessageId, readMessageChanges,
-} from './message.ts';
+import { formatTestMessage, makeMessageId, readMessage } from './message.ts';
 import { resolveTarget } from './ssrf-guard.ts';
 import { WebhookWorker } from './worker.ts';
 
@@ -102,7 +100,7 @@ export function startWebhooks({
       return sendNow(webhook, message, formatTestMessage(webhook, message.at), endpoint);
     }),
     resend: (webhook, { message }) => onRequest(webhook, async () =>
-      sendNow(webhook, ...await readMessage(webhook, message, endpoint), endpoint)),
+      sendNow(webhook, ...await readSent(webhook, message, endpoint), endpoint)),
     readMetrics: () => ({
       inFlight: worker.inFlightCount(), attempts: { ...endpoint.attempts },
     }),
@@ -129,15 +127,15 @@ async function checkUrl(
 }
 
 /** A message with its body, which is the same in every attempt. @throws AppError as `resend` */
-async function readMessage(
+async function readSent(
   webhook: Webhook, message: WebhookAttemptDetail['message'], { store }: EndpointOptions,
 ): Promise<[WebhookMessage | TestMessage, string]> {
   if (!message) {
     throw new AppError('not_found', 'The message of this attempt was not stored.');
   }
   if (!('first' in message)) return [message, formatTestMessage(webhook, message.at)];
-  const changes = await readMessageChanges(store, webhook, message);
-  if (changes) return [message, formatMessage(webhook, message, changes)];
+  const body = await readMessage(store, webhook, message);
+  if (body !== undefined) return [message, body];
   throw new AppError('history_pruned', 'The changes of this message are no longer in the history.');
 }
 

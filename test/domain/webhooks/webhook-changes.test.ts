@@ -13,7 +13,8 @@ const NOW = 9_000;
 const FAILING: Webhook = {
   // Any positive integers are ids.
   sellerId: 5 as SellerId, id: 7 as WebhookId, url: 'https://shop.example/secret-path',
-  description: '', types: null, status: 'active', disabledReason: undefined, position: 3,
+  description: '', types: null, delivery: 'batch', status: 'active',
+  disabledReason: undefined, position: 3,
   message: { id: 'msg_1', first: 4, last: 6, at: 1, types: null }, failures: 2, failingSince: 1_000,
   nextAttemptAt: 50_000, createdBy: undefined, createdAt: 1, updatedAt: 1,
 };

@@ -32,7 +32,7 @@ test("creates a webhook at the catalogue's position, and returns its secret", as
   const at = new Date(clock.now).toISOString();
   assert.deepEqual(rest, {
     url: 'http://127.0.0.1:9/one?a=b', description: 'Cash desk 🧾', types: ['created', 'stock'],
-    status: 'active', disabled_reason: null, position: 1, failing_since: null,
+    delivery: 'batch', status: 'active', disabled_reason: null, position: 1, failing_since: null,
     next_attempt_at: null, created_at: at, updated_at: at,
   });
   assert.equal(answer.headers['location'], `${WEBHOOKS}/${id}`);

@@ -40,6 +40,7 @@ export async function prepareMessage(open: ReturnType<PrepareStore>) {
 
 export function testWebhookDeliveries(prepare: PrepareStore): void {
   testMessages(prepare);
+  testSingleMessages(prepare);
   testChangesMeanwhile(prepare);
   testLog(prepare);
 }
@@ -97,6 +98,23 @@ function testMessages(prepare: PrepareStore): void {
     assert.equal((await find(store, webhook)).status, 'active');
     await store.disableWebhook(await find(store, webhook), 'In time.');
     assert.equal((await find(store, webhook)).disabledReason, 'In time.');
+  });
+}
+
+function testSingleMessages(prepare: PrepareStore): void {
+  test('keeps what a message with one change says, and the threshold', async (t) => {
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
+    await store.patchWebhook(actor, webhook.id, { delivery: 'single', types: ['stock.low'] });
+    const { webhook: replayed } = await store.replayWebhook(actor, webhook.id, 0);
+    const types = ['stock.low'] as const;
+    const low = { types, event: 'stock.low', lowStock: 0 } as const;
+    const message = { ...makeMessage('msg_1', 1, 1), ...low };
+    assert.equal(await isBegun(store, replayed, message), true);
+    const found = await find(store, webhook);
+    assert.deepEqual([found.delivery, found.message], ['single', message]);
+    await store.patchWebhook(actor, webhook.id, { delivery: 'batch' });
+    assert.equal((await find(store, webhook)).message, undefined);
+    assert.equal(await store.findLowStock(actor.sellerId), 5);
   });
 }
 

@@ -1,4 +1,7 @@
-/** Webhooks that need attention, for the overview: since when they fail, and why. */
+/**
+ * Webhooks that need attention, for the overview: since when they fail, and why. Only owners see
+ * which: their URLs may contain secrets.
+ */
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
@@ -15,6 +18,10 @@ export async function renderWebhookBanner(request: PageRequest, portal: Portal):
   );
   const troubled = webhooks.filter(needsAttention);
   if (troubled.length === 0) return undefined;
+  if (!request.may('owner')) {
+    return html`<div class="notice bad"><p>A webhook does not deliver changes. Owners of this shop
+      can see why.</p></div>`;
+  }
   const rows = await Promise.all(troubled.slice(0, WEBHOOK_BANNER_ROWS)
     .map((webhook) => renderRow(request, portal, webhook)));
   const rest = troubled.length - rows.length;

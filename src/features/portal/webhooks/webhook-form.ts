@@ -6,7 +6,7 @@ import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
+import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Field } from '../forms/fields.ts';
 import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
@@ -16,7 +16,7 @@ import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { getWebhook, pathOf } from './webhooks.ts';
+import { DELIVERY_CHOICES, getWebhook, pathOf } from './webhooks.ts';
 
 const FIELDS: readonly Field[] = [
   {
@@ -28,8 +28,13 @@ const FIELDS: readonly Field[] = [
     hint: 'Optional. For your own reference.',
   },
   {
-    name: 'types', label: 'Events', control: 'checkboxes', choices: CHANGE_TYPE_CHOICES,
+    name: 'types', label: 'Events', control: 'checkboxes', choices: WEBHOOK_TYPE_CHOICES,
     hint: 'Select none to receive all changes.',
+  },
+  {
+    name: 'delivery', label: 'Messages', control: 'radio', initial: 'batch',
+    choices: DELIVERY_CHOICES,
+    hint: 'Services such as Zapier, Make and n8n run once for each message.',
   },
 ];
 
@@ -37,7 +42,7 @@ const FIELDS: readonly Field[] = [
 export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
   const webhook = await findEdited(request, portal);
   const form = new Form(webhook && [
-    ['url', webhook.url], ['description', webhook.description],
+    ['url', webhook.url], ['description', webhook.description], ['delivery', webhook.delivery],
     ...(webhook.types ?? []).map((type) => ['types', type]),
   ]);
   return renderForm(request, portal, { form, errors: NO_ERRORS });
@@ -129,6 +134,7 @@ function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unkno
     url: form.getTrimmed('url'),
     description: form.getTrimmed('description'),
     types: types.length === 0 ? null : types,
+    delivery: form.get('delivery') || 'batch',
   };
 }
 

@@ -18,7 +18,8 @@ import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
 import {
-  describeLag, describeTrouble, describeTypes, getWebhook, nameOf, pathOf, renderState,
+  describeDelivery, describeLag, describeTrouble, describeTypes, getWebhook, nameOf, pathOf,
+  renderState,
 } from './webhooks.ts';
 
 /** The position to resend from. */
@@ -112,6 +113,7 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
     ['Status', renderState(webhook)],
     disabledReason !== undefined && ['Reason', disabledReason],
     ['Events', describeTypes(webhook)],
+    ['Messages', describeDelivery(webhook)],
     ['Delivery', describeLag(format, position - webhook.position)],
     failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],

@@ -1,11 +1,14 @@
 /** The list of a shop's webhooks, and lookups for the other webhook pages. */
 import { formatWebhookId, type WebhookReference } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
-import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import {
+  type Webhook, WEBHOOK_DELIVERIES, type WebhookDelivery,
+} from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
 import { flashNotice, type Row, table } from '../html/elements.ts';
-import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
+import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
+import type { Choice } from '../forms/fields.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -13,6 +16,13 @@ import type { PageRequest, Portal } from '../route.ts';
 
 /** Limit on a URL, a description or an outcome in lists and titles. */
 export const WEBHOOK_TEXT_BYTES = 150;
+
+const DELIVERY_LABELS: Readonly<Record<WebhookDelivery, string>> = {
+  batch: 'Up to 100 changes in a message', single: 'One change in a message',
+};
+
+export const DELIVERY_CHOICES: readonly Choice[] =
+  WEBHOOK_DELIVERIES.map((value) => ({ value, label: DELIVERY_LABELS[value] }));
 
 const FLASH = new Map([
   ['deleted', 'Webhook deleted. Messages already in flight may still arrive.'],
@@ -88,9 +98,13 @@ export function describeTrouble({ status }: Webhook): string {
   return status === 'active' ? 'is failing' : 'was disabled';
 }
 
+export function describeDelivery({ delivery }: Webhook): string {
+  return DELIVERY_LABELS[delivery];
+}
+
 export function describeTypes({ types }: Webhook): string {
   if (types === null) return 'All changes';
-  return CHANGE_TYPE_CHOICES.filter(({ value }) => types.some((type) => type === value))
+  return WEBHOOK_TYPE_CHOICES.filter(({ value }) => types.some((type) => type === value))
     .map(({ label }) => label).join('; ');
 }
 

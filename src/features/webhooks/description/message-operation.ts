@@ -2,7 +2,7 @@
 import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from '../limits.ts';
 import { JSON_TYPE } from '../../../api/media-types.ts';
 import type { WebhookOperation } from '../../../api/description/operation.ts';
-import { stockChange } from '../../../api/description/examples.ts';
+import { product, stockChange } from '../../../api/description/examples.ts';
 import { refer } from '../../../api/description/schema.ts';
 import { tag, webhook } from './operations.ts';
 
@@ -10,13 +10,21 @@ const text = { type: 'string', minLength: 1 };
 const timestamp = '2026-11-20T10:49:00.213Z';
 const position = stockChange.position;
 
+const { position: _, type: __, data: movement, ...origin } = stockChange;
+const { before, after, delta, ...reason } = movement;
+const stockEvent = {
+  webhook_id: webhook.id, position, ...origin, stock_before: before, stock_after: after,
+  stock_delta: delta, ...reason, product: { ...product, stock: after },
+};
+
 /** What `message.ts` formats and `signMessage` signs. */
 export const messageOperation: WebhookOperation = {
   id: 'webhookMessage',
   tag,
   summary: 'Message to a webhook',
   description: 'Sent to the URL of each webhook: up to '
-    + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} changes, in order and at least once; or a test. Signed `
+    + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} changes, in order and at least once; one change, if its `
+    + '`delivery` is `single`; or a test. Signed '
     + 'according to Standard Webhooks 1.0.0: verify the signature over the raw body before you '
     + 'parse it.',
   headers: [
@@ -51,6 +59,7 @@ export const messageOperation: WebhookOperation = {
             },
           },
         },
+        single: { value: { type: 'stock.changed', timestamp: stockChange.at, data: stockEvent } },
         test: { value: { type: 'test', timestamp, data: { webhook_id: webhook.id } } },
       },
     },

@@ -10,6 +10,7 @@ import { pageParameters } from '../../../api/list.ts';
 export const webhook = {
   id: 'whk_1k7s94cm9001k7s94bi600',
   url: 'https://shop.example/changes', description: 'Cash desk', types: ['created', 'stock'],
+  delivery: 'batch',
   status: 'active',
   disabled_reason: null,
   position: 12,
@@ -76,8 +77,8 @@ export const webhookOperations = {
     summary: 'Create a webhook',
     description: `You can have up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is `
       + 'sent to the URL by POST, in order and at least once, up to '
-      + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} per message. The response contains the secret that signs `
-      + 'the messages. Store it: it is shown only once.',
+      + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} per message, or one if \`delivery\` is \`single\`. The `
+      + 'response contains the secret that signs the messages. Store it: it is shown only once.',
     request: json('NewWebhook', { url, description, types }),
     responses: {
       201: {

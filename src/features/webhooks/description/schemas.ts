@@ -1,6 +1,10 @@
 /** The JSON Schemas of webhooks and their delivery log. */
 import { overlapField, webhookFields } from '../../../domain/webhooks/webhook-input.ts';
-import { changeSchemas } from '../../../api/description/change-schemas.ts';
+import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { EVENT_NAMES } from '../../../domain/webhooks/webhook-type.ts';
+import {
+  changeSchemas, describeChange, movementSchemas,
+} from '../../../api/description/change-schemas.ts';
 import {
   describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
 } from '../../../api/description/schema.ts';
@@ -77,6 +81,27 @@ function messageOf(type: string, data: Readonly<Record<string, Schema>>): Schema
   });
 }
 
+const eventNames = Object.values(EVENT_NAMES);
+
+// The cast: `objectOf` describes the members of a change.
+const { type: _type, before, after, delta, ...changed } = describeChange(
+  CHANGE_TYPES, movementSchemas)['properties'] as Readonly<Record<string, Schema>>;
+
+/** A change without nested members, except its product. */
+const event = {
+  webhook_id: webhook.id,
+  ...changed,
+  stock_before: { ...before, description: '0 before the product was created.' },
+  stock_after: { ...after, description: '0 after the product was deleted.' },
+  stock_delta: { ...delta },
+  low_stock: {
+    type: 'integer', minimum: 0, description: 'The threshold. Absent unless `type` is `stock.low`.',
+  },
+  product: {
+    ...refer('Product'), description: 'After the change; for a deleted product, its last state.',
+  },
+};
+
 export const webhookSchemas = {
   Webhook: objectOf(webhook),
   WebhookWithSecret: objectOf({ ...webhook, secret }),
@@ -94,11 +119,23 @@ export const webhookSchemas = {
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
   ...changeSchemas,
   WebhookMessage: unionOf('type', {
-    changes: 'WebhookChangesMessage', test: 'WebhookTestMessage',
+    changes: 'WebhookChangesMessage',
+    ...Object.fromEntries(eventNames.map((name) => [name, 'WebhookEventMessage'])),
+    test: 'WebhookTestMessage',
   }),
   WebhookChangesMessage: messageOf('changes', {
     first_position: changePosition, last_position: changePosition,
     changes: { type: 'array', minItems: 1, items: refer('Change') },
   }),
+  WebhookEventMessage: {
+    ...objectOf({
+      type: { type: 'string', enum: eventNames },
+      timestamp: { ...time, description: 'When the change was made.' },
+      data: refer('WebhookEvent'),
+    }),
+    description: 'A message of a webhook whose `delivery` is `single`.',
+  },
+  WebhookEvent: objectOf(event, Object.keys(event)
+    .filter((name) => !['actor', 'import', 'low_stock'].includes(name))),
   WebhookTestMessage: messageOf('test', {}),
 } as const satisfies Readonly<Record<string, Schema>>;

@@ -274,6 +274,7 @@ CREATE TABLE webhook (
   url                text   NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
   description        text   NOT NULL CHECK (length(description) <= 200),
   types              text CHECK (length(types) > 0),
+  delivery           text   NOT NULL DEFAULT 'batch' CHECK (delivery IN ('batch', 'single')),
   status             text   NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled')),
   disabled_reason    text CHECK ((disabled_reason IS NULL) = (status = 'active')),
   position           bigint NOT NULL CHECK (position >= 0),
@@ -284,6 +285,8 @@ CREATE TABLE webhook (
   message_first      bigint CHECK (message_first > 0),
   message_last       bigint CHECK (message_last >= message_first),
   message_at         bigint CHECK (message_at >= 0),
+  message_event      text CHECK (length(message_event) BETWEEN 1 AND 20),
+  message_low_stock  bigint CHECK (message_low_stock >= 0),
   failures           bigint NOT NULL DEFAULT 0 CHECK (failures >= 0),
   failing_since      bigint CHECK ((failing_since IS NULL) = (failures = 0)),
   next_attempt_at    bigint NOT NULL CHECK (next_attempt_at >= 0),
@@ -291,9 +294,7 @@ CREATE TABLE webhook (
   updated_at         bigint NOT NULL CHECK (updated_at >= 0),
   created_by         text CHECK (length(created_by) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, id),
-  CHECK ((message_id IS NULL) = (message_first IS NULL)),
-  CHECK ((message_id IS NULL) = (message_last IS NULL)),
-  CHECK ((message_id IS NULL) = (message_at IS NULL))
+  CHECK (num_nulls(message_id, message_first, message_last, message_at) IN (0, 4))
 );
 
 -- The newest attempts of each webhook.

@@ -1,7 +1,7 @@
 /** Webhooks: columns, row mapper and queries. */
-import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import type { WebhookType } from '../../../domain/webhooks/webhook-type.ts';
 import type {
   WebhookAttempt, WebhookAttemptDetail,
 } from '../../../domain/webhooks/webhook-attempt.ts';
@@ -18,6 +18,8 @@ interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
   readonly messageFirst: number;
   readonly messageLast: number;
   readonly messageAt: number;
+  readonly messageEvent: WebhookType | undefined;
+  readonly messageLowStock: number | undefined;
 }
 
 /** The column `detail` of an attempt, as JSON. */
@@ -25,9 +27,11 @@ export type StoredDetail = Pick<WebhookAttemptDetail, 'exchange' | 'message'>;
 
 const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
   sellerId: 'seller_id', id: 'id', url: 'url', description: 'description', types: 'types',
+  delivery: 'delivery',
   status: 'status', disabledReason: 'disabled_reason', position: 'position',
   messageId: 'message_id', messageFirst: 'message_first', messageLast: 'message_last',
-  messageAt: 'message_at', failures: 'failures', failingSince: 'failing_since',
+  messageAt: 'message_at', messageEvent: 'message_event', messageLowStock: 'message_low_stock',
+  failures: 'failures', failingSince: 'failing_since',
   nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
   createdBy: 'created_by',
 };
@@ -52,6 +56,7 @@ export function webhookQueries(sql: Sql) {
     ${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id > :after ORDER BY id LIMIT :limit`);
   const findLastId = sql.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM webhook WHERE seller_id = :sellerId`);
+  const findThreshold = sql.prepare('SELECT low_stock FROM seller WHERE id = :sellerId');
   const listSecrets = sql.prepare(`
     SELECT secret FROM webhook WHERE seller_id = :sellerId AND id = :id UNION ALL
     SELECT old_secret FROM webhook
@@ -69,6 +74,9 @@ export function webhookQueries(sql: Sql) {
       sellerId: SellerId, { after, limit }: PageQuery<WebhookId>,
     ): Promise<Webhook[]> {
       return (await list.all({ sellerId, after: after ?? 0, limit })).map(decodeWebhook);
+    },
+    async findLowStock(sellerId: SellerId): Promise<number> {
+      return readInteger(await findThreshold.get({ sellerId }) ?? {}, 'low_stock');
     },
     async findLastWebhookId(sellerId: SellerId): Promise<number> {
       return readInteger(await findLastId.get({ sellerId }) ?? {}, 'id');
@@ -125,16 +133,19 @@ export function prepareUpdateWebhook(sql: Sql) {
 /** From a row of `SELECT_WEBHOOK`. */
 export function decodeWebhook(row: Row): Webhook {
   // The cast: SELECT names the columns as members, and the table holds their types.
-  const { messageId, messageFirst, messageLast, messageAt, ...rest } =
-    replaceNulls(row) as unknown as StoredWebhook;
+  const { messageId, messageFirst, messageLast, messageAt, messageEvent, messageLowStock, ...rest }
+    = replaceNulls(row) as unknown as StoredWebhook;
   // The cast: only these are written.
-  const types = rest.types === undefined ? null : rest.types.split(' ') as ChangeType[];
+  const types = rest.types === undefined ? null : rest.types.split(' ') as WebhookType[];
   return {
     ...rest,
     types,
-    // A change of types drops the message.
-    message: messageId === undefined ? undefined
-      : { id: messageId, first: messageFirst, last: messageLast, at: messageAt, types },
+    message: messageId === undefined ? undefined : {
+      id: messageId, first: messageFirst, last: messageLast, at: messageAt,
+      types, // a change of types drops the message
+      ...(messageEvent !== undefined && { event: messageEvent }),
+      ...(messageLowStock !== undefined && { lowStock: messageLowStock }),
+    },
   };
 }
 
@@ -143,6 +154,7 @@ function encodeWebhook({ message, types, ...rest }: Webhook): Parameters {
   return {
     ...rest, types: types && types.join(' '), messageId: message?.id,
     messageFirst: message?.first, messageLast: message?.last, messageAt: message?.at,
+    messageEvent: message?.event, messageLowStock: message?.lowStock,
   } satisfies Record<keyof StoredWebhook, unknown>;
 }
 

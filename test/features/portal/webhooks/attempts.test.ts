@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerWith } from '../../webhooks/receiver.ts';
+import { addColleague } from '../colleague.ts';
 import { assertPage } from '../page-rules.ts';
 import { openShop, readText } from '../page-client.ts';
 import { act, createProduct, find, make, pathOf, start } from './fixture.ts';
@@ -127,4 +128,27 @@ test('shows on the overview which webhook fails, since when and why', async (t) 
   await act(shop, webhook, 'status');
   await act(shop, webhook, 'status');
   assert.doesNotMatch((await shop.user.get('/portal')).text, /was disabled/);
+});
+
+test('shows others than owners that a webhook fails, and nothing of it', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  const { webhook } = await make(server, shop, { url: receiver.url, description: 'Cash desk' });
+  receiver.answer = answerWith(503);
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  const { user } = await addColleague(server, shop, 'editor', 'Ben');
+  const page = readText((await user.get('/portal')).text);
+  assert.match(page, /A webhook does not deliver changes/);
+  assert.doesNotMatch(page, /Cash desk|503/);
+  for (const path of ['', '/attempts/1']) {
+    assert.equal((await user.get(`${pathOf(webhook)}${path}`)).status, 403);
+  }
+  const { failures } = await find(server, webhook);
+  const csrf = user.valueOf('csrf') ?? '';
+  for (const action of ['retry', 'attempts/1/resend']) {
+    const answer = await user.post(`${pathOf(webhook)}/${action}`, new URLSearchParams({ csrf }));
+    assert.equal(answer.status, 403);
+  }
+  assert.equal((await find(server, webhook)).failures, failures);
+  assert.equal(receiver.received.length, 1);
 });

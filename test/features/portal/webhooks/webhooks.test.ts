@@ -58,6 +58,23 @@ describe('creating a webhook', () => {
     assert.match(readText((await shop.user.get(pathOf(webhook))).text), /All changes/);
   });
 
+  test('sends one change in a message if that is chosen', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, {
+      url: receiver.url, types: ['created', 'stock.low'], delivery: 'single',
+    });
+    assert.deepEqual([webhook.delivery, webhook.types], ['single', ['created', 'stock.low']]);
+    const page = readText((await shop.user.get(pathOf(webhook))).text);
+    assert.match(page, /Products created; Stock falls to .* Messages One change in a message/);
+    await createProduct(shop);
+    await receiver.until(({ length }) => length === 1);
+    assert.equal(receiver.received[0]?.body.type, 'product.created');
+    await shop.user.get(`${pathOf(webhook)}/edit`);
+    assert.equal(shop.user.valueOf('delivery'), 'single');
+    await shop.user.submit({ url: receiver.url, delivery: 'batch' });
+    assert.equal((await find(server, webhook)).delivery, 'batch');
+  });
+
   test('creates one webhook if the form is sent twice, and shows no secret again', async (t) => {
     const { server, shop: { user, ...shop }, receiver } = await start(t);
     await user.get('/portal/webhooks/new');
@@ -85,6 +102,7 @@ describe('creating a webhook', () => {
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
       [{ description: 'x'.repeat(201) }, 'description', /200/],
       [{ types: ['created', 'moved'] }, 'types', /one or more of created/],
+      [{ delivery: 'all' }, 'delivery', /batch or single/],
     ];
     for (const [fields, at, says] of faulty) {
       await user.get('/portal/webhooks/new');
