@@ -29,7 +29,7 @@ export interface Invitation {
 }
 
 /** An invitation, with the hash that identifies it. */
-interface StoredInvitation extends Invitation {
+export interface StoredInvitation extends Invitation {
   readonly hash: string;
 }
 
@@ -150,8 +150,8 @@ export interface AccountStore {
   findInvitation(hash: string): Promise<Invitation | undefined>;
   /** Of one seller, also those that have expired, in the order of their hashes. */
   listInvitations(sellerId: SellerId): Promise<readonly StoredInvitation[]>;
-  /** Ignores an invitation that does not exist. */
-  revokeInvitation(sellerId: SellerId, hash: string, by: Requester): Promise<void>;
+  /** Returns false if the seller has no such invitation. */
+  revokeInvitation(sellerId: SellerId, hash: string, by: Requester): Promise<boolean>;
   register(registration: Registration): Promise<RegistrationResult>;
 
   findAccount(account: AccountReference): Promise<Account | undefined>;

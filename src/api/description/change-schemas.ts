@@ -35,7 +35,8 @@ export function describeChange(
   };
   const actor = {
     ...actorName.schema,
-    description: 'Who made the change without an API key. Absent if no name was given.',
+    description: 'Who made the change without an API key: an account of the portal, or whoever the '
+      + 'embedding program named. Absent for keys.',
   };
   const imported = {
     ...importIdSchema, description: 'The import that made the change. Absent for single writes.',

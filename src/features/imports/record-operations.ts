@@ -129,7 +129,8 @@ export const recordSchemas: Readonly<Record<string, Schema>> = {
     ...required,
     actor: {
       ...actorName.schema,
-      description: 'Who imported without an API key. Absent if no name was given.',
+      description: 'Who imported without an API key: an account of the portal, or whoever the '
+        + 'embedding program named. Absent for keys.',
     },
     reverts,
   }, Object.keys(required)),

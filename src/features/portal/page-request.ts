@@ -10,7 +10,7 @@ import { redirect, renderErrorPage } from './html/page.ts';
 import {
   type AnonymousPageRequest, type Draft, type PageRequest, type Portal, ROOT,
 } from './route.ts';
-import { renderRoleNeeded } from './people/role-needed.ts';
+import { renderRoleNeeded } from './people/roles.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
 
 export function toSignedInRequest(

@@ -23,7 +23,7 @@ import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { resolveOrigin } from './origin.ts';
 import { linkTo, toSignedInRequest } from './page-request.ts';
-import { renderRoleNeeded } from './people/role-needed.ts';
+import { renderRoleNeeded } from './people/roles.ts';
 import {
   type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
 } from './route.ts';

@@ -34,6 +34,11 @@ import {
 } from './keys/leaked.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
+import { inviteForm } from './people/invite.ts';
+import { revokeInvitation, showPeople, showPerson } from './people/people.ts';
+import {
+  ownNameForm, personNameForm, removePerson, roleForm, showRemoval,
+} from './people/person.ts';
 import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
 import { newProductForm } from './products/new-product.ts';
@@ -128,12 +133,12 @@ export const routes: readonly PageRoute[] = [
   { ...viewerGet, path: '/import', section: 'Import and export', handle: showImports },
   { method: 'POST', access: 'upload', role: 'editor', path: '/import', handle: uploadFile },
   { ...editorPost, path: '/import/sample', handle: importSample },
-  { ...viewerGet, path: '/import/{id}', handle: showImport },
+  { ...editorGet, path: '/import/{id}', handle: showImport },
   { ...editorPost, path: '/import/{id}', handle: changeImport, draft: importDraft },
   { ...editorPost, path: '/import/{id}/commit', handle: commitImport },
   { ...editorPost, path: '/import/{id}/cancel', handle: cancelImport },
   { ...editorPost, path: '/import/{id}/discard', handle: discardImport },
-  { ...viewerGet, path: '/import/{id}/refused', handle: downloadRejectedRows },
+  { ...editorGet, path: '/import/{id}/refused', handle: downloadRejectedRows },
 
   { ...viewerGet, path: '/imports', handle: showRecords },
   { ...viewerGet, path: '/imports/{import_id}', handle: showRecord },
@@ -184,16 +189,39 @@ export const routes: readonly PageRoute[] = [
   { ...viewerGet, path: '/api/problems', handle: showProblems },
   { ...viewerGet, path: '/api/{operation}', handle: showOperation },
 
+  { ...viewerGet, path: '/people', section: 'People', handle: showPeople },
+  { ...ownerGet, path: '/people/new', handle: inviteForm.show },
+  { ...ownerPost, path: '/people/new', handle: inviteForm.submit, draft: inviteForm.draft },
+  { ...ownerPost, path: '/people/invitations/{invitation}/revoke', handle: revokeInvitation },
+  { ...ownerGet, path: '/people/{account_id}', handle: showPerson },
+  { ...ownerGet, path: '/people/{account_id}/name', handle: personNameForm.show },
+  {
+    ...ownerPost, path: '/people/{account_id}/name',
+    handle: personNameForm.submit, draft: personNameForm.draft,
+  },
+  { ...ownerGet, path: '/people/{account_id}/role', handle: roleForm.show },
+  {
+    ...ownerPost, path: '/people/{account_id}/role',
+    handle: roleForm.submit, draft: roleForm.draft,
+  },
+  { ...ownerGet, path: '/people/{account_id}/remove', handle: showRemoval },
+  { ...ownerPost, path: '/people/{account_id}/remove', handle: removePerson },
+
   { ...ownerGet, path: '/activity', section: 'Activity', handle: showActivity },
 
-  { ...viewerGet, path: '/start', handle: showStart, section: 'Getting started' },
-  { ...editorPost, path: '/start', handle: switchTour },
-  { ...viewerGet, path: '/start/progress', handle: showProgress },
+  { ...ownerGet, path: '/start', handle: showStart, section: 'Getting started' },
+  { ...ownerPost, path: '/start', handle: switchTour },
+  { ...ownerGet, path: '/start/progress', handle: showProgress },
 
   { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
   { ...editorGet, path: '/account/shop', handle: shopForm.show },
   { ...editorPost, path: '/account/shop', handle: shopForm.submit, draft: shopForm.draft },
+  { ...viewerGet, path: '/account/name', handle: ownNameForm.show },
+  {
+    ...viewerPost, path: '/account/name',
+    handle: ownNameForm.submit, draft: ownNameForm.draft,
+  },
   { ...viewerGet, path: '/account/email', handle: emailForm.show },
   { ...viewerPost, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
   { ...viewerGet, path: '/account/password', handle: passwordForm.show },

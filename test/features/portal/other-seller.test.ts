@@ -1,6 +1,8 @@
 /** Every page and form of the portal, asked for what another shop has and for what nobody has. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import {
@@ -11,8 +13,11 @@ import type { PageRoute } from '../../../src/features/portal/route.ts';
 import { routes } from '../../../src/features/portal/routes.ts';
 import { Watch } from '../../fuzz/watch.ts';
 import { assertAlike } from '../../support/alike.ts';
+import { makeInvitation, makeSecretHash } from '../../store/contract/portal-fixture.ts';
 import { makeClock } from '../../support/clock.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { FILE_NAME } from '../../store/sqlite/engine/read-file.ts';
+import { addColleague } from './colleague.ts';
 import { HEADER } from './imports/setup.ts';
 import { openShop, type Shop } from './page-client.ts';
 import { assertButtons, assertNoPositions } from './page-rules.ts';
@@ -37,6 +42,8 @@ interface Names {
   readonly url: string;
   readonly secret: string;
   readonly api_key: string;
+  readonly account_id: string;
+  readonly invitation: string;
 }
 
 /** Pages of which there is one for all. */
@@ -76,6 +83,8 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/import': ['sku', (sku) => ({ file: `${HEADER}a,b,${sku},1,2\n` })],
   '/filters': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: `q=${sku}` })],
   '/filters/delete': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: '' })],
+  '/account/name': ['sku', (name) => ({ name })],
+  '/people/new': ['sku', (name) => ({ name, role: 'none' })],
   '/keys/find': ['api_key', (key) => ({ key })],
   '/leaked': ['api_key', (key) => ({ key })],
   '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],
@@ -103,6 +112,7 @@ async function prepare(t: TestContext) {
     position: '9999999', session: String(LATE), email: 'nobody@shop.example',
     sku: 'nobody-1', secret: 'x',
     url: 'http://127.0.0.1:9/nobodys', api_key: generateApiKey(),
+    account_id: '7777777', invitation: '0'.repeat(64),
   };
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
@@ -110,9 +120,9 @@ async function prepare(t: TestContext) {
 }
 
 /** Gives a shop something of everything. */
-async function fill(
-  { store }: TestServer, { send, user, sellerId, key: secretKey }: Shop,
-): Promise<Names> {
+async function fill(server: TestServer, shop: Shop): Promise<Names> {
+  const { store } = server;
+  const { send, user, sellerId, key: secretKey } = shop;
   const headers = { 'content-type': 'application/json' };
   const url = 'http://127.0.0.1:9/theirs-1';
   const post = (path: string, body: unknown) =>
@@ -133,13 +143,24 @@ async function fill(
   assert.notEqual(secret, '');
   const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
   const [session] = await store.listSessions(ownerOf(sellerId), 1);
+  skipAccounts(server.folder);
+  const { account } = await addColleague(server, shop, 'viewer', MARK);
+  const invitation = makeSecretHash();
+  await store.createInvitation(invitation, makeInvitation({ sellerId, expiresAt: LATE }));
   return {
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
-    api_key: secretKey,
+    api_key: secretKey, account_id: String(account.accountId), invitation,
     import_id: synced.json().import,
     position: '8888888', session: String(session?.id), email: 'theirs@shop.example',
   };
+}
+
+/** Accounts are numbered from 1: gives the next one a number that is nothing else on a page. */
+function skipAccounts(folder: string): void {
+  const db = new DatabaseSync(join(folder, FILE_NAME));
+  db.exec('UPDATE seller SET last_account_id = 6666665');
+  db.close();
 }
 
 /** What the parameter of a path names. */

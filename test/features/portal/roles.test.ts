@@ -89,16 +89,25 @@ for (const role of ROLES.filter((one) => one !== 'owner')) {
 }
 
 for (const role of ROLES) {
-  test(`lets the role ${role} use its pages and forms`, async (t) => {
+  test(`lets the role ${role} use its pages and forms, and offers no others`, async (t) => {
     const { server, shop, pathOf } = await prepare(t);
     const { user } = await addColleague(server, shop, role);
     const allowed = OWN.filter((route) => includesRole(role, route.role));
+    const forbidden = OWN.filter((route) => !includesRole(role, route.role));
+    const offered: string[] = [];
     for (const route of allowed) {
       if (route.method !== 'GET' || route.path === '/live') continue;
       const path = pathOf(route);
       const answer = await user.get(path);
       assert.ok(answer.status < 500 && answer.status !== 403, `${answer.status} ${path}`);
+      for (const [, link = ''] of answer.text.matchAll(/href="(\/portal[^"?#]*)/g)) {
+        if (isOf(forbidden, 'GET', link)) offered.push(`${path}: ${link}`);
+      }
+      for (const [, link = ''] of answer.text.matchAll(/method="post" action="([^"?#]*)/g)) {
+        if (isOf(forbidden, 'POST', link)) offered.push(`${path}: POST ${link}`);
+      }
     }
+    assert.deepEqual(offered, []);
     await user.get('/portal/account');
     const csrf = user.valueOf('csrf') ?? '';
     for (const route of allowed) {
@@ -109,6 +118,16 @@ for (const role of ROLES) {
     }
     assert.deepEqual(server.reports, []);
   });
+}
+
+/** Whether a link leads to one of these routes, and to no other. */
+function isOf(some: readonly OwnRoute[], method: string, link: string): boolean {
+  const known = OWN.filter((route) => route.method === method);
+  const matches = (path: string): boolean =>
+    new RegExp(`^/portal${path === '/' ? '' : path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(link);
+  const exact = known.filter(({ path }) => !path.includes('{') && matches(path));
+  const found = exact.length > 0 ? exact : known.filter(({ path }) => matches(path));
+  return found.length > 0 && found.every((route) => some.includes(route));
 }
 
 test('applies a new role to the next request, and a removal at once', async (t) => {

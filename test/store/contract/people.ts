@@ -173,9 +173,10 @@ function testRevocation(prepare: PrepareStore): void {
     await store.createInvitation(hash, invitation, BY);
     assert.deepEqual(await store.listInvitations(sellerId), [{ hash, ...invitation }]);
     assert.deepEqual(await store.listInvitations(other.sellerId), []);
-    await store.revokeInvitation(other.sellerId, hash, BY);
+    assert.equal(await store.revokeInvitation(other.sellerId, hash, BY), false);
     assert.ok(await store.findInvitation(hash));
-    for (const _ of [1, 2]) await store.revokeInvitation(sellerId, hash, BY);
+    assert.equal(await store.revokeInvitation(sellerId, hash, BY), true);
+    assert.equal(await store.revokeInvitation(sellerId, hash, BY), false);
     assert.equal(await store.findInvitation(hash), undefined);
     const revoked = (await listEvents(store, sellerId)).filter(({ type }) =>
       type === 'invitation_revoked');

@@ -10,11 +10,13 @@ import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { ROLE_LABELS } from '../people/roles.ts';
 import { listSessions } from './sessions.ts';
 
 const DONE = new Map([
   ['settings', 'Settings saved.'],
   ['shop', 'Shop settings saved.'],
+  ['name', 'Name changed.'],
   ['email', 'E-mail changed. Use the new one the next time you sign in.'],
   ['password', 'Password changed. All other browsers are signed out.'],
   ['off', 'Two-factor authentication is off.'],
@@ -77,6 +79,8 @@ async function renderSecurity(
   const row = (value: Content, path: string, label: string): Content =>
     html`${value}<br><a href="${link(`/account/${path}`)}">${label}</a>`;
   return facts([
+    ['Name', row(html`<bdi>${account.name}</bdi>, ${ROLE_LABELS[account.role]}`, 'name',
+      'Change name')],
     ['E-mail', row(html`${name}@<wbr>${host}`, 'email', 'Change e-mail')],
     ['Password', row('••••••••', 'password', 'Change password')],
     ['Two-factor authentication', row(
@@ -90,10 +94,10 @@ async function renderSecurity(
   ]);
 }
 
-function renderShop({ account: { lowStock }, link, format }: PageRequest): Html {
+function renderShop({ account: { lowStock }, link, format, may }: PageRequest): Html {
   return facts([
-    ['Low-stock threshold', html`${format.number(lowStock)}<br>
-      <a href="${link('/account/shop')}">Change the threshold</a>`],
+    ['Low-stock threshold', html`${format.number(lowStock)}${may('editor') && html`<br>
+      <a href="${link('/account/shop')}">Change the threshold</a>`}`],
   ]);
 }
 

@@ -1,4 +1,4 @@
-/** The audit log of the account, its keys and its webhooks, newest first. */
+/** The audit log of the shop's people, keys and webhooks, newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
@@ -83,8 +83,8 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
     content: html`${errorSummary(state, FIELDS)}
       ${renderFilters(link('/activity'), FIELDS, state)}
       ${table({
-    caption: 'Activity of the account, its keys and its webhooks',
-    columns: ['Event', 'Time', 'Address', 'Details'],
+    caption: 'Activity of people, keys and webhooks',
+    columns: ['Event', 'By', 'Time', 'Address', 'Details'],
     rows: page.rows.map((event) => renderEvent(request, event)),
     empty: html`<p>No ${!page.isFirst && 'earlier '}activity${
       type !== undefined && ' of this type'}.
@@ -97,10 +97,13 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   });
 }
 
-function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Row {
+function renderEvent(
+  { format }: PageRequest, { type, at, address, subject, actorName }: AuditEvent,
+): Row {
   const isBrowser = BROWSER_TYPES.includes(type) && !/^\d+ others?$/.test(subject);
   return [
-    LABELS[type], format.fullTimeElement(at),
+    LABELS[type], actorName === undefined ? '–' : html`<bdi>${actorName}</bdi>`,
+    format.fullTimeElement(at),
     address === '' ? 'this machine' : html`<code>${address}</code>`,
     isBrowser ? describeBrowser(subject) : subject,
   ];

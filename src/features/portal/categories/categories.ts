@@ -30,7 +30,7 @@ export async function showCategories(request: PageRequest, portal: Portal): Prom
         once.</p>
       ${table({
     caption: 'Categories',
-    columns: ['Category', numeric('Products'), 'Action'],
+    columns: ['Category', numeric('Products'), ...request.may('editor') ? ['Action'] : []],
     rows: rows.map((one) => renderRow(request, one)),
     empty: html`<p>No ${from !== undefined && 'more '}categories.
       <a href="${link('/products')}">Show products</a></p>`,
@@ -56,7 +56,7 @@ function renderRow({ format, link, may }: PageRequest, { category, products }: C
   return [
     html`<a href="${link('/products', query)}"><bdi>${name}</bdi></a>`,
     format.number(products),
-    may('editor') && html`<a href="${link('/categories/rename', query)}">Rename<span
-      class="hidden"> ${name}</span></a>`,
+    ...may('editor') ? [html`<a href="${link('/categories/rename', query)}">Rename<span
+      class="hidden"> ${name}</span></a>`] : [],
   ];
 }

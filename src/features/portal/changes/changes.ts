@@ -183,10 +183,10 @@ function renderEmpty(request: PageRequest, search: Search, page: HistoryPage): H
     return html`<p>No changes match. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
   }
   if (end) return end;
-  return html`<h2>No changes yet</h2>
+  return html`<h2>No changes yet</h2>${request.may('editor') && html`
     <p class="row middle centre">
       <a class="button primary" href="${link('/products/new')}">Create a product</a>
-      <a class="button" href="${link('/import')}">Import a file</a></p>`;
+      <a class="button" href="${link('/import')}">Import a file</a></p>`}`;
 }
 
 /** The note on pruned history; undefined if nothing was pruned. */

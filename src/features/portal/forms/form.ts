@@ -10,7 +10,7 @@ import { AppError, type Issue } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
-import type { Idempotency, WriteContext } from '../../../store/write.ts';
+import type { Actor, Idempotency, WriteContext } from '../../../store/write.ts';
 import { html, type Html } from '../html/html.ts';
 import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
 
@@ -123,15 +123,23 @@ export function isDuplicateSubmission(error: unknown): boolean {
   return error instanceof AppError && error.code === 'idempotency_mismatch';
 }
 
+/** The part of a request that its changes name. */
+interface Sender {
+  readonly account: Account;
+  readonly address: string;
+}
+
 /**
  * The write context of a signed-in user. With a form, the mutation runs once, however often the
  * form is submitted.
  * @throws AppError `invalid_data` for a form without a valid nonce
  */
-export function toWriteContext(
-  { account: { sellerId }, address }: { readonly account: Account; readonly address: string },
-  form?: Form,
-): WriteContext {
+export function toWriteContext(user: Sender, form?: Form): WriteContext {
   const idempotency = form && readNonce(form);
-  return { sellerId, keyId: PORTAL_KEY_ID, address, idempotency };
+  return { ...toActor(user), idempotency };
+}
+
+/** Who makes the changes of a signed-in user: the portal, in the account's name. */
+export function toActor({ account: { sellerId, name }, address }: Sender): Actor {
+  return { sellerId, keyId: PORTAL_KEY_ID, actorName: name, address };
 }

@@ -85,6 +85,11 @@ export function details(content: Content, isOpen = false): Html {
   return html`<details${isOpen && html` open`}><summary>Details</summary>${content}</details>`;
 }
 
+/** When something was made, and by whom if that is known. */
+export function madeBy(time: Html, name: string | undefined): Html {
+  return html`${time}${name !== undefined && html` by <bdi>${name}</bdi>`}`;
+}
+
 /** A section with a heading. @param id Unique on the page. */
 export function card(id: string, heading: string, content: Content): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>

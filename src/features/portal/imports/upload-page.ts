@@ -1,11 +1,12 @@
 /** The import and export page: the upload form, recent imports, and the export form. */
 import { AppError } from '../../../domain/error.ts';
-import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary, type Field, renderFields } from '../forms/fields.ts';
-import { type FieldErrors, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
+import {
+  type FieldErrors, hiddenField, initialState, NO_ERRORS, toActor,
+} from '../forms/form.ts';
 import { card, flashNotice, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -52,13 +53,13 @@ export async function uploadFile(
 async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
-  const { incoming, address, account: { sellerId, currency } } = request;
+  const { incoming, account: { currency } } = request;
   let token = '';
   for await (const part of openForm(incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const importer = { sellerId, currency, keyId: PORTAL_KEY_ID, address };
+    const importer = { ...toActor(request), currency };
     const content = guardUpload(part.content, () => assertSignedIn(request));
     return await getImportJobs(portal).receive(importer, readName(part), content);
   }
@@ -83,8 +84,8 @@ async function renderImports(
     title: 'Import and export',
     status: errors.size === 0 ? 200 : 422,
     content: html`${flashNotice(request, FLASH)}${errorSummary({ errors })}
-      ${renderUpload(request, errors)}
-      ${await renderRecent(request, portal)}
+      ${request.may('editor') && html`${renderUpload(request, errors)}
+        ${await renderRecent(request, portal)}`}
       ${records.length > 0 && html`<h2>Latest imports and stock syncs</h2>
       ${await renderRecords(request, portal, records)}
       <p><a href="${link('/imports')}">All imports and stock syncs</a></p>`}

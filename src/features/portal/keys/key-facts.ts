@@ -2,6 +2,7 @@
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
+import { madeBy } from '../html/elements.ts';
 import type { Format } from '../html/format.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
@@ -27,7 +28,8 @@ export const KEY_FACTS: readonly (
   ['Expires', ({ expiresAt }, { format }) =>
     expiresAt === undefined ? 'Never' : format.timeElement(expiresAt)],
   ['Allowed addresses', (key, { rangesShown }) => renderRanges(key, rangesShown)],
-  ['Created', ({ createdAt }, { format }) => format.timeElement(createdAt)],
+  ['Created', ({ createdAt, createdBy }, { format }) =>
+    madeBy(format.timeElement(createdAt), createdBy)],
 ];
 
 /** @param rangesShown Of the allowed addresses. */

@@ -57,10 +57,11 @@ export function schemasOf(content: Contents) {
   return Object.values(content).map(({ schema }) => schema);
 }
 
-function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
+function renderKeyNote({ link, may }: PageRequest, scope: string | undefined): Html {
   if (scope === undefined) return html`<p>No key is required.</p>`;
   return html`<p>First set a key with the scope <code>${scope}</code> in your shell:
-    <code>${KEY_VARIABLE}=spk_…</code> (<a href="${link('/keys/new')}">create a key</a>). Use keys
+    <code>${KEY_VARIABLE}=spk_…</code>${may('owner') && html` (<a
+    href="${link('/keys/new')}">create a key</a>)`}. Use keys
     on servers only: requests from web pages that carry a key are rejected.</p>`;
 }
 

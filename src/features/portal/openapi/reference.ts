@@ -22,8 +22,9 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
   return renderPage(request, portal, {
     title: 'API',
     content: html`${renderProse(DESCRIPTION)}
-      <p>The API is at <code>${base.url}</code>. Send a
-        <a href="${link('/keys')}">key</a> with every request, in the <code>x-api-key</code> header:
+      <p>The API is at <code>${base.url}</code>. Send a ${request.may('owner')
+        ? html`<a href="${link('/keys')}">key</a>` : 'key'} with every request, in the
+        <code>x-api-key</code> header:
         ${KEY_DESCRIPTION}</p>
       ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
         + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}

@@ -23,13 +23,15 @@ const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
 /** GET /portal: 200 */
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = request;
+  // The others are about keys and webhooks, too.
+  const isOwner = request.may('owner');
   const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
   const [banner, tour, catalogue, days, requestStats] = await Promise.all([
-    renderWebhookBanner(request, portal),
-    renderTourCard(request, portal),
+    isOwner && renderWebhookBanner(request, portal),
+    isOwner && renderTourCard(request, portal),
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
-    renderRequestStats(request, portal),
+    isOwner && renderRequestStats(request, portal),
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
@@ -117,8 +119,9 @@ function renderLowStock(request: PageRequest, { low, lowCount }: CatalogueStats)
         format.number(product.stock)}</span>`,
       html`<code>${product.sku}</code>`,
     ]),
-    empty: html`<p>No products with a stock of ${format.number(account.lowStock)} or less. Change
-      this threshold in the <a href="${link('/account/shop')}">shop settings</a>.</p>`,
+    empty: html`<p>No products with a stock of ${format.number(account.lowStock)} or less.
+      ${request.may('editor') && html`Change this threshold in the
+        <a href="${link('/account/shop')}">shop settings</a>.`}</p>`,
   })}
     ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
       View all low or sold-out products</a></p>`}

@@ -58,8 +58,8 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
-      ${!isUnused && html`<p class="actions">
-        <a class="button primary" href="${link('/products/new')}">New product</a>
+      ${!isUnused && html`<p class="actions">${request.may('editor') && html`
+        <a class="button primary" href="${link('/products/new')}">New product</a>`}
         <a class="button" href="${link('/categories')}">Categories</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}
         ${saved}`}
@@ -83,13 +83,14 @@ function productTable(
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const name = head('name', 'Name');
+  const canEdit = request.may('editor');
   const list = listQuery(request, request.query);
   const linksBytes = Math.max(0, String(list).length - SEARCH_BYTES) * LINKS;
   const lessBytes = (linksBytes + otherBytes) / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [
-      { ...name, label: html`${selectAll()}${name.label}` },
+      { ...name, label: html`${canEdit && selectAll()}${name.label}` },
       { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
       { ...head('price', 'Price'), isNumber: true, live: 'price' },
       { ...head('sku', 'SKU'), live: 'sku' },
@@ -137,18 +138,19 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
 }
 
 function renderEmpty(
-  { link, base }: PageRequest, portal: Portal, { isFiltered, start }: ProductSearch,
+  { link, base, may }: PageRequest, portal: Portal, { isFiltered, start }: ProductSearch,
 ): Html {
   if (start !== undefined) return html`<p>No more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }
+  if (!may('editor')) return html`<h2>No products yet</h2>`;
   const creation = findRoute(portal, 'createProduct');
   return html`<h2>No products yet</h2>
     <p class="row middle centre">
       <a class="button primary" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
-    <p>Or create products through the API, with an
-      <a href="${link('/keys')}">API key</a>:</p>
+    <p>Or create products through the API, with an ${may('owner')
+      ? html`<a href="${link('/keys')}">API key</a>` : 'API key'}:</p>
     ${creation && copyable('create', formatCurl(creation, base.url, 'YOUR_KEY'))}`;
 }

@@ -56,8 +56,8 @@ export async function renderProduct(
         <section class="card" aria-label="Details">
           ${facts(listFacts(request, product))}
           ${details(facts(listDetails(request, product)))}
-          <p class="actions"><a class="button danger"
-            href="${request.link(`${pathOf(product)}/delete`)}">Delete</a></p>
+          ${request.may('editor') && html`<p class="actions"><a class="button danger"
+            href="${request.link(`${pathOf(product)}/delete`)}">Delete</a></p>`}
         </section>
         ${renderCards(request, portal, product, ledger, fields, state)}
         <section id="movements" aria-labelledby="movements-title">
@@ -113,12 +113,14 @@ function renderCards(
 ): Html {
   const { format, link } = request;
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
+  const overTime = card('plot-heading', 'Stock over time',
+    plot ?? html`<p class="quiet">No stock movements yet.</p>`);
+  if (!request.may('editor')) return overTime;
   const form = fillIn(request, product, product);
   for (const [name, value] of state.form) form.set(name, value);
   return html`<div class="columns">
     <div>
-      ${card('plot-heading', 'Stock over time',
-    plot ?? html`<p class="quiet">No stock movements yet.</p>`)}
+      ${overTime}
       ${card('stock-heading', 'Update stock', html`
         ${renderStaleNotice(request, product, ['stock'], 'The stock has changed.')}
         ${renderStockForms(request, product, state)}`)}

@@ -5,7 +5,7 @@ import {
 import { AppError } from '../../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId } from '../../../domain/id.ts';
 import { type Choice, postForm } from '../forms/fields.ts';
-import { html, type Html, shorten } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { SOURCE_BYTES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
@@ -50,7 +50,8 @@ export function renderLink({ link }: Pick<PageRequest, 'link'>, record: ImportRe
 /** Leads to the preview of a revert. */
 export function renderRevertButton(
   request: PageRequest, record: Pick<ImportRecord, 'sellerId' | 'id' | 'kind'>,
-): Html {
+): Content {
+  if (!request.may('editor')) return undefined;
   const label = record.kind === 'revert' ? 'Undo this revert'
     : record.kind === 'bulk' ? 'Revert this bulk edit' : 'Revert this import';
   return postForm(request, request.link(`${pathOf(record)}/revert`),

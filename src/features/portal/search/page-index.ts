@@ -38,6 +38,8 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
     path: '/leaked', title: 'Leaked API key',
     words: 'stolen compromised exposed published revoke emergency token',
   },
+  { path: '/people/new', title: 'Invite someone', words: 'add person colleague user account' },
+  { path: '/account/name', title: 'Name', words: 'rename own profile' },
   { path: '/webhooks/new', title: 'New webhook', words: 'create add notification' },
   { path: '/api/problems', title: 'API problems', words: 'errors codes rejected status' },
   { path: '/account/shop', title: 'Shop settings', words: 'low stock threshold warning' },

@@ -1,7 +1,7 @@
 /**
  * Registration, linked from the server's first start and from invitations. One mutation creates
  * the shop, its account, a first API key and a session. The response shows the key, once, in a
- * command that is ready to run.
+ * command that is ready to run. People who join an existing shop get no key.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
 import { generateApiKey, hashApiKey, lastFourOf } from '../../../domain/access/api-key.ts';
@@ -34,7 +34,7 @@ export async function showJoin(request: AnonymousPageRequest, portal: Portal): P
   return renderJoin(request, portal, initialState({ currency: 'EUR', shop }));
 }
 
-/** POST /portal/join: 200, 422, 429, 503 */
+/** POST /portal/join: 200, 303, 422, 429, 503 */
 export async function join(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
@@ -74,6 +74,7 @@ export async function join(
   }
   const { cookie } = formatSessionToken(joined.sellerId, sessionSecret);
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
+  if (!joined.key) return redirect(request.link('/'), [cookie, ...device]);
   return renderPublicPage(request, portal, {
     title: 'Your shop is ready',
     content: html`${renderNewKey(request, portal, secret)}
@@ -101,9 +102,11 @@ function readTimeZone(form: Form): string {
 
 function renderJoin(request: AnonymousPageRequest, portal: Portal, state: FormState): Reply {
   const shop = state.form.get('shop');
+  const isExisting = shop === 'existing';
   return renderFormPage(request, portal, {
-    title: 'Create your shop', action: '/join', submit: 'Create shop',
-    fields: declareFields(portal, shop === 'existing'),
+    title: isExisting ? 'Join your shop' : 'Create your shop', action: '/join',
+    submit: isExisting ? 'Join' : 'Create shop',
+    fields: declareFields(portal, isExisting),
     hidden: html`${hiddenField('time_zone', '')}${hiddenField('shop', shop)}`,
     after: html`<p>Already have an account? <a href="${request.link('/sign-in')}">Sign in</a>.</p>`,
     scripts: ['join.js'],

@@ -10,7 +10,7 @@ import { statusOf } from '../forms/form-page.ts';
 import { type FormState, initialState, nonceField } from '../forms/form.ts';
 import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
 import {
-  alert, details, facts, flashNotice, numeric, pager, type Row, table, toast,
+  alert, details, facts, flashNotice, madeBy, numeric, pager, type Row, table, toast,
 } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -104,7 +104,7 @@ function renderTrouble(request: PageRequest, webhook: Webhook, last?: WebhookAtt
 }
 
 function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
-  const { url, description, disabledReason, failingSince, createdAt, updatedAt } = webhook;
+  const { url, description, disabledReason, failingSince, updatedAt } = webhook;
   const nextAttemptAt = findNextAttempt(webhook);
   const pairs: (readonly [name: string, value: Content] | false)[] = [
     ['URL', url],
@@ -117,7 +117,7 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
     ['Delivery', describeLag(format, position - webhook.position)],
     failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
-    ['Created', format.timeElement(createdAt)],
+    ['Created', madeBy(format.timeElement(webhook.createdAt), webhook.createdBy)],
     ['Updated', format.timeElement(updatedAt)],
   ];
   return html`${facts(pairs.filter((pair) => pair !== false))}${details(facts([

@@ -50,9 +50,10 @@ export function invitationMutations(
     },
     async revokeInvitation([sellerId, hash, by], at) {
       const row = await revoke.get({ sellerId, hash });
-      if (!row) return;
+      if (!row) return false;
       const subject = describe(readOptional(row, 'name', readText), readText(row, 'role'));
       await audit.add({ ...by, sellerId, type: 'invitation_revoked', subject }, at);
+      return true;
     },
     async register([registration]: [Registration], at): Promise<RegistrationResult> {
       const { codeHash, seller, account, key: { hash, lastFour, ...key }, session } = registration;

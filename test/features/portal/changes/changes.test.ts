@@ -1,10 +1,11 @@
 /** The changes page: descriptions, filters and pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseProductId, PROGRAM_KEY_ID } from '../../../../src/domain/id.ts';
+import { parseProductId, PORTAL_KEY_ID, PROGRAM_KEY_ID } from '../../../../src/domain/id.ts';
 import { makeNewProduct } from '../../../store/contract/fixture.ts';
 import { makeClock } from '../../../support/clock.ts';
 import type { Answer } from '../../../support/http.ts';
+import { ownerOf } from '../../../support/owner.ts';
 import { startServer } from '../../../support/server.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
@@ -40,11 +41,16 @@ describe('a change', () => {
     assert.ok(page.text.includes(`<a href="/portal/products/${id}">`));
   });
 
-  test('names the portal if it was made there', async (t) => {
-    const { shop } = await start(t);
+  test('names the account that made it in the portal, or the portal', async (t) => {
+    const { shop, server } = await start(t);
     await shop.user.get('/portal/products/new');
     await shop.user.submit({ ...MUG, price: '12', stock: '40' });
-    assert.match(readRows(await shop.user.get('/portal/changes'))[0] ?? '', / Portal 1$/);
+    const { store } = server;
+    const { name = '' } = await store.findAccount(ownerOf(shop.sellerId)) ?? {};
+    await store.createProduct({ sellerId: shop.sellerId, keyId: PORTAL_KEY_ID }, makeNewProduct());
+    const rows = readRows(await shop.user.get('/portal/changes'));
+    assert.match(rows[0] ?? '', / Portal 2$/);
+    assert.ok((rows[1] ?? '').endsWith(` ${name} 1`));
   });
 
   test('names who made it without a key', async (t) => {

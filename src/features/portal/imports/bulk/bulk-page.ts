@@ -1,6 +1,6 @@
 /** Starts the preview of a bulk edit, which continues on the page of its job. */
-import { PORTAL_KEY_ID } from '../../../../domain/id.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
+import { toActor } from '../../forms/form.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
 import type { PageRequest, Portal } from '../../route.ts';
 import type { ImportJob } from '../import-job.ts';
@@ -18,9 +18,9 @@ export async function startBulk(
 export async function previewBulk(
   request: PageRequest, portal: Portal, order: BulkOrder,
 ): Promise<ImportJob> {
-  const { account: { sellerId, currency }, address, position } = request;
+  const { account: { sellerId, currency }, position } = request;
   const { store } = portal;
-  const actor = { sellerId, currency, keyId: PORTAL_KEY_ID, address };
+  const actor = { ...toActor(request), currency };
   const categories = order.change.mode === 'delete' ? []
     : await store.listCategories(sellerId, {
       from: undefined, limit: CATEGORIES_SUGGESTED,
