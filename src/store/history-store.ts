@@ -1,6 +1,6 @@
 /** The history port: the change feed, the stock ledger, and the catalogue as it was. */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
-import type { ImportId, ProductId, SellerId } from '../domain/id.ts';
+import type { ImportId, KeyId, ProductId, SellerId } from '../domain/id.ts';
 import type { ProductTarget } from '../domain/catalogue/product.ts';
 import type { Product, Sku } from '../domain/catalogue/product-fields.ts';
 import type { ProductPage } from './catalogue-store.ts';
@@ -39,6 +39,8 @@ export interface MovementFilter {
   readonly types?: readonly ChangeType[] | undefined;
   /** Of this import. None match if it has no record. */
   readonly importId?: ImportId | undefined;
+  /** Made by this key. */
+  readonly keyId?: KeyId | undefined;
 }
 
 export interface MovementQuery {

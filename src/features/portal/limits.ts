@@ -65,6 +65,8 @@ export const KEYS_SEARCHED_LIMIT = 500;
 /** Saved filters: all links together take a seventh of a list's page at most. */
 export const SAVED_FILTER_NAME_LIMIT_CODE_POINTS = 60;
 export const SAVED_FILTER_LIMIT_CHARACTERS = 200;
+/** The newest changes on the page of a leaked key. */
+export const KEY_CHANGES_SHOWN = 5;
 /** Text in which a pasted key is searched; a line of a configuration file fits. */
 export const PASTED_KEY_LIMIT_CHARACTERS = 1_000;
 /** Form without a file, its fields, and the CSRF token before a file; our forms need less. */

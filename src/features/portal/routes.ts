@@ -27,6 +27,7 @@ import { previewRevert } from './imports/revert/revert-page.ts';
 import { importSample } from './imports/sample.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import { findKey, showFindKey } from './keys/find-key.ts';
+import { revertKeyChanges } from './keys/key-changes.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
 import {
@@ -165,6 +166,7 @@ export const routes: readonly PageRoute[] = [
   { ...ownerGet, path: '/leaked/{key_id}', handle: showLeakedKey },
   { ...ownerPost, path: '/leaked/{key_id}/revoke', handle: revokeLeaked },
   { ...ownerPost, path: '/leaked/{key_id}/replace', handle: replaceLeaked },
+  { ...ownerPost, path: '/leaked/{key_id}/revert', handle: revertKeyChanges },
 
   { ...ownerGet, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
   { ...ownerGet, path: '/webhooks/new', handle: showWebhookForm },

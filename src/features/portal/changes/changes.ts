@@ -40,7 +40,7 @@ export const CHANGE_FIELDS: readonly Field[] = [
     hint: 'Show changes up to this position',
   },
 ];
-const SKU_BYTES = 100;
+const SKU_BYTES = 80;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -112,10 +112,10 @@ function readSearch(request: PageRequest, portal: Portal): Search {
     errors.set('up_to', 'Must be a whole number of at least 1.');
   }
   const history = readHistoryFilter(request, form, errors);
-  const { productId, sku, importId } = history;
+  const { productId, sku, importId, keyId } = history;
   const filter = { types: types.length === 0 ? CHANGE_TYPES : types, ...history };
   const isCollapsed = filter.types.length === CHANGE_TYPES.length
-    && [productId, sku, importId].every((condition) => condition === undefined);
+    && [productId, sku, importId, keyId].every((condition) => condition === undefined);
   const scope = `changes ${sellerId} ${JSON.stringify([filter, upTo])}`;
   const start = readStart<number>(request, portal, scope, errors);
   return {

@@ -1,6 +1,8 @@
 /** Filters that the changes and the stock movements have in common: dates, product, import. */
 import { findSku } from '../../../domain/catalogue/product.ts';
-import { type ImportId, parseImportId, parseProductId } from '../../../domain/id.ts';
+import {
+  type ImportId, type KeyId, parseImportId, parseKeyId, parseProductId,
+} from '../../../domain/id.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { DATE_FIELDS, readTimeRange } from '../forms/date-range.ts';
 import type { Field } from '../forms/fields.ts';
@@ -13,15 +15,17 @@ export const HISTORY_FIELDS: readonly Field[] = [
   ...DATE_FIELDS,
   { name: 'product', label: 'Product', hint: 'SKU or product ID' },
   { name: 'import', label: 'Import', hint: 'Import ID' },
+  { name: 'key', label: 'API key', hint: 'Key ID' },
 ];
 
 /** Matches nothing: an id that is not the seller's has no changes. */
 const NO_IMPORT = 0 as ImportId;
+const NO_KEY = 0 as KeyId;
 
 /** The filter without its invalid conditions, whose errors are added. */
 export function readHistoryFilter(
   { account: { sellerId, timeZone } }: PageRequest, form: Form, errors: Map<string, string>,
-): Pick<MovementFilter, 'productId' | 'sku' | 'importId' | 'since' | 'until'> {
+): Pick<MovementFilter, 'productId' | 'sku' | 'importId' | 'keyId' | 'since' | 'until'> {
   const [product, importText] = [form.get('product'), form.get('import')];
   const productId = parseProductId(sellerId, product);
   const sku = productId === undefined ? findSku(product) : undefined;
@@ -30,7 +34,10 @@ export function readHistoryFilter(
   }
   const importId = importText === '' ? undefined
     : parseImportId(sellerId, importText) ?? NO_IMPORT;
-  return { productId, sku, importId, ...readTimeRange(form, timeZone, errors) };
+  const key = parseKeyId(form.get('key'));
+  const keyId = form.get('key') === '' ? undefined
+    : key?.sellerId === sellerId ? key.keyId : NO_KEY;
+  return { productId, sku, importId, keyId, ...readTimeRange(form, timeZone, errors) };
 }
 
 /** Names the import that a filter selects. @param what Such as `Changes`. */

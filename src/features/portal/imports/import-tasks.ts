@@ -56,7 +56,7 @@ export function openTask(
   task: TaskDescription, { importer, store, files }: TaskEnvironment,
 ): ImportTask {
   if (task.kind === 'revert') {
-    return new RevertTask({ actor: importer, record: task.record, store }, task.isForced, task);
+    return new RevertTask({ actor: importer, subject: task.subject, store }, task.isForced, task);
   }
   if (task.kind === 'bulk') {
     const { selection, change, suggestions } = task;

@@ -17,6 +17,7 @@ import { identifyKey, renderFindErrors, renderFindForm } from './find-key.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
 } from './key-facts.ts';
+import { renderKeyChanges } from './key-changes.ts';
 import { replaceKey } from './key-form.ts';
 
 const DONE = new Map([['revoked', 'Key revoked. Its next request is rejected.']]);
@@ -50,7 +51,8 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
     ]))}
         ${card('did', USAGE_TITLE, html`${renderUsagePlot(format, usage)}
           <p>Only the last address is kept. Rejected requests changed nothing.</p>`)}
-      </div>`,
+      </div>
+      ${await renderKeyChanges(request, portal, key)}`,
   });
 }
 

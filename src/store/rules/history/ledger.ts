@@ -60,9 +60,9 @@ export class Ledger {
       return { count: page.movements.length, isExact: page.next === undefined };
     }
     const { after, upTo } = await this.findSpan(sellerId, query);
-    const { types, source, reason, importId } = others;
+    const { types, source, reason, importId, keyId } = others;
     const isWhole = types?.length === CHANGE_TYPES.length
-      && [source, reason, importId].every((condition) => condition === undefined);
+      && [source, reason, importId, keyId].every((condition) => condition === undefined);
     if (isWhole) return { count: Math.max(upTo - after, 0), isExact: true };
     if (upTo - after > HISTORY_SCAN_LIMIT) return undefined;
     const count = await this.#queries.countMovements(sellerId, { after, upTo }, query.filter);
@@ -182,13 +182,14 @@ export class Ledger {
 }
 
 /** The span implies the times, except for changes made while a clock was far ahead. */
-function isMatch({ at, type, movement, importId }: Change, filter: MovementFilter): boolean {
+function isMatch({ at, type, movement, importId, keyId }: Change, filter: MovementFilter): boolean {
   const { source, reason, until, types } = filter;
   return (types ? types.includes(type) : movement.before !== movement.after)
     && (until === undefined || at <= until)
     && (source === undefined || movement.source === source)
     && (reason === undefined || movement.reason === reason)
-    && (filter.importId === undefined || importId === filter.importId);
+    && (filter.importId === undefined || importId === filter.importId)
+    && (filter.keyId === undefined || keyId === filter.keyId);
 }
 
 /** A page of the results, which may include one item too many. */

@@ -42,7 +42,8 @@ function scanQueries(sql: Sql) {
         ELSE ${sql.isPartOf('type', ':types')} END
       AND (CAST(:source AS text) IS NULL OR source = :source)
       AND (CAST(:reason AS text) IS NULL OR reason = :reason)
-      AND at <= :until AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)`;
+      AND at <= :until AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
+      AND (CAST(:keyId AS bigint) IS NULL OR key_id = :keyId)`;
   const scan = prepareBothWays(sql, `
     SELECT ${CHANGE_COLUMNS} FROM change WHERE ${matches}`);
   const count = sql.prepare(`SELECT count(*) AS count FROM change WHERE ${matches}`);
@@ -81,8 +82,8 @@ function prepareBothWays(sql: Sql, select: string) {
 }
 
 function bindFilter(sellerId: SellerId, { after, upTo }: Span, filter: MovementFilter) {
-  const { source, reason, until = Number.MAX_SAFE_INTEGER, types, importId } = filter;
-  return { sellerId, after, upTo, source, reason, until, importId, types: types?.join(' ') };
+  const { source, reason, until = Number.MAX_SAFE_INTEGER, types, importId, keyId } = filter;
+  return { sellerId, after, upTo, source, reason, until, importId, keyId, types: types?.join(' ') };
 }
 
 /** Finds the last changes of products, and then those of deleted ones. */

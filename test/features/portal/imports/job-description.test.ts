@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import type { JobDescription } from '../../../../src/features/portal/imports/job-description.ts';
-import { RevertTask } from '../../../../src/features/portal/imports/revert/revert-task.ts';
+import {
+  RevertTask, subjectOf,
+} from '../../../../src/features/portal/imports/revert/revert-task.ts';
 import { StockImport } from '../../../../src/features/portal/imports/stock/stock-import.ts';
 import {
   type Bench, commit, HEADER, makeRows, openBench, readRejected, taskOf, upload,
@@ -78,7 +80,7 @@ test('is plain data for stocktakes and reverts, too', async (t) => {
   const id = taskOf(first).progress.importId ?? assert.fail();
   const record = await store.findImport(sellerId, id) ?? assert.fail();
   const revert = await jobs.start(bench.importer,
-    new RevertTask({ actor: bench.importer, record, store }));
+    new RevertTask({ actor: bench.importer, subject: subjectOf(record), store }));
   await revert.waitUntilIdle(60_000);
   const { task: preview } = assertPlain(revert);
   assert.ok(preview.kind === 'revert' && preview.preview?.conflicts.length === 20);

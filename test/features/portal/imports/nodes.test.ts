@@ -5,7 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../../src/domain/error.ts';
 import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
-import { RevertTask } from '../../../../src/features/portal/imports/revert/revert-task.ts';
+import {
+  RevertTask, subjectOf,
+} from '../../../../src/features/portal/imports/revert/revert-task.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SILENCE_LIMIT_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
@@ -71,7 +73,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const importId = taskOf(created).progress.importId ?? assert.fail();
     const record = await store.findImport(importer.sellerId, importId) ?? assert.fail();
     const started = await a.jobs.start(importer,
-      new RevertTask({ actor: importer, record, store }));
+      new RevertTask({ actor: importer, subject: subjectOf(record), store }));
     await started.waitUntilIdle(60_000);
     const revert = await b.find(started.id);
     assert.ok(revert.state.task.kind === 'revert');

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type ApiKey, generateApiKey } from '../../../../src/domain/access/api-key.ts';
 import { formatKeyId, type KeyId } from '../../../../src/domain/id.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
+import { makeHash, makeNewKey, makeNewProduct } from '../../../store/contract/fixture.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
+import { act } from '../imports/page-setup.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
 import { ownerOf } from '../../../support/owner.ts';
@@ -154,6 +157,44 @@ describe('a leaked key', () => {
     assert.doesNotMatch(text, /9,?999/);
   });
 
+  test('shows what it changed, and leads to the preview of undoing that', async (t) => {
+    const { clock, server: { store }, shop: { user, sellerId }, key } = await start(t);
+    const leaked = { sellerId, keyId: key.id };
+    const other = await store.createKey(sellerId, makeHash(), makeNewKey());
+    await store.createProduct(leaked, makeNewProduct({ sku: 'OLD', stock: 3 }));
+    clock.now += 2 * HOUR_MS;
+    await store.createProduct(leaked, makeNewProduct({ sku: 'EVIL' }));
+    await store.createProduct({ sellerId, keyId: other.id }, makeNewProduct({ sku: 'GOOD' }));
+    await store.patchProduct(leaked, { sku: 'OLD' as Sku }, { stock: 9 }, {});
+    const page = await user.get(`/portal/leaked/${idOf(key)}`);
+    assertPage(page);
+    const text = readText(page.text);
+    assert.match(text, /What it changed.*Stock: 3 → 9 .*OLD.*EVIL.*OLD/);
+    assert.doesNotMatch(text, /GOOD/);
+    await user.submit({ since: '1h' }, { action: `/portal/leaked/${idOf(key)}/revert` });
+    const preview = readText((await user.follow()).text);
+    assert.match(preview, /Preview of the revert: Key My first key.* changed 2 products\./);
+    assert.match(preview, /Will be restored 1 Will be deleted 1/);
+    assert.match((await act(user, 'commit')).text, /Revert complete: 2 products/);
+    assert.equal(await store.findProduct(sellerId, { sku: 'EVIL' as Sku }), undefined);
+    assert.equal((await store.findProduct(sellerId, { sku: 'OLD' as Sku }))?.stock, 3);
+    assert.ok(await store.findProduct(sellerId, { sku: 'GOOD' as Sku }));
+  });
+
+  test('filters the changes page', async (t) => {
+    const { server: { store }, shop: { user, sellerId }, key } = await start(t);
+    const other = await store.createKey(sellerId, makeHash(), makeNewKey());
+    await store.createProduct({ sellerId, keyId: key.id }, makeNewProduct({ sku: 'MINE' }));
+    await store.createProduct({ sellerId, keyId: other.id }, makeNewProduct({ sku: 'ITS' }));
+    const rows = async (id: string) => {
+      const { text } = await user.get(`/portal/changes?key=${id}`);
+      return [...text.matchAll(/<code>(MINE|ITS)</g)].map(([, sku]) => sku);
+    };
+    assert.deepEqual(await rows(idOf(key)), ['MINE']);
+    assert.deepEqual(await rows(idOf(other)), ['ITS']);
+    assert.deepEqual(await rows('x'), []);
+  });
+
   test('can be chosen from the keys that work', async (t) => {
     const { server, shop: { user, sellerId }, key } = await start(t);
     const link = `href="/portal/leaked/${idOf(key)}"`;
@@ -171,7 +212,7 @@ describe('a leaked key', () => {
     await assertForeign(shop, {
       foreign: `/portal/leaked/${idOf(theirs)}`,
       unknown: unknown.map((id) => `/portal/leaked/${id}`),
-      get: [''], post: ['/revoke', '/replace'],
+      get: [''], post: ['/revoke', '/replace', '/revert'],
     });
     assert.equal((await server.store.findKey({
       sellerId: other.sellerId, keyId: theirs.id,

@@ -4,12 +4,17 @@ import { toActor } from '../../forms/form.ts';
 import { getRecord } from '../../records/import-record.ts';
 import type { PageRequest, Portal } from '../../route.ts';
 import { getImportJobs, redirectToJob } from '../import-page.ts';
-import { RevertTask } from './revert-task.ts';
+import { type RevertSubject, RevertTask, subjectOf } from './revert-task.ts';
 
 /** POST /portal/imports/{import_id}/revert: 303, 404, 503 */
 export async function previewRevert(request: PageRequest, portal: Portal): Promise<Reply> {
-  const record = await getRecord(request, portal);
+  return startPreview(request, portal, subjectOf(await getRecord(request, portal)));
+}
+
+export async function startPreview(
+  request: PageRequest, portal: Portal, subject: RevertSubject,
+): Promise<Reply> {
   const actor = { ...toActor(request), currency: request.account.currency };
-  const task = new RevertTask({ actor, record, store: portal.store });
+  const task = new RevertTask({ actor, subject, store: portal.store });
   return redirectToJob(request, await getImportJobs(portal).start(actor, task));
 }

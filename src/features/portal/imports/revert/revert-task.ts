@@ -6,11 +6,14 @@ import {
   countChanges, type ImportCounts, type ImportRecord,
 } from '../../../../domain/catalogue/import.ts';
 import type { ImportId, SellerId } from '../../../../domain/id.ts';
-import type { RevertedProduct, RevertStatus } from '../../../../store/revert-store.ts';
+import type {
+  RevertedProduct, RevertSelection, RevertStatus,
+} from '../../../../store/revert-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { Actor } from '../../../../store/write.ts';
 import { readKeyNames } from '../../keys/key-names.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+import { nameOf, pathOf } from '../../records/import-record.ts';
 
 /** The form field of `isForced`. */
 export const FORCE_FIELD = 'force';
@@ -39,11 +42,30 @@ interface RevertPreview {
   readonly conflicts: readonly Conflict[];
 }
 
+/** What is reverted: an import, or the changes of a key. Plain data. */
+export interface RevertSubject {
+  readonly sellerId: SellerId;
+  readonly selection: RevertSelection;
+  /** Such as `Import shop.csv`. */
+  readonly name: string;
+  /** The path of its page. */
+  readonly path: string;
+  /** How many changes it made, if known; else 0. */
+  readonly total: number;
+}
+
+export function subjectOf(record: ImportRecord): RevertSubject {
+  const { sellerId, id: importId } = record;
+  return {
+    sellerId, selection: { importId }, name: nameOf(record), path: pathOf(record),
+    total: countChanges(record),
+  };
+}
+
 /** What the pages show of a revert: plain data. */
 export interface RevertDescription {
   readonly kind: 'revert';
-  /** Of the import that is reverted. */
-  readonly record: ImportRecord;
+  readonly subject: RevertSubject;
   /** Whether products that changed since are reverted, too. */
   readonly isForced: boolean;
   /** Of the current or latest run. */
@@ -60,10 +82,10 @@ export function canStartRevert({ preview, progress }: RevertDescription): boolea
   return preview !== undefined && restored + deleted + recreated > 0;
 }
 
-/** Who reverts which import. */
+/** Who reverts what. */
 interface RevertOrder {
   readonly actor: Actor;
-  readonly record: ImportRecord;
+  readonly subject: RevertSubject;
   readonly store: Store;
 }
 
@@ -86,7 +108,7 @@ export class RevertTask {
     this.isForced = isForced;
     this.progress = latest?.progress ?? startProgress();
     this.preview = latest?.preview;
-    this.total = latest?.total ?? countChanges(order.record);
+    this.total = latest?.total ?? order.subject.total;
   }
 
   withForce(isForced: boolean): RevertTask {
@@ -100,15 +122,15 @@ export class RevertTask {
   }
 
   get description(): RevertDescription {
-    const { kind, order: { record }, isForced, progress, preview, total } = this;
-    return { kind, record, isForced, progress, preview, total };
+    const { kind, order: { subject }, isForced, progress, preview, total } = this;
+    return { kind, subject, isForced, progress, preview, total };
   }
 
   get canStart(): boolean {
     return canStartRevert(this.description);
   }
 
-  /** Sets `preview`, unless the import cannot be reverted. */
+  /** Sets `preview`, unless the changes cannot be reverted. */
   async dryRun(signal: AbortSignal): Promise<void> {
     const { actor: { sellerId }, store } = this.order;
     const changes: RevertedProduct[] = [];
@@ -144,11 +166,9 @@ export class RevertTask {
   }
 
   async *#run(isDryRun: boolean): AsyncGenerator<readonly RevertedProduct[], void, void> {
-    const { actor, record, store } = this.order;
+    const { actor, subject: { selection }, store } = this.order;
     const { progress, isForced } = this;
-    const revert = await store.startRevert(actor, {
-      selection: { importId: record.id }, isForced, isDryRun,
-    });
+    const revert = await store.startRevert(actor, { selection, isForced, isDryRun });
     try {
       progress.importId = revert.importId;
       for (;;) {

@@ -6,7 +6,7 @@ import { card, type Facts, facts, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { DIFFERENCES_SHOWN, KEY_NAME_BYTES } from '../../limits.ts';
-import { nameOf, renderLink, renderRevertButton } from '../../records/import-record.ts';
+import { renderRevertButton } from '../../records/import-record.ts';
 import type { PageRequest } from '../../route.ts';
 import type { JobDescription } from '../job-description.ts';
 import {
@@ -45,10 +45,9 @@ export function viewRevert(
   request: PageRequest, job: JobDescription, task: RevertDescription,
 ): TaskView {
   const { format } = request;
-  const { record, progress: { products, counts, importId }, total } = task;
-  const { sellerId } = record;
+  const { subject: { sellerId, name }, progress: { products, counts, importId }, total } = task;
   return {
-    words: WORDS, name: nameOf(record), rows: products, rejected: counts.conflict,
+    words: WORDS, name, rows: products, rejected: counts.conflict,
     percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * products / total)),
     extent: `${countProducts(format, products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
@@ -62,15 +61,15 @@ export function viewRevert(
 
 /** The result of the dry run, and the button that starts the revert. */
 function renderPreview(request: PageRequest, job: JobDescription, task: RevertDescription): Html {
-  const { format } = request;
-  const { preview, record, progress: { products } } = task;
+  const { format, link } = request;
+  const { preview, subject: { name, path }, progress: { products } } = task;
   if (!preview) {
     return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
       <p>Nothing was changed.</p></div>`;
   }
   return html`${card('effect', 'Summary', html`
-      <p>${renderLink(request, record)} changed ${countProducts(format, products)}. Nothing has been
-        reverted yet.</p>
+      <p><a href="${link(path)}"><bdi>${name}</bdi></a> changed
+        ${countProducts(format, products)}. Nothing has been reverted yet.</p>
       ${facts(listCounts(format, task, true))}
       ${canStartRevert(task) ? renderCommit(request, job, 'Revert now')
     : html`<p><strong>Nothing to revert:</strong> no product would change.</p>`}`)}
