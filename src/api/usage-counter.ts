@@ -6,7 +6,7 @@
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from './limits.ts';
 import type { KeyId, KeyReference } from '../domain/id.ts';
 import { HOUR_MS } from '../domain/time.ts';
-import type { CountedUsage, UsageStore } from '../store/usage-store.ts';
+import type { CountedUsage, UsageStore } from '../store/access-store.ts';
 
 interface UsageCounterOptions {
   readonly store: UsageStore;

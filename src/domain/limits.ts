@@ -59,3 +59,16 @@ export const PASSWORD_LIMIT_CODE_POINTS = 256;
 /** Passwords hashed at the same time, and waiting for it; each takes 64 MiB and a thread. */
 export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
 export const PASSWORD_HASH_QUEUE_LIMIT = 32;
+
+/** Passkeys of an account; more than anyone has devices. */
+export const PASSKEYS_PER_ACCOUNT_LIMIT = 20;
+/** Name of a passkey; it fits on a page. */
+export const PASSKEY_NAME_LIMIT_CODE_POINTS = 60;
+/** Id of a passkey's credential; the longest that WebAuthn allows. */
+export const CREDENTIAL_ID_LIMIT_BYTES = 1_023;
+/** Client data and CBOR of a passkey's answer; those of known authenticators take 8 KiB at most. */
+export const CLIENT_DATA_LIMIT_BYTES = 4 * 1024;
+export const CBOR_LIMIT_BYTES = 16 * 1024;
+/** Depth and items of CBOR; attestation objects have 3 levels and fewer than 50 items. */
+export const CBOR_DEPTH_LIMIT = 8;
+export const CBOR_ITEMS_LIMIT = 256;

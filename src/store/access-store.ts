@@ -1,4 +1,7 @@
-/** The access port: sellers, their API keys, and what a key grants. */
+/**
+ * The access port: sellers, their API keys, and what a key grants; and the usage port: request
+ * counts per key and hour.
+ */
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
 import type { Requester } from '../domain/access/audit.ts';
 import type { Scope } from '../domain/access/caller.ts';
@@ -68,4 +71,28 @@ export interface AccessStore {
    */
   findGrant(hash: string): Grant | undefined | Promise<Grant | undefined>;
   noteKeyUse(actor: Actor, address: string): Promise<void>;
+}
+
+interface KeyUsage {
+  readonly keyId: KeyId;
+  /** Hours since 1970, in UTC. */
+  readonly hour: number;
+  /** All answered requests, rejected ones included. */
+  readonly requests: number;
+  /** Requests rejected for any reason. */
+  readonly refusals: number;
+}
+
+export type CountedUsage = KeyUsage & KeyReference;
+
+/** Up to `limit` entries from the hour `since` on, newest first. */
+interface UsageQuery {
+  readonly since: number;
+  readonly limit: number;
+}
+
+export interface UsageStore {
+  /** Adds to earlier counts, and removes those older than 8 days. */
+  noteUsage(usage: readonly CountedUsage[]): Promise<void>;
+  readUsage(sellerId: SellerId, query: UsageQuery): Promise<readonly KeyUsage[]>;
 }

@@ -83,6 +83,12 @@ export interface Credentials extends AccountReference {
   readonly hasTotp: boolean;
 }
 
+/** What is stored of an account to sign in with. */
+export interface StoredCredentials extends Credentials {
+  /** Whether the password is correct only to confirm changes, not to sign in. */
+  readonly isPasswordOff: boolean;
+}
+
 /** What two-factor authentication checks. */
 interface Totp {
   /** Undefined if the server's key is missing or is a different one. */
@@ -157,7 +163,7 @@ export interface AccountStore {
   findAccount(account: AccountReference): Promise<Account | undefined>;
   /** All accounts of a seller, oldest first. */
   listAccounts(sellerId: SellerId): Promise<readonly Account[]>;
-  findCredentials(email: string): Promise<Credentials | undefined>;
+  findCredentials(email: string): Promise<StoredCredentials | undefined>;
   /**
    * Also removes its sessions and codes. The seller and their keys remain. Ignores an account that
    * does not exist. Without `by`, for the operator, it may be the last owner; the seller's
@@ -187,7 +193,7 @@ export interface AccountStore {
     kept: { readonly id: number; readonly hash: string }, by: Requester,
   ): Promise<void>;
 
-  /** For a forgotten password. Ends all sessions. @throws AppError `not_found` (no account) */
+  /** For a lost password: it may sign in again. Ends all sessions. @throws AppError `not_found` */
   resetPassword(account: AccountReference, passwordHash: string): Promise<void>;
 
   /** Undefined if two-factor authentication is off. */
@@ -211,7 +217,8 @@ export interface AccountStore {
 
   /**
    * Returns false, and creates no session, if the account's password has changed since `verified`
-   * was checked, or if it now requires two-factor authentication and did not then.
+   * was checked, or was turned off, or if it now requires two-factor authentication and did not
+   * then.
    */
   createSession(verified: Credentials, session: NewSession): Promise<boolean>;
   /** Undefined if there is no such session. The caller decides whether it is too old. */

@@ -4,7 +4,7 @@
  * it rejects, nothing was changed, unless the error says that the outcome is unknown. Callers never
  * see transactions. Every adapter passes `test/store/contract.ts`.
  */
-import type { AccessStore } from './access-store.ts';
+import type { AccessStore, UsageStore } from './access-store.ts';
 import type { AccountStore } from './account-store.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
 import type { HistoryStore } from './history-store.ts';
@@ -13,13 +13,13 @@ import type { MaintenanceStore } from './maintenance-store.ts';
 import type { ImportJobStore } from './nodes/import-job-store.ts';
 import type { RateLeaseStore } from './nodes/rate-lease-store.ts';
 import type { ThrottleStore } from './nodes/throttle-store.ts';
+import type { PasskeyStore } from './passkey-store.ts';
 import type { RevertStore } from './revert-store.ts';
 import type { SearchStore } from './search-store.ts';
-import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface Store extends AccessStore, CatalogueStore, HistoryStore, SearchStore, WebhookStore,
-  AccountStore, UsageStore, MaintenanceStore, ImportStore, RevertStore,
+  AccountStore, PasskeyStore, UsageStore, MaintenanceStore, ImportStore, RevertStore,
   ThrottleStore, RateLeaseStore {
   /** 32 bytes that sign cursors, shared by every process on this store. */
   readonly cursorKey: Uint8Array;

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UsageCounter } from '../../src/api/usage-counter.ts';
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from '../../src/api/limits.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
-import type { CountedUsage } from '../../src/store/usage-store.ts';
+import type { CountedUsage } from '../../src/store/access-store.ts';
 import { makeClock } from '../support/clock.ts';
 import { countTo } from '../store/contract/fixture.ts';
 

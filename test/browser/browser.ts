@@ -20,7 +20,7 @@ const SWITCHES = [
   // Root and many containers cannot use the sandbox; all pages are this project's own.
   '--no-sandbox',
   // Any other name or address is unreachable, for pages and for the browser itself.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   // A viewport of 320 px is then 320 px wide, as on a phone.
   '--hide-scrollbars',
   // `computedRole` and `computedName` of elements, see `query.ts`.
@@ -77,6 +77,7 @@ async function openSession(driver: Driver, folder: string): Promise<Session> {
   const capabilities = {
     browserName: 'chrome',
     timeouts: { pageLoad: 30_000, script: 10_000 },
+    'webauthn:virtualAuthenticators': true,
     'goog:loggingPrefs': LOGGING,
     'goog:chromeOptions': {
       args: [...SWITCHES, `--user-data-dir=${join(folder, 'profile')}`],
@@ -197,6 +198,23 @@ export class Browser extends Scope {
   /** Every host that any page has requested, such as `127.0.0.1:8080`. */
   requestedHosts(): Promise<string[]> {
     return this.#log.requestedHosts();
+  }
+
+  /**
+   * Connects a virtual authenticator that keeps passkeys (WebAuthn Level 2, section 11), and
+   * returns its id. Its user is always present.
+   */
+  addAuthenticator({ isUserVerified = true } = {}): Promise<string> {
+    return this.session.command('POST', '/webauthn/authenticator', {
+      protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true,
+      isUserConsenting: true, isUserVerified,
+    });
+  }
+
+  /** Whether the authenticator recognizes its user, such as by a fingerprint. */
+  async setUserVerified(authenticatorId: string, isUserVerified: boolean): Promise<void> {
+    const path = `/webauthn/authenticator/${authenticatorId}/uv`;
+    await this.session.command('POST', path, { isUserVerified });
   }
 
   measure(): Promise<PageLoad> {

@@ -17,6 +17,7 @@ import { testImports } from './contract/imports.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
 import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
+import { testPasskeys } from './contract/passkeys.ts';
 import { testPeople } from './contract/people.ts';
 import { testProducts } from './contract/products.ts';
 import { testReverts } from './contract/reverts.ts';
@@ -67,6 +68,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testWebhookLeases(prepare);
     testJoining(prepare);
     testSessions(prepare);
+    testPasskeys(prepare);
     testAccounts(prepare);
     testAccountResets(prepare);
     testPeople(prepare);

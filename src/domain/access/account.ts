@@ -48,6 +48,9 @@ export interface Account extends AccountReference, AccountSettings, ShopSettings
   readonly email: string;
   /** Whether two-factor authentication is on. */
   readonly hasTotp: boolean;
+  readonly passkeys: number;
+  /** Whether the password is for confirming changes only, and passkeys are for signing in. */
+  readonly isPasswordOff: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /** Of the last sign-in or page, exact to a minute; milliseconds since 1970. */

@@ -3,9 +3,10 @@ import type { SellerId } from '../id.ts';
 
 export const AUDIT_TYPES = [
   'account_created', 'account_removed',
-  'signed_in', 'sign_in_refused', 'signed_out', 'session_ended',
+  'signed_in', 'signed_in_with_passkey', 'sign_in_refused', 'signed_out', 'session_ended',
   'email_changed', 'password_changed', 'password_reset',
   'totp_enabled', 'totp_disabled', 'totp_reset', 'recovery_codes_made', 'recovery_code_used',
+  'passkey_added', 'passkey_removed', 'password_sign_in_disabled', 'password_sign_in_enabled',
   'settings_changed', 'shop_settings_changed',
   'account_renamed', 'role_changed', 'invitation_created', 'invitation_revoked',
   'key_created', 'key_rotated', 'key_revoked',

@@ -18,6 +18,8 @@ export const FAILED_TOTP_LIMIT = 10;
 export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** Time between the password and the code of a sign-in; the device is at hand. */
 export const TWO_FACTOR_LIFE_MS = 5 * 60 * 1000;
+/** Time to use a passkey after the browser was asked for it; people look for their phones. */
+export const CHALLENGE_LIFE_MS = 5 * 60 * 1000;
 /** Time to confirm a new two-factor secret; the user may have to install an app first. */
 export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
 /** Recovery codes of an account; each works once. */
@@ -46,6 +48,8 @@ export const ACCEPT_LANGUAGE_LIMIT_CHARACTERS = 200;
 /** Longest cookies that are decrypted; ours are shorter. */
 export const DEVICE_COOKIE_LIMIT_CHARACTERS = 400;
 export const TWO_FACTOR_COOKIE_LIMIT_CHARACTERS = 4_000;
+/** Longest encrypted challenge of a passkey that is decrypted; ours are shorter. */
+export const CHALLENGE_LIMIT_CHARACTERS = 400;
 
 /** Rows per list page; the page stays below 50 KiB, whatever the rows contain. */
 export const PORTAL_PAGE_ROWS = 25;

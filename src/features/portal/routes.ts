@@ -5,9 +5,14 @@
  * reject the request (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` shows a
  * form again if its session ended while the user was filling it in.
  */
+import type { Role } from '../../domain/access/account.ts';
 import { settingsForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
 import { emailForm, passwordForm } from './account/credentials.ts';
+import { addPasskey, newPasskeyForm } from './account/new-passkey.ts';
+import {
+  passwordSignInForm, removePasskeyForm, renamePasskeyForm, showPasskeys,
+} from './account/passkeys.ts';
 import { endSessions, showSessions } from './account/sessions.ts';
 import { shopForm } from './account/shop.ts';
 import {
@@ -19,6 +24,7 @@ import { CHANGE_FIELDS, followLive, showChanges } from './changes/changes.ts';
 import { exportMovementList, showMovements } from './changes/movements.ts';
 import { filterHandlers } from './filters/saved-filters.ts';
 import { undoChange } from './history/undo.ts';
+import type { FormHandlers } from './forms/form-page.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
@@ -54,6 +60,9 @@ import { showRecord, showRecords } from './records/records.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
+import {
+  sendConfirmationOptions, sendSignInOptions, signInWithPasskey,
+} from './sign-in/passkey-sign-in.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
 import { showProgress, showStart, switchTour } from './start/start.ts';
@@ -89,17 +98,15 @@ export const routes: readonly PageRoute[] = [
   { ...publicPost, path: '/sign-in', handle: signIn },
   { ...publicGet, path: '/sign-in/code', handle: showSignInCode },
   { ...publicPost, path: '/sign-in/code', handle: signInWithCode },
+  { ...publicGet, path: '/sign-in/passkey', handle: sendSignInOptions },
+  { ...publicPost, path: '/sign-in/passkey', handle: signInWithPasskey },
   { ...viewerPost, path: '/sign-out', handle: signOut },
   { ...publicPost, path: '/theme', handle: switchTheme },
 
   { ...viewerGet, path: '/', section: 'Overview', handle: showOverview },
 
   { ...viewerGet, path: '/products', section: 'Products', handle: showProducts },
-  { ...editorGet, path: '/products/new', handle: newProductForm.show },
-  {
-    ...editorPost, path: '/products/new',
-    handle: newProductForm.submit, draft: newProductForm.draft,
-  },
+  ...formRoutes('editor', '/products/new', newProductForm),
   { ...editorPost, path: '/products/selection', handle: actOnSelection },
   { ...editorGet, path: '/products/grid', handle: showGrid },
   { ...editorPost, path: '/products/grid', handle: saveGrid, draft: gridDraft },
@@ -117,11 +124,7 @@ export const routes: readonly PageRoute[] = [
   { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
 
   { ...viewerGet, path: '/categories', handle: showCategories },
-  { ...editorGet, path: '/categories/rename', handle: renameForm.show },
-  {
-    ...editorPost, path: '/categories/rename',
-    handle: renameForm.submit, draft: renameForm.draft,
-  },
+  ...formRoutes('editor', '/categories/rename', renameForm),
 
   { ...viewerGet, path: '/live', handle: followLive },
 
@@ -152,8 +155,7 @@ export const routes: readonly PageRoute[] = [
   { ...editorPost, path: '/changes/{position}/undo', handle: undoChange },
 
   { ...ownerGet, path: '/keys', section: 'API keys', handle: showKeys },
-  { ...ownerGet, path: '/keys/new', handle: keyForm.show },
-  { ...ownerPost, path: '/keys/new', handle: keyForm.submit, draft: keyForm.draft },
+  ...formRoutes('owner', '/keys/new', keyForm),
   { ...ownerGet, path: '/keys/find', handle: showFindKey },
   { ...ownerPost, path: '/keys/find', handle: findKey },
   { ...ownerGet, path: '/keys/{key_id}', handle: showKey },
@@ -192,20 +194,11 @@ export const routes: readonly PageRoute[] = [
   { ...viewerGet, path: '/api/{operation}', handle: showOperation },
 
   { ...viewerGet, path: '/people', section: 'People', handle: showPeople },
-  { ...ownerGet, path: '/people/new', handle: inviteForm.show },
-  { ...ownerPost, path: '/people/new', handle: inviteForm.submit, draft: inviteForm.draft },
+  ...formRoutes('owner', '/people/new', inviteForm),
   { ...ownerPost, path: '/people/invitations/{invitation}/revoke', handle: revokeInvitation },
   { ...ownerGet, path: '/people/{account_id}', handle: showPerson },
-  { ...ownerGet, path: '/people/{account_id}/name', handle: personNameForm.show },
-  {
-    ...ownerPost, path: '/people/{account_id}/name',
-    handle: personNameForm.submit, draft: personNameForm.draft,
-  },
-  { ...ownerGet, path: '/people/{account_id}/role', handle: roleForm.show },
-  {
-    ...ownerPost, path: '/people/{account_id}/role',
-    handle: roleForm.submit, draft: roleForm.draft,
-  },
+  ...formRoutes('owner', '/people/{account_id}/name', personNameForm),
+  ...formRoutes('owner', '/people/{account_id}/role', roleForm),
   { ...ownerGet, path: '/people/{account_id}/remove', handle: showRemoval },
   { ...ownerPost, path: '/people/{account_id}/remove', handle: removePerson },
 
@@ -217,21 +210,34 @@ export const routes: readonly PageRoute[] = [
 
   { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
-  { ...editorGet, path: '/account/shop', handle: shopForm.show },
-  { ...editorPost, path: '/account/shop', handle: shopForm.submit, draft: shopForm.draft },
-  { ...viewerGet, path: '/account/name', handle: ownNameForm.show },
-  {
-    ...viewerPost, path: '/account/name',
-    handle: ownNameForm.submit, draft: ownNameForm.draft,
-  },
-  { ...viewerGet, path: '/account/email', handle: emailForm.show },
-  { ...viewerPost, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
-  { ...viewerGet, path: '/account/password', handle: passwordForm.show },
-  { ...viewerPost, path: '/account/password', handle: passwordForm.submit },
+  ...formRoutes('editor', '/account/shop', shopForm),
+  ...formRoutes('viewer', '/account/name', ownNameForm),
+  ...formRoutes('viewer', '/account/email', emailForm),
+  ...formRoutes('viewer', '/account/password', passwordForm),
   { ...viewerGet, path: '/account/second-step', handle: showTwoFactor },
   { ...viewerPost, path: '/account/second-step', handle: enableTwoFactor },
   { ...viewerPost, path: '/account/second-step/codes', handle: makeRecoveryCodes },
   { ...viewerPost, path: '/account/second-step/off', handle: turnOffForm.submit },
+  { ...viewerGet, path: '/account/passkeys', handle: showPasskeys },
+  { ...viewerPost, path: '/account/passkeys', handle: addPasskey },
+  ...formRoutes('viewer', '/account/passkeys/new', newPasskeyForm),
+  { ...viewerGet, path: '/account/passkeys/options', handle: sendConfirmationOptions },
+  { ...viewerGet, path: '/account/passkeys/{passkey_id}', handle: renamePasskeyForm.show },
+  { ...viewerPost, path: '/account/passkeys/{passkey_id}', handle: renamePasskeyForm.submit },
+  ...formRoutes('viewer', '/account/passkeys/{passkey_id}/remove', removePasskeyForm),
+  ...formRoutes('viewer', '/account/password-sign-in', passwordSignInForm),
   { ...viewerGet, path: '/account/sessions', handle: showSessions },
   { ...viewerPost, path: '/account/sessions', handle: endSessions },
 ];
+
+/** A form's page and its submission; without a draft if its fields are secrets. */
+function formRoutes(
+  role: Role, path: string, { show, submit, draft }: FormHandlers,
+): readonly PageRoute[] {
+  const page = { path, access: 'signed-in', role } as const;
+  const hasDraft = draft.fields.length > 0;
+  return [
+    { ...page, method: 'GET', handle: show },
+    { ...page, method: 'POST', handle: submit, ...(hasDraft && { draft }) },
+  ];
+}

@@ -9,6 +9,9 @@ import { accountMutations, accountQueries } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
 import { columnMappingMutations, columnMappingQueries } from './accounts/column-mappings.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
+import {
+  passkeyMutations, passkeyQueries, passkeySignInMutations,
+} from './accounts/passkeys.ts';
 import { peopleMutations } from './accounts/people.ts';
 import { savedFilterMutations, savedFilterQueries } from './accounts/saved-filters.ts';
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
@@ -34,7 +37,8 @@ export function sharedQueries(sql: Sql) {
     ...stockQueries(sql),
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
-    ...auditQueries(sql), ...columnMappingQueries(sql), ...savedFilterQueries(sql),
+    ...passkeyQueries(sql), ...auditQueries(sql), ...columnMappingQueries(sql),
+    ...savedFilterQueries(sql),
   };
 }
 
@@ -63,6 +67,8 @@ export function sharedMutations(sql: Sql, { auditKey, positions, noteKey }: Envi
     ...peopleMutations(sql, audit),
     ...totpMutations(sql, audit),
     ...sessionMutations(sql, audit),
+    ...passkeyMutations(sql, audit),
+    ...passkeySignInMutations(sql, audit),
     ...invitationMutations(sql, audit, sellers),
     ...columnMappingMutations(sql),
     ...savedFilterMutations(sql),

@@ -37,6 +37,7 @@ interface Names {
   /** Of a change: every shop counts its own. */
   readonly position: string;
   readonly session: string;
+  readonly passkey_id: string;
   readonly email: string;
   readonly sku: string;
   readonly url: string;
@@ -70,6 +71,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/theme': ['url', (back) => ({ theme: 'dark', back })],
   '/start': ['session', (session) => ({ tour: 'hidden', session })],
   '/import/sample': ['import', (id) => ({ id })],
+  '/sign-in/passkey': ['email', (email) => ({ email, credential_id: 'AAAA' })],
   '/sign-out': ['session', (session) => ({ session })],
   '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC' })],
   '/account/shop': ['email', (email) => ({ email, low_stock: '1' })],
@@ -79,6 +81,9 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/account/second-step': ['secret', (secret) => ({ secret, code: '000000', ...wrong })],
   '/account/second-step/codes': ['email', (email) => ({ email, ...wrong })],
   '/account/second-step/off': ['email', (email) => ({ email, ...wrong })],
+  '/account/passkeys': ['email', (email) => ({ email, name: 'a', attestation: 'AAAA' })],
+  '/account/passkeys/new': ['email', (email) => ({ email, ...wrong })],
+  '/account/password-sign-in': ['email', (email) => ({ email, is_off: 'yes', ...wrong })],
   '/account/sessions': ['session', (session) => ({ session })],
   '/import': ['sku', (sku) => ({ file: `${HEADER}a,b,${sku},1,2\n` })],
   '/filters': ['sku', (sku) => ({ list: 'products', filter_name: sku, query: `q=${sku}` })],
@@ -109,7 +114,8 @@ async function prepare(t: TestContext) {
     webhook_id: formatWebhookId({ sellerId, id: LATE as WebhookId }),
     import: `${theirs.import.slice(0, -1)}${theirs.import.endsWith('0') ? '1' : '0'}`,
     import_id: formatImportId(sellerId, LATE as ImportId),
-    position: '9999999', session: String(LATE), email: 'nobody@shop.example',
+    position: '9999999', passkey_id: String(LATE), session: String(LATE),
+    email: 'nobody@shop.example',
     sku: 'nobody-1', secret: 'x',
     url: 'http://127.0.0.1:9/nobodys', api_key: generateApiKey(),
     account_id: '7777777', invitation: '0'.repeat(64),
@@ -147,12 +153,18 @@ async function fill(server: TestServer, shop: Shop): Promise<Names> {
   const { account } = await addColleague(server, shop, 'viewer', MARK);
   const invitation = makeSecretHash();
   await store.createInvitation(invitation, makeInvitation({ sellerId, expiresAt: LATE }));
+  await store.addPasskey(ownerOf(sellerId), {
+    name: MARK, rpId: 'localhost', signCount: 0, transports: [], credentialId: 'AAAA',
+    publicKey: 'AAAA',
+  }, {});
+  const [passkey] = await store.listPasskeys(ownerOf(sellerId));
   return {
     product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
     key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
     api_key: secretKey, account_id: String(account.accountId), invitation,
     import_id: synced.json().import,
-    position: '8888888', session: String(session?.id), email: 'theirs@shop.example',
+    position: '8888888', passkey_id: String(passkey?.id), session: String(session?.id),
+    email: 'theirs@shop.example',
   };
 }
 

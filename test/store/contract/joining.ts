@@ -89,13 +89,13 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const account = {
       ...ownerOf(sellerId), name: email.split('@')[0], role: 'owner', email,
       sellerName: 'A shop', currency: { code: 'EUR', decimals: 2 },
-      hasTotp: false, locale: 'de-CH', timeZone: 'Europe/Zurich', lowStock: 5,
-      createdAt: clock.now, seenAt: clock.now,
+      hasTotp: false, passkeys: 0, isPasswordOff: false, locale: 'de-CH',
+      timeZone: 'Europe/Zurich', lowStock: 5, createdAt: clock.now, seenAt: clock.now,
     };
     assert.deepEqual(await store.findAccount(ownerOf(sellerId)), account);
-    assert.deepEqual(await store.findCredentials(email), {
-      ...shownFor(sellerId),
-    });
+    assert.deepEqual(
+      await store.findCredentials(email), { ...shownFor(sellerId), isPasswordOff: false },
+    );
     const visitor = await store.findSignedInSession(sellerId, joining.session.hash);
     assert.deepEqual([visitor?.account, visitor?.position], [account, 0]);
     assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key?.id);

@@ -82,6 +82,10 @@ async function fillAccess(store: Store, actor: Actor, at: number): Promise<void>
   const recoveryHashes = [makeSecretHash(), makeSecretHash()];
   const by = { actorName: 'Zoë', address: '192.0.2.7' };
   await store.enableTotp(ownerOf(sellerId), { secret, step: 7, recoveryHashes }, by);
+  await store.addPasskey(ownerOf(sellerId), {
+    name: 'Schlüssel', rpId: 'localhost', signCount: 2 ** 32 - 1, transports: ['usb'],
+    credentialId: 'AAEC_w', publicKey: '__79',
+  }, by);
   await store.keepColumnMapping(sellerId, makeSecretHash(), { sku: 'Artikel\\Nr', name: 'Titel' });
   await store.saveFilter(sellerId, { list: 'products', name: 'Läger', query: 'q=%C3%A4' });
   const disabled = await makeSeller(store, 'JPY');

@@ -73,7 +73,7 @@ async function renderAccount(
 async function renderSecurity(
   { account, link, format }: PageRequest, portal: Portal,
 ): Promise<Html> {
-  const { email, hasTotp } = account;
+  const { email, hasTotp, passkeys, isPasswordOff } = account;
   const [name = '', host = ''] = email.split('@');
   const { length: count } = await listSessions(portal, account);
   const row = (value: Content, path: string, label: string): Content =>
@@ -82,7 +82,13 @@ async function renderSecurity(
     ['Name', row(html`<bdi>${account.name}</bdi>, ${ROLE_LABELS[account.role]}`, 'name',
       'Change name')],
     ['E-mail', row(html`${name}@<wbr>${host}`, 'email', 'Change e-mail')],
-    ['Password', row('••••••••', 'password', 'Change password')],
+    ['Password', row(
+      isPasswordOff ? 'Off: for confirmations only' : '••••••••', 'password', 'Change password',
+    )],
+    ['Passkeys', row(
+      passkeys === 0 ? 'None' : format.number(passkeys), 'passkeys',
+      passkeys === 0 ? 'Set up passkeys' : 'Manage passkeys',
+    )],
     ['Two-factor authentication', row(
       html`<span class="tag${hasTotp && ' good'}">${hasTotp ? 'On' : 'Off'}</span>`, 'second-step',
       hasTotp ? 'Manage two-factor authentication' : 'Turn on two-factor authentication',

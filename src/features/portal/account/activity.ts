@@ -18,6 +18,7 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   account_created: 'Account created',
   account_removed: 'Account removed',
   signed_in: 'Signed in',
+  signed_in_with_passkey: 'Signed in with a passkey',
   sign_in_refused: 'Sign-in failed',
   signed_out: 'Signed out',
   session_ended: 'Signed out from another browser',
@@ -29,6 +30,10 @@ const LABELS: Readonly<Record<AuditType, string>> = {
   totp_reset: 'Two-factor authentication reset',
   recovery_codes_made: 'Recovery codes generated',
   recovery_code_used: 'Recovery code used',
+  passkey_added: 'Passkey added',
+  passkey_removed: 'Passkey removed',
+  password_sign_in_disabled: 'Password sign-in turned off',
+  password_sign_in_enabled: 'Password sign-in turned on',
   settings_changed: 'Settings changed',
   shop_settings_changed: 'Shop settings changed',
   account_renamed: 'Account renamed',
@@ -105,6 +110,12 @@ function renderEvent(
     LABELS[type], actorName === undefined ? '–' : html`<bdi>${actorName}</bdi>`,
     format.fullTimeElement(at),
     address === '' ? 'this machine' : html`<code>${address}</code>`,
-    isBrowser ? describeBrowser(subject) : subject,
+    isBrowser ? describeBrowser(subject) : describeSubject(type, subject),
   ];
+}
+
+function describeSubject(type: AuditType, subject: string): string {
+  if (type !== 'signed_in_with_passkey') return subject;
+  const [, name = '', userAgent = ''] = /^(.*?) · (.*)$/.exec(subject) ?? [];
+  return `${name}, ${describeBrowser(userAgent)}`;
 }

@@ -18,7 +18,9 @@ import { qrCode } from '../html/qr-code/qr-code.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
-import { confirmPassword, CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+import {
+  confirmPassword, CURRENT_PASSWORD, passkeyButton,
+} from '../sign-in/password-fields.ts';
 
 const PAGE = '/account/second-step';
 const TITLE = 'Two-factor authentication';
@@ -114,6 +116,7 @@ async function renderOff(
   return renderPage(request, portal, {
     title: TITLE,
     status: statusOf(state),
+    scripts: ['passkey.js'],
     content: html`${errorSummary(state, FIELDS)}
       ${query.get('done') === 'late' && state.errors.size === 0
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
@@ -126,7 +129,7 @@ async function renderOff(
         ${copyable('secret', formatTotpSecret(secret))}`)}
       ${card('confirm', '2. Confirm the code', postForm(request, link(PAGE), html`
         ${hiddenField('secret', encrypted)}
-        ${renderFields(FIELDS, state)}
+        ${renderFields(FIELDS, state)}${passkeyButton(request)}
         <button class="primary">Turn on</button>`))}`,
   });
 }
@@ -138,6 +141,7 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
   return renderPage(request, portal, {
     title: TITLE,
     status: statusOf(state),
+    scripts: ['passkey.js'],
     content: html`${errorSummary(state, [CURRENT_PASSWORD])}
       ${!isReadable && html`<div class="notice bad"><p>The server cannot check your app's codes:
         server.key in its data folder is missing or does not match the database. Restore the
@@ -148,10 +152,11 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
       ${card('codes', 'New recovery codes', html`
         <p>New codes replace your current recovery codes.</p>
         ${postForm(request, link(`${PAGE}/codes`), html`${renderFields([CURRENT_PASSWORD], state)}
-          <button>Generate new codes</button>`)}`)}
+          ${passkeyButton(request)}<button>Generate new codes</button>`)}`)}
       ${card('off', 'Turn off', html`<p>Your password alone will be enough to sign in.</p>
         ${postForm(request, link(`${PAGE}/off`), html`${renderFields(OFF_FIELDS, state)}
-          <button class="danger">Turn off two-factor authentication</button>`)}`)}`,
+          ${passkeyButton(request)}<button class="danger">Turn off two-factor
+            authentication</button>`)}`)}`,
   });
 }
 

@@ -6,7 +6,9 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
-import { confirmPassword, CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+import {
+  confirmPassword, CURRENT_PASSWORD, passkeyButton,
+} from '../sign-in/password-fields.ts';
 import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
 import { type Form, type FormState, initialState, NO_ERRORS, rejectedState } from './form.ts';
 
@@ -17,6 +19,7 @@ interface FormPage {
   readonly fields: readonly Field[];
   /** The button's label. */
   readonly submit: string;
+  readonly isDestructive?: boolean;
   /** The target of the Cancel link, below `/portal`. */
   readonly cancel?: string;
   readonly before?: Content;
@@ -34,13 +37,19 @@ export function renderFormPage(
   const { action, fields, hidden, submit, cancel, before, after, title, scripts = [] } = page;
   const { link } = request;
   const isSignedIn = 'account' in request;
+  const isConfirmed = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
+  const withPasskey = isConfirmed ? passkeyButton(request) : undefined;
+  const button = html`<button class="${page.isDestructive ? 'danger' : 'primary'}">${
+    submit}</button>`;
   const form = postForm(request, link(action), html`${hidden}${renderFields(fields, state)}
-    ${cancel === undefined ? html`<button class="primary">${submit}</button>` : html`
-      <div class="actions"><button class="primary">${submit}</button>
+    ${withPasskey}
+    ${cancel === undefined ? button : html`
+      <div class="actions">${button}
         <a class="button" href="${link(cancel)}">Cancel</a></div>`}`,
   isSignedIn ? 'card stack' : 'stack');
   const content = {
-    title, scripts, status: statusOf(state),
+    title, status: statusOf(state),
+    scripts: withPasskey ? [...scripts, 'passkey.js'] : scripts,
     content: html`${errorSummary(state, fields)}${before}${form}${after}`,
   };
   return isSignedIn ? renderPage(request, portal, content)
@@ -71,7 +80,7 @@ interface FormDefinition<Value> {
   ) => Promise<Reply | undefined>;
 }
 
-interface FormHandlers {
+export interface FormHandlers {
   readonly show: (request: PageRequest, portal: Portal) => Promise<Reply>;
   readonly submit: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
   readonly draft: DraftRoute;

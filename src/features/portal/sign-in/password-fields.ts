@@ -9,7 +9,9 @@ import type { ParseResult } from '../../../domain/validation.ts';
 import { SESSIONS_PER_ACCOUNT_LIMIT } from '../../../store/limits.ts';
 import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { type Content, html } from '../html/html.ts';
+import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
+import { COPIED_PASSKEY, hasAnswer, readUse } from './passkeys.ts';
 
 /** Set an `id` if the page has several. */
 export const CURRENT_PASSWORD = {
@@ -18,24 +20,43 @@ export const CURRENT_PASSWORD = {
 } as const satisfies Field;
 
 /**
- * Checks the current password and adds an error if it is wrong.
+ * Checks the current password, or the answer of a passkey instead, and adds an error if it is
+ * wrong.
  * @throws AppError `rate_limited`, `unavailable`; `browser_refused` if the session ended during the
  * check, which is slow
  */
 export async function confirmPassword(
-  { account, user }: PageRequest, portal: Portal, form: Form, errors: Map<string, string>,
+  request: PageRequest, portal: Portal, form: Form, errors: Map<string, string>,
 ): Promise<void> {
+  const { account, user } = request;
   const { name } = CURRENT_PASSWORD;
   const { store, passwords, limits } = portal;
+  let detail = 'Incorrect password.';
   const isRight = await limits.tryConfirmation(account, async () => {
-    const credentials = await store.findCredentials(account.email);
-    return passwords.verify(form.get(name), credentials?.passwordHash);
+    if (!hasAnswer(form)) {
+      const credentials = await store.findCredentials(account.email);
+      return passwords.verify(form.get(name), credentials?.passwordHash);
+    }
+    const used = await readUse(request, portal, form, { account, purpose: 'confirm' });
+    detail = 'detail' in used ? used.detail : COPIED_PASSKEY;
+    return 'value' in used && await store.notePasskeyUse(account, used.value);
   });
-  if (!isRight) errors.set(name, 'Incorrect password.');
+  if (!isRight) errors.set(name, detail);
   // By id: if the form was sent twice, the session may already have a new token.
   const sessions = await store.listSessions(account, SESSIONS_PER_ACCOUNT_LIMIT);
   if (sessions.some(({ id }) => id === user.session.id)) return;
   throw new AppError('browser_refused', 'Your session has ended. Nothing was changed.');
+}
+
+/**
+ * A button to confirm with a passkey instead of the current password, for accounts that have one:
+ * it fills in the form around it. The page needs the script `passkey.js`.
+ */
+export function passkeyButton(request: AnonymousPageRequest | PageRequest): Content {
+  if (!('account' in request) || request.account.passkeys === 0) return undefined;
+  return html`<p class="fault" role="alert" data-passkey-fault hidden></p>
+    <button type="button" data-passkey="get" data-options="${
+  request.link('/account/passkeys/options')}" hidden>Use a passkey instead</button>`;
 }
 
 export function newPasswordField(name: string, label: string): Field {

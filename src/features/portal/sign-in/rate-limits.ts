@@ -21,7 +21,7 @@ import {
   bucketOf, type ThrottleBucket, type ThrottleStore,
 } from '../../../store/nodes/throttle-store.ts';
 import {
-  CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
+  CHALLENGE_LIFE_MS, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
   FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE,
   PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE,
   REGISTRATIONS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, TOTP_WINDOW_MS,
@@ -57,6 +57,21 @@ export class PortalLimits {
       bucketOf(ADDRESSES, rateLimitPrefix(address)), bucketOf(PASSWORDS, `email ${email}`),
     ];
     return this.#attempt(buckets, check);
+  }
+
+  /**
+   * Checks a passkey at the sign-in; a correct one is free. It cannot be guessed, so failures count
+   * for the client only, and cannot lock out its owner. @throws AppError `rate_limited`
+   */
+  async tryPasskey({ address, device }: Origin, check: () => Promise<boolean>): Promise<boolean> {
+    const bucket = device === undefined ? bucketOf(ADDRESSES, rateLimitPrefix(address))
+      : bucketOf(PASSWORDS, `device ${device}`);
+    return this.#attempt([bucket], check);
+  }
+
+  /** Whether a challenge is used for the first time. */
+  async takeChallenge(challenge: string): Promise<boolean> {
+    return (await this.#store.takeThrottle(bucketOf(CHALLENGES, challenge))).isAllowed;
   }
 
   /** Checks a one-time password; a correct one is free. @throws AppError `rate_limited` */
@@ -142,6 +157,8 @@ const PASSWORDS = {
 const ONE_TIME_PASSWORDS = {
   kind: 'failed_one_time_passwords', limit: FAILED_TOTP_LIMIT, windowMs: TOTP_WINDOW_MS,
 };
+/** Challenges expire earlier, also by the clock of a node that is late. */
+const CHALLENGES = { kind: 'passkey_challenges', limit: 1, windowMs: 2 * CHALLENGE_LIFE_MS };
 const REGISTRATIONS = {
   kind: 'registrations', limit: REGISTRATIONS_PER_ADDRESS_PER_HOUR, windowMs: HOUR_MS,
 };

@@ -4,19 +4,23 @@
  * the sign-in, back to the requested page. A form submitted without a session is not saved; it is
  * shown again after the sign-in.
  */
+import { findRpId } from '../../../domain/access/webauthn/ceremony.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { draftField, encryptDraft, readAccount } from '../forms/draft.ts';
-import type { Field } from '../forms/fields.ts';
+import { type Field, postForm } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
 import { type FormState, hiddenField, initialState, readForm } from '../forms/form.ts';
 import { notice } from '../html/elements.ts';
-import { html } from '../html/html.ts';
+import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, Portal } from '../route.ts';
 
 const PASSWORD_FIELDS: readonly Field[] = [
-  { name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', isRequired: true },
+  {
+    name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username webauthn',
+    isRequired: true,
+  },
   {
     name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password',
     isRequired: true,
@@ -45,10 +49,24 @@ export function renderSignIn(
     title: 'Sign in', action: '/sign-in', submit: 'Sign in', fields: PASSWORD_FIELDS,
     before: isLate && notice(html`<p>Your sign-in has expired. Please sign in again.</p>`),
     hidden: html`${hiddenField('to', to)}${draftField(draft)}`,
-    after: html`<p>${portal.isRegistrationOpen
+    scripts: ['passkey.js'],
+    after: html`${renderPasskeyForm(request, { to, draft })}<p>${portal.isRegistrationOpen
       ? html`New here? <a href="${register}">Create a shop</a>.`
       : html`<a href="${register}">Have an invitation code?</a>`}</p>`,
   }, state);
+}
+
+/** Hidden without scripts, and where passkeys cannot work: the password is enough then. */
+function renderPasskeyForm(
+  request: AnonymousPageRequest, { to, draft }: Pick<SignInPage, 'to' | 'draft'>,
+): Content {
+  if (findRpId(request.base.origin) === undefined) return undefined;
+  const action = request.link('/sign-in/passkey');
+  return html`${postForm(request, action, html`${hiddenField('to', to)}${draftField(draft)}
+      <p class="fault" role="alert" data-passkey-fault hidden></p>
+      <button type="button" data-passkey="get" data-options="${action}" data-conditional hidden>
+        Sign in with a passkey</button>`)}
+    <noscript><p class="hint">Signing in with a passkey needs JavaScript.</p></noscript>`;
 }
 
 /** The page that asks for the two-factor authentication code. */

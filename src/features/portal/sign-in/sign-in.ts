@@ -2,8 +2,9 @@
  * Signing in and out. A failed sign-in gets the same response in the same time, whether or not the
  * account exists.
  */
+import type { Passwords } from '../../../domain/access/password.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Credentials } from '../../../store/account-store.ts';
+import type { Credentials, NewSession, StoredCredentials } from '../../../store/account-store.ts';
 import { decryptDraft, readDraft } from '../forms/draft.ts';
 import { type Form, initialState, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
@@ -36,14 +37,17 @@ export async function signIn(
   const credentials = await store.findCredentials(email);
   const device = await findDeviceId(request, portal, credentials);
   const isRight = await limits.tryPassword(email, { address, device }, () =>
-    passwords.verify(form.get('password'), credentials?.passwordHash));
+    verifyPassword(passwords, form.get('password'), credentials));
   if (!credentials || !isRight) {
-    if (credentials) logFailedSignIn(request, portal, credentials, `Wrong password for ${email}`);
+    if (credentials) {
+      const what = credentials.isPasswordOff ? 'Password (turned off)' : 'Wrong password';
+      logFailedSignIn(request, portal, credentials, `${what} for ${email}`);
+    }
     const state = { form, errors: NO_ERRORS, detail: 'Incorrect e-mail or password.' };
     return renderSignIn(request, portal, { to: form.get('to'), draft }, state);
   }
   const to = toPagePath(form.get('to'));
-  if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, to, draft);
+  if (!credentials.hasTotp) return startSignedIn(request, portal, credentials, to, draft);
   const cookie = await beginTwoFactor(request, portal, email, credentials.passwordHash, to);
   // A draft is too large for the cookie, so the pages carry it.
   return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
@@ -70,7 +74,7 @@ export async function signInWithCode(
   }
   const { credentials, to } = pending;
   if (await takeTwoFactorCode(request, portal, credentials, form.get('code').replace(/\s/g, ''))) {
-    return completeSignIn(request, portal, credentials, to, draft);
+    return startSignedIn(request, portal, credentials, to, draft);
   }
   logFailedSignIn(request, portal, credentials, 'Wrong code');
   const detail = 'You are not signed in yet.';
@@ -86,24 +90,32 @@ export async function signOut(request: PageRequest, { store }: Portal): Promise<
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
 }
 
+/** What a complete sign-in leads to. */
+interface CompletedSignIn {
+  readonly verified: Credentials;
+  /** The page after the sign-in. */
+  readonly to: string;
+  /** Encrypted; empty without one. */
+  readonly draft: string;
+  /** Stores the session, unless what was verified has changed since. */
+  readonly start: (session: NewSession) => Promise<boolean>;
+}
+
 /**
  * Starts a session, ends the browser's previous one, and redirects to the page or shows the draft.
- * If the credentials have changed since they were verified, redirects to the sign-in instead.
+ * Undefined if the session was not stored.
  */
-async function completeSignIn(
-  request: AnonymousPageRequest, portal: Portal, verified: Credentials, to: string,
-  encryptedDraft: string,
-): Promise<Reply> {
+export async function completeSignIn(
+  request: AnonymousPageRequest, portal: Portal,
+  { verified, to, draft: encryptedDraft, start }: CompletedSignIn,
+): Promise<Reply | undefined> {
   const { user, address, headers, link } = request;
-  const { store } = portal;
-  if (user) {
-    const { account, session } = user;
-    const event = { type: 'signed_out', actorName: account.name, address } as const;
-    await store.endSessions(account, { id: session.id }, event);
-  }
   const { session, secret } = startSession(address, headers['user-agent']);
-  const isSignedIn = await store.createSession(verified, session);
-  if (!isSignedIn) return redirect(link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
+  if (!await start(session)) return undefined;
+  if (user) {
+    const event = { type: 'signed_out', actorName: user.account.name, address } as const;
+    await portal.store.endSessions(user.account, { id: user.session.id }, event);
+  }
   const { token, cookie } = formatSessionToken(verified.sellerId, secret);
   const device = await rememberDevice(request, portal, verified);
   const cookies = [cookie, CLEAR_TWO_FACTOR_COOKIE, ...device];
@@ -115,8 +127,25 @@ async function completeSignIn(
   return { ...await showDraft(request, portal, token, draft), cookies };
 }
 
+/** After a password, and a code if one is needed. */
+async function startSignedIn(
+  request: AnonymousPageRequest, portal: Portal, verified: Credentials, to: string, draft: string,
+): Promise<Reply> {
+  const start = (session: NewSession) => portal.store.createSession(verified, session);
+  return await completeSignIn(request, portal, { verified, to, draft, start })
+    ?? redirect(request.link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
+}
+
+/** Takes as long if the password may not sign in, so that only its owner knows. */
+async function verifyPassword(
+  passwords: Passwords, password: string, credentials: StoredCredentials | undefined,
+): Promise<boolean> {
+  const isRight = await passwords.verify(password, credentials?.passwordHash);
+  return isRight && credentials?.isPasswordOff !== true;
+}
+
 /** Does not wait for the write: the response time must not reveal that the account exists. */
-function logFailedSignIn(
+export function logFailedSignIn(
   { address }: AnonymousPageRequest, { store, limits, report }: Portal, { sellerId }: Credentials,
   subject: string,
 ): void {

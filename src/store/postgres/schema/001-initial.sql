@@ -7,15 +7,13 @@ CREATE TABLE seller (
   name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
   currency          text   NOT NULL CHECK (length(currency) = 3),
   currency_decimals bigint NOT NULL CHECK (currency_decimals BETWEEN 0 AND 3),
-  -- Position of the last change of the catalogue, and its time. Every change takes the next one,
-  -- without gaps. NULL fails a transaction whose compare-and-set of the position fails.
+  -- NULL fails a transaction whose compare-and-set of the position fails.
   position          bigint NOT NULL DEFAULT 0 CHECK (position >= 0),
   last_at           bigint NOT NULL DEFAULT 0 CHECK (last_at >= 0),
   last_product_id   bigint NOT NULL DEFAULT 0 CHECK (last_product_id >= 0),
   pruned_to         bigint NOT NULL DEFAULT 0 CHECK (pruned_to >= 0),
   created_at        bigint NOT NULL CHECK (created_at >= 0),
   disabled_at       bigint CHECK (disabled_at >= 0),
-  -- Counts the changes of its webhooks.
   webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0),
   low_stock         bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
   last_account_id   bigint NOT NULL DEFAULT 0 CHECK (last_account_id >= 0)
@@ -48,7 +46,6 @@ CREATE INDEX product_name ON product (seller_id, name_key, id);
 CREATE INDEX product_category ON product (seller_id, category, id);
 CREATE INDEX product_price ON product (seller_id, price_minor, id);
 
--- The history: one row per position.
 CREATE TABLE change (
   seller_id    bigint NOT NULL,
   position     bigint NOT NULL CHECK (position > 0),
@@ -74,7 +71,6 @@ CREATE TABLE change (
 CREATE INDEX change_deleted ON change (seller_id, product_id) WHERE type = 'deleted';
 CREATE INDEX change_deleted_sku ON change (seller_id, sku) WHERE type = 'deleted';
 
--- From a time to a position: the last change of each minute that has one.
 CREATE TABLE change_minute (
   seller_id bigint NOT NULL,
   minute    bigint NOT NULL CHECK (minute >= 0),
@@ -82,7 +78,6 @@ CREATE TABLE change_minute (
   PRIMARY KEY (seller_id, minute)
 );
 
--- The last sequence number that was applied, of each source of stock and product.
 CREATE TABLE stock_sequence (
   seller_id  bigint NOT NULL,
   product_id bigint NOT NULL CHECK (product_id > 0),
@@ -91,7 +86,6 @@ CREATE TABLE stock_sequence (
   PRIMARY KEY (seller_id, product_id, source)
 );
 
--- Units moved in and out per day, in UTC. Sums stop at 2^53 - 1.
 CREATE TABLE stock_day (
   seller_id bigint NOT NULL,
   day       bigint NOT NULL CHECK (day >= 0),
@@ -100,7 +94,6 @@ CREATE TABLE stock_day (
   PRIMARY KEY (seller_id, day)
 );
 
--- Imports, stock syncs, stocktakes and reverts.
 CREATE TABLE import (
   seller_id      bigint NOT NULL,
   id             bigint NOT NULL CHECK (id > 0),
@@ -120,7 +113,6 @@ CREATE TABLE import (
   PRIMARY KEY (seller_id, id)
 );
 
--- Outcomes of mutations that have an Idempotency-Key.
 CREATE TABLE idempotency (
   seller_id   bigint NOT NULL,
   key_hash    bytea  NOT NULL CHECK (length(key_hash) = 32),
@@ -132,8 +124,6 @@ CREATE TABLE idempotency (
 );
 
 CREATE INDEX idempotency_age ON idempotency (seller_id, at);
--- Keys, accounts, webhooks and the audit log.
-
 CREATE TABLE api_key (
   seller_id         bigint NOT NULL,
   id                bigint NOT NULL CHECK (id > 0),
@@ -179,7 +169,24 @@ CREATE TABLE account (
   time_zone   text   NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 64),
   created_at  bigint NOT NULL CHECK (created_at >= 0),
   seen_at     bigint NOT NULL CHECK (seen_at >= 0),
+  is_password_off bigint NOT NULL DEFAULT 0 CHECK (is_password_off IN (0, 1)),
   PRIMARY KEY (seller_id, id)
+);
+
+CREATE TABLE passkey (
+  seller_id     bigint NOT NULL,
+  account_id    bigint NOT NULL,
+  id            bigint NOT NULL CHECK (id > 0),
+  credential_id bytea  NOT NULL CHECK (length(credential_id) BETWEEN 1 AND 1023),
+  public_key    bytea  NOT NULL CHECK (length(public_key) BETWEEN 1 AND 1024),
+  rp_id         text   NOT NULL CHECK (length(rp_id) BETWEEN 1 AND 253),
+  sign_count    bigint NOT NULL CHECK (sign_count BETWEEN 0 AND 4294967295),
+  name          text   NOT NULL CHECK (length(name) BETWEEN 1 AND 60),
+  transports    text   NOT NULL CHECK (length(transports) <= 100),
+  created_at    bigint NOT NULL CHECK (created_at >= 0),
+  last_used_at  bigint CHECK (last_used_at >= 0),
+  PRIMARY KEY (seller_id, account_id, id),
+  UNIQUE (seller_id, credential_id)
 );
 
 -- The account of each e-mail address: signing in knows nothing else. Global.
@@ -241,7 +248,6 @@ CREATE TABLE saved_filter (
 
 CREATE INDEX column_mapping_used ON column_mapping (seller_id, used_at, header_hash);
 
--- One chain of events per seller; events that are about no seller have the seller_id 0.
 CREATE TABLE audit_event (
   seller_id bigint NOT NULL CHECK (seller_id >= 0),
   n         bigint NOT NULL CHECK (n > 0),
@@ -256,7 +262,6 @@ CREATE TABLE audit_event (
 
 CREATE INDEX audit_event_type ON audit_event (seller_id, type, n);
 
--- Each chain has a segment from its start. Only the newest one of a chain grows.
 CREATE TABLE audit_segment (
   seller_id bigint NOT NULL CHECK (seller_id >= 0),
   id        bigint NOT NULL CHECK (id > 0),
@@ -297,7 +302,6 @@ CREATE TABLE webhook (
   CHECK (num_nulls(message_id, message_first, message_last, message_at) IN (0, 4))
 );
 
--- The newest attempts of each webhook.
 CREATE TABLE webhook_attempt (
   seller_id      bigint NOT NULL,
   webhook_id     bigint NOT NULL,
@@ -314,8 +318,7 @@ CREATE TABLE webhook_attempt (
   PRIMARY KEY (seller_id, webhook_id, n)
 );
 
--- Facts about the database, by name: the version of the schema, and what identifies the server's
--- key. Global.
+-- Facts about the database and the server's key, by name. Global.
 CREATE TABLE setting (
   name  text PRIMARY KEY,
   value text NOT NULL
@@ -359,7 +362,6 @@ CREATE TABLE import_job (
   content      text,
   is_running   bigint NOT NULL CHECK (is_running IN (0, 1)),
   is_cancelled bigint NOT NULL CHECK (is_cancelled IN (0, is_running)),
-  -- Of the uploaded file, while it is needed.
   size_bytes   bigint NOT NULL CHECK (size_bytes >= 0),
   created_at   bigint NOT NULL,
   -- Of the last change, or when its node was last alive.
@@ -367,12 +369,10 @@ CREATE TABLE import_job (
   PRIMARY KEY (seller_id, id)
 );
 
--- The content of their files.
 CREATE TABLE import_job_chunk (
   seller_id bigint NOT NULL,
   job_id    text   NOT NULL COLLATE "C",
   file      text   NOT NULL COLLATE "C" CHECK (file IN ('upload', 'rejected')),
-  -- From 0.
   n         bigint NOT NULL CHECK (n >= 0),
   content   bytea  NOT NULL CHECK (length(content) > 0),
   PRIMARY KEY (seller_id, job_id, file, n),
@@ -386,7 +386,6 @@ CREATE UNLOGGED TABLE throttle (
   -- Of the last change, and when the bucket is full again.
   at      bigint           NOT NULL,
   full_at double precision NOT NULL,
-  -- Tokens that the last change took.
   granted bigint           NOT NULL CHECK (granted >= 0),
   PRIMARY KEY (name, kind)
 )

@@ -28,8 +28,9 @@ const ARGUMENT_MUTATIONS = [
   'createInvitation', 'revokeInvitation', 'register', 'removeAccount', 'setRole', 'setAccountName',
   'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp', 'resetTotp',
   'setRecoveryCodes', 'takeTotpStep', 'takeRecoveryCode', 'createSession', 'noteSessionSeen',
-  'endSessions', 'noteAuditEvent', 'keepColumnMapping', 'saveFilter',
-  'deleteFilter',
+  'endSessions', 'addPasskey', 'renamePasskey', 'removePasskey', 'setPasswordOff',
+  'notePasskeyUse', 'createPasskeySession', 'noteAuditEvent', 'keepColumnMapping',
+  'saveFilter', 'deleteFilter',
 ] as const satisfies readonly (keyof SharedMutations)[];
 
 type ArgumentName = (typeof ARGUMENT_MUTATIONS)[number];

@@ -2,7 +2,7 @@
 import type { KeyId } from '../../../domain/id.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import { KEY_USAGE_KEPT_HOURS } from '../../limits.ts';
-import type { UsageStore } from '../../usage-store.ts';
+import type { UsageStore } from '../../access-store.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readId, readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';

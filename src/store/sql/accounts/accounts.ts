@@ -13,10 +13,15 @@ import type { Sql } from '../sql.ts';
 
 const HAS_TOTP = 'CASE WHEN a.totp_secret IS NULL THEN 0 ELSE 1 END AS has_totp';
 
+/** The number of an account's passkeys, from `account AS a`. */
+const PASSKEYS = `(SELECT count(*) FROM passkey AS p
+  WHERE p.seller_id = a.seller_id AND p.account_id = a.id) AS passkeys`;
+
 /** Columns for `mapAccount`, from `account AS a JOIN seller AS s`. */
 export const ACCOUNT_COLUMNS = `a.seller_id, a.id AS account_id, a.name AS account_name, a.role,
   s.name AS seller_name, s.currency, s.currency_decimals, a.email, ${HAS_TOTP}, a.locale,
-  a.time_zone, s.low_stock, a.created_at AS account_created_at, a.seen_at AS account_seen_at`;
+  a.time_zone, s.low_stock, a.created_at AS account_created_at, a.seen_at AS account_seen_at,
+  a.is_password_off, ${PASSKEYS}`;
 
 const EMAIL_SHOWN_CHARACTERS = 140;
 
@@ -35,11 +40,11 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
   const setPassword = sql.prepare(`
     UPDATE account SET password = :passwordHash
     WHERE seller_id = :sellerId AND id = :accountId`);
+  const turnPasswordOn = sql.prepare(`
+    UPDATE account SET is_password_off = 0 WHERE seller_id = :sellerId AND id = :accountId`);
   const endOthers = sql.prepare(`
     DELETE FROM session
     WHERE seller_id = :sellerId AND account_id = :accountId AND id <> :id`);
-  const endAll = sql.prepare(`
-    DELETE FROM session WHERE seller_id = :sellerId AND account_id = :accountId`);
   const renew = sql.prepare(`
     UPDATE session SET hash = :hash
     WHERE seller_id = :sellerId AND account_id = :accountId AND id = :id`);
@@ -71,8 +76,9 @@ export function accountMutations(sql: Sql, audit: AuditLog) {
     },
     async resetPassword([{ sellerId, accountId }, passwordHash], at) {
       assertOne(await setPassword.run({ passwordHash, sellerId, accountId }));
+      await turnPasswordOn.run({ sellerId, accountId });
       const row = await findEmail.get({ sellerId, accountId }) ?? {};
-      await endAll.run({ sellerId, accountId });
+      await endOthers.run({ sellerId, accountId, id: 0 }); // which no session has
       const subject = readText(row, 'email');
       await audit.add({ sellerId, type: 'password_reset', subject }, at);
     },
@@ -98,7 +104,7 @@ export function accountQueries(sql: Sql) {
     WHERE a.seller_id = :sellerId ORDER BY a.id LIMIT ${ACCOUNTS_PER_SELLER_LIMIT}`);
   const findAccount = prepareFindAccountOfEmail(sql);
   const findCredentials = sql.prepare(`
-    SELECT a.seller_id, a.id AS account_id, a.password, ${HAS_TOTP}
+    SELECT a.seller_id, a.id AS account_id, a.password, a.is_password_off, ${HAS_TOTP}
     FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.email = :email
       AND s.disabled_at IS NULL`);
@@ -118,6 +124,7 @@ export function accountQueries(sql: Sql) {
         ...readReference(row),
         passwordHash: readText(row, 'password'),
         hasTotp: readInteger(row, 'has_totp') === 1,
+        isPasswordOff: readInteger(row, 'is_password_off') === 1,
       };
     },
   } satisfies Partial<QueriesOf<AccountStore>>;
@@ -132,6 +139,8 @@ export function mapAccount(row: Row): Account {
     currency: readCurrency(row),
     email: readText(row, 'email'),
     hasTotp: readInteger(row, 'has_totp') === 1,
+    passkeys: readInteger(row, 'passkeys'),
+    isPasswordOff: readInteger(row, 'is_password_off') === 1,
     locale: readText(row, 'locale'),
     timeZone: readText(row, 'time_zone'),
     lowStock: readInteger(row, 'low_stock'),

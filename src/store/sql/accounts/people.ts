@@ -73,8 +73,8 @@ export function peopleMutations(sql: Sql, audit: AuditLog) {
 /** Removes an account and its rows; tables that reference another come before it. */
 function prepareRemove(sql: Sql) {
   const statements = [
-    ['session', 'account_id'], ['recovery_code', 'account_id'], ['account_email', 'account_id'],
-    ['account', 'id'],
+    ['session', 'account_id'], ['passkey', 'account_id'], ['recovery_code', 'account_id'],
+    ['account_email', 'account_id'], ['account', 'id'],
   ].map(([table, column]) => sql.prepare(`
     DELETE FROM ${table} WHERE seller_id = :sellerId AND ${column} = :accountId`));
   return async ({ sellerId, accountId }: AccountReference): Promise<void> => {

@@ -20,6 +20,7 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
   const findCurrent = sql.prepare(`
     SELECT a.name FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = :sellerId AND a.id = :accountId AND a.password = :passwordHash
+      AND a.is_password_off = 0
       AND (a.totp_secret IS NULL OR CAST(:hasTotp AS integer) = 1) AND s.disabled_at IS NULL`);
   const noteSeen = sql.prepare(`UPDATE session SET seen_at = :at WHERE ${OWN} AND id = :id`);
   const noteAccountSeen = sql.prepare(NOTE_ACCOUNT_SEEN);

@@ -20,7 +20,7 @@ const MIGRATIONS = [
   '013-column-mappings.sql', '014-change-type.sql', '015-per-seller.sql',
   '016-low-stock.sql', '017-key-suffix.sql', '018-webhook-attempts.sql',
   '019-people.sql', '020-saved-filters.sql',
-  '021-webhook-delivery.sql',
+  '021-webhook-delivery.sql', '022-passkeys.sql',
 ];
 /** What else migrations do, with the server's key. */
 const AUDIT_STEPS: Readonly<Record<

@@ -206,8 +206,10 @@ test('has a draft for every form except buttons and secrets', () => {
     route.method === 'POST' && route.access === 'signed-in' && !route.draft)
     .map(({ path }) => path);
   assert.deepEqual(bare.sort(), [
-    '/account/password', '/account/second-step', '/account/second-step/codes',
-    '/account/second-step/off', '/account/sessions', '/changes/{position}/undo', '/import/sample',
+    '/account/passkeys', '/account/passkeys/new', '/account/passkeys/{passkey_id}',
+    '/account/passkeys/{passkey_id}/remove', '/account/password', '/account/password-sign-in',
+    '/account/second-step', '/account/second-step/codes', '/account/second-step/off',
+    '/account/sessions', '/changes/{position}/undo', '/import/sample',
     '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
     '/imports/{import_id}/revert', '/keys/find', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
     '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revoke',

@@ -27,6 +27,7 @@ import { sellerQueries } from '../../../../src/store/sql/access/sellers.ts';
 import { CatalogueTransaction } from '../../../../src/store/sqlite/catalogue/transaction.ts';
 import { sqlOf } from '../../../../src/store/sqlite/sql.ts';
 import { sessionQueries } from '../../../../src/store/sql/accounts/sessions.ts';
+import { passkeyQueries } from '../../../../src/store/sql/accounts/passkeys.ts';
 import { totpQueries } from '../../../../src/store/sql/accounts/totp.ts';
 import { prepareMutations } from '../../../../src/store/sqlite/engine/mutations.ts';
 import { webhookQueries } from '../../../../src/store/sql/webhooks/webhooks.ts';
@@ -135,5 +136,6 @@ function prepareAll(db: DatabaseSync): void {
   totpQueries(sql);
   sessionQueries(sql);
   invitationQueries(sql);
+  passkeyQueries(sql);
   auditQueries(sql);
 }

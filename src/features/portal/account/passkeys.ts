@@ -1,0 +1,181 @@
+/** An account's passkeys: lists, renames and removes them, and turns off the password. */
+import { type Passkey, parsePasskeyName } from '../../../domain/access/passkey.ts';
+import { findRpId } from '../../../domain/access/webauthn/ceremony.ts';
+import { AppError } from '../../../domain/error.ts';
+import { PASSKEY_NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { errorSummary, type Field } from '../forms/fields.ts';
+import { defineForm, renderFormPage, statusOf } from '../forms/form-page.ts';
+import { type FormState, hiddenField, initialState, takeValue } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { alert, card, flashNotice, type Row, table } from '../html/elements.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { listKnown } from '../sign-in/passkeys.ts';
+import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+
+export const PAGE = '/account/passkeys';
+const DONE = new Map([
+  ['added', 'Passkey added. You can sign in with it now.'],
+  ['renamed', 'Passkey renamed.'],
+  ['removed', 'Passkey removed. Delete it on your device, too: it no longer works here.'],
+  ['password-off', 'You can no longer sign in with your password.'],
+  ['password-on', 'You can sign in with your password again.'],
+]);
+export const NAME: Field = {
+  name: 'name', label: 'Name', isRequired: true, maxLength: PASSKEY_NAME_LIMIT_CODE_POINTS,
+  hint: 'So that you recognize it, such as the device that keeps it.',
+};
+
+/** GET /portal/account/passkeys: 200 */
+export async function showPasskeys(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderPasskeys(request, portal, initialState());
+}
+
+/** GET /portal/account/passkeys/{passkey_id}: 200, 404. POST: 303, 404, 422 */
+export const renamePasskeyForm = defineForm({
+  fields: [NAME],
+  async render(request, portal, state) {
+    const passkey = await getPasskey(request, portal);
+    const path = `${PAGE}/${passkey.id}`;
+    const shown = state.form.size > 0 ? state : initialState({ name: passkey.name });
+    return renderFormPage(request, portal, {
+      title: `Passkey ${passkey.name}`, action: path, cancel: PAGE, submit: 'Rename',
+      fields: [NAME],
+      after: html`<p><a href="${request.link(`${path}/remove`)}">Remove this passkey</a></p>`,
+    }, shown);
+  },
+  read: (form, errors) => takeValue(errors, 'name', parsePasskeyName(form.get('name')), ''),
+  async save(name, request, portal) {
+    const { id } = await getPasskey(request, portal);
+    await portal.store.renamePasskey(request.account, id, name);
+    return redirect(request.link(`${PAGE}?done=renamed`));
+  },
+});
+
+/**
+ * GET /portal/account/passkeys/{passkey_id}/remove: 200, 404. POST: 303, 404, 409, 422, 429, 503
+ */
+export const removePasskeyForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  async render(request, portal, state) {
+    const { id, name } = await getPasskey(request, portal);
+    return renderFormPage(request, portal, {
+      title: 'Remove passkey', action: `${PAGE}/${id}/remove`, cancel: PAGE,
+      submit: 'Remove passkey', isDestructive: true, fields: [CURRENT_PASSWORD],
+      before: html`<p>You can no longer sign in with <strong>${name}</strong>. Browsers that are
+        signed in stay signed in.</p>`,
+    }, state);
+  },
+  read: () => undefined,
+  async save(_, request, portal) {
+    const { id } = await getPasskey(request, portal);
+    await portal.store.removePasskey(request.account, id, request.by);
+    return redirect(request.link(`${PAGE}?done=removed`));
+  },
+});
+
+/** GET /portal/account/password-sign-in: 200. POST: 303, 409, 422, 429, 503 */
+export const passwordSignInForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  render(request, portal, state) {
+    const { account: { isPasswordOff } } = request;
+    return renderFormPage(request, portal, {
+      title: isPasswordOff ? 'Turn on password sign-in' : 'Turn off password sign-in',
+      action: '/account/password-sign-in', cancel: PAGE,
+      submit: isPasswordOff ? 'Turn on' : 'Turn off',
+      hidden: hiddenField('is_off', isPasswordOff ? 'no' : 'yes'),
+      fields: [CURRENT_PASSWORD],
+      before: isPasswordOff
+        ? html`<p>You will sign in with a passkey, or with your e-mail and password.</p>`
+        : html`<p>You will sign in with your passkeys only. Have at least two, on different devices:
+          if you lose the only one, the server's operator must run
+          <code>seller reset-password</code>.</p>`,
+    }, state);
+  },
+  read: (form) => form.get('is_off') === 'yes',
+  async save(isOff, request, portal) {
+    const known = await listKnown(portal, request.account, findRpId(request.base.origin));
+    if (isOff && known.length === 0) {
+      throw new AppError('limit_reached', 'You have no passkey for this address. Add one first.');
+    }
+    await portal.store.setPasswordOff(request.account, isOff, request.by);
+    return redirect(request.link(`${PAGE}?done=password-${isOff ? 'off' : 'on'}`));
+  },
+});
+
+/** The list; `state` is of a form that was rejected. */
+export async function renderPasskeys(
+  request: PageRequest, portal: Portal, state: FormState,
+): Promise<Reply> {
+  const { account, link } = request;
+  const passkeys = await portal.store.listPasskeys(account);
+  const rpId = findRpId(request.base.origin);
+  return renderPage(request, portal, {
+    title: 'Passkeys',
+    status: statusOf(state),
+    scripts: ['passkey.js'],
+    content: html`${errorSummary(state)}
+      ${state.detail === undefined && flashNotice(request, DONE)}
+      <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
+        security key. It replaces the password and the authentication code, and works only at this
+        portal's address, so nobody can trick you into giving it away.</p>
+      ${rpId === undefined ? renderAddressNotice(request) : html`
+        <noscript><p class="notice low">Adding and using passkeys needs JavaScript.</p></noscript>
+        <p class="notice low" data-passkey-missing hidden>This browser does not support
+          passkeys.</p>`}
+      ${table({
+    caption: 'Your passkeys',
+    columns: ['Name', 'Added', 'Last used'],
+    rows: passkeys.map((passkey) => renderRow(request, passkey, rpId)),
+    empty: html`<p>You have no passkey yet.</p>`,
+  })}
+      ${rpId !== undefined
+        && html`<p><a class="button primary" href="${link(`${PAGE}/new`)}">Add a passkey</a></p>`}
+      ${card('password', 'Password sign-in', renderPasswordSignIn(request))}`,
+  });
+}
+
+function renderRow({ link, format }: PageRequest, passkey: Passkey, rpId?: string): Row {
+  const { id, name, createdAt, lastUsedAt } = passkey;
+  return [
+    html`<a href="${link(`${PAGE}/${id}`)}">${name}</a>${passkey.rpId !== rpId
+      && html`<br><span class="small quiet">Only at ${passkey.rpId}</span>`}`,
+    format.timeElement(createdAt),
+    lastUsedAt === undefined ? 'Never' : format.timeElement(lastUsedAt),
+  ];
+}
+
+/** Browsers have no passkeys for IP addresses. */
+function renderAddressNotice({ base: { url } }: PageRequest): Html {
+  const local = new URL(url);
+  const isLocal = local.hostname === '127.0.0.1' || local.hostname === '[::1]';
+  local.hostname = 'localhost';
+  const here = `${local.href.replace(/\/$/, '')}/portal${PAGE}`;
+  return alert('low', html`<p>Passkeys need a host name, and you have opened the portal at an IP
+    address. ${isLocal ? html`Open it as <code>${here}</code> instead.`
+    : 'Start the server with --base-url and a host name.'}</p>`);
+}
+
+function renderPasswordSignIn({ account, link }: PageRequest): Content {
+  const change = (label: string): Html =>
+    html`<p><a class="button" href="${link('/account/password-sign-in')}">${label}</a></p>`;
+  if (account.isPasswordOff) {
+    return html`<p>Off: you sign in with passkeys only. Your password still confirms changes of your
+      account.</p>${change('Turn on password sign-in')}`;
+  }
+  return html`<p>On: you can sign in with a passkey, or with your e-mail and password.</p>
+    ${account.passkeys > 0 ? change('Turn off password sign-in')
+    : html`<p class="hint">You can turn it off once you have a passkey.</p>`}`;
+}
+
+/** @throws AppError `not_found` */
+async function getPasskey(
+  { account, parameters }: PageRequest, { store }: Portal,
+): Promise<Passkey> {
+  const id = findWholeNumber(parameters['passkey_id'] ?? '');
+  const passkey = (await store.listPasskeys(account)).find((one) => one.id === id);
+  if (passkey) return passkey;
+  throw new AppError('not_found', 'There is no such passkey.');
+}

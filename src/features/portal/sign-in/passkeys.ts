@@ -1,0 +1,148 @@
+/**
+ * What the portal asks browsers about passkeys, and their answers. A challenge is random, valid for
+ * a few minutes, for one purpose, in one browser, and once. Nothing is stored until it is used: the
+ * form carries it, encrypted with the server's key. Answers arrive as hidden fields of ordinary
+ * forms, so they pass the same checks as any other form.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AccountReference } from '../../../domain/access/account.ts';
+import { formatUserHandle, type Passkey } from '../../../domain/access/passkey.ts';
+import {
+  findRpId, type RegisteredCredential, verifyAssertion, verifyRegistration,
+} from '../../../domain/access/webauthn/ceremony.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { PasskeyUse } from '../../../store/passkey-store.ts';
+import type { Form } from '../forms/form.ts';
+import { CHALLENGE_LIFE_MS, CHALLENGE_LIMIT_CHARACTERS } from '../limits.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
+import { decryptValue, encryptValue } from './cookie.ts';
+
+/** The fields that `passkey.js` fills in: all are base64url, except `transports`. */
+type AnswerField = 'challenge' | 'credential_id' | 'client_data' | 'authenticator_data'
+  | 'signature' | 'user_handle' | 'attestation' | 'transports';
+
+type Purpose = 'add' | 'confirm' | 'sign in';
+/** The answer, or why it was rejected. */
+type Verified<Value> = { readonly value: Value } | { readonly detail: string };
+
+const CHALLENGE_BYTES = 32;
+const LATE = 'The passkey\'s answer came too late. Try again.';
+export const UNKNOWN_PASSKEY = 'This passkey is not registered here, or was removed.';
+
+export const COPIED_PASSKEY =
+  'This passkey was not accepted, because it was removed or may have been copied.';
+
+/** What the browser passes to the authenticator, and the encrypted copy for the form. */
+export async function issueChallenge(
+  request: AnonymousPageRequest, portal: Portal, purpose: Purpose,
+): Promise<{ readonly challenge: string; readonly sealed: string }> {
+  const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
+  const sealed = await encryptValue(
+    portal, { challenge }, contextOf(request, purpose), CHALLENGE_LIFE_MS,
+  );
+  return { challenge, sealed };
+}
+
+/** The RP ID of the page. @throws AppError `not_found` if its host is an IP address */
+export function getRpId({ base }: AnonymousPageRequest): string {
+  const rpId = findRpId(base.origin);
+  if (rpId !== undefined) return rpId;
+  throw new AppError('not_found', 'Passkeys need a host name: they do not work at an IP address.');
+}
+
+/** What browsers need to recognize the account's passkeys for this host. */
+export async function listKnown(
+  { store }: Portal, account: AccountReference, rpId: string | undefined,
+) {
+  const passkeys = await store.listPasskeys(account);
+  return passkeys.filter((passkey) => passkey.rpId === rpId)
+    .map(({ credentialId: id, transports }) => ({ id, transports }));
+}
+
+/** Whether a browser has sent an answer instead of a password. */
+export function hasAnswer(form: Form): boolean {
+  return form.get('credential_id') !== '';
+}
+
+/** The text of a field in base64url. */
+export function readAnswerText(form: Form, name: AnswerField): string {
+  return readAnswerBytes(form, name).toString();
+}
+
+/** The new credential, which is not stored yet. */
+export async function readRegistration(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Verified<RegisteredCredential>> {
+  const challenge = await takeChallenge(request, portal, 'add', form);
+  if (challenge === undefined) return { detail: LATE };
+  return explain(() => verifyRegistration({ challenge, origin: request.base.origin }, {
+    clientDataJson: readAnswerBytes(form, 'client_data'),
+    attestationObject: readAnswerBytes(form, 'attestation'),
+  }));
+}
+
+/**
+ * Verifies an answer of one of the account's passkeys. The caller stores the use, which also checks
+ * the signature counter.
+ */
+export async function readUse(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+  { account, purpose }: { readonly account: AccountReference; readonly purpose: Purpose },
+): Promise<Verified<PasskeyUse>> {
+  const challenge = await takeChallenge(request, portal, purpose, form);
+  if (challenge === undefined) return { detail: LATE };
+  const { origin } = request.base;
+  const passkey = await findPasskey(portal, account, form, findRpId(origin));
+  if (!passkey) return { detail: UNKNOWN_PASSKEY };
+  const { id, name, publicKey } = passkey;
+  const key = Buffer.from(publicKey, 'base64url');
+  return explain(() => {
+    const signCount = verifyAssertion({ challenge, origin }, key, {
+      clientDataJson: readAnswerBytes(form, 'client_data'),
+      authenticatorData: readAnswerBytes(form, 'authenticator_data'),
+      signature: readAnswerBytes(form, 'signature'),
+    });
+    return { id, name, publicKey, signCount };
+  });
+}
+
+/** The passkey that the answer names; a user handle, if sent, must name the same account. */
+async function findPasskey(
+  { store }: Portal, account: AccountReference, form: Form, rpId: string | undefined,
+): Promise<Passkey | undefined> {
+  const handle = readAnswerText(form, 'user_handle');
+  if (handle !== '' && handle !== formatUserHandle(account)) return undefined;
+  const credentialId = readAnswerBytes(form, 'credential_id').toString('base64url');
+  return (await store.listPasskeys(account)).find((passkey) =>
+    passkey.credentialId === credentialId && passkey.rpId === rpId);
+}
+
+/** Undefined if the challenge has expired, was used, or was issued to another browser. */
+async function takeChallenge(
+  request: AnonymousPageRequest, portal: Portal, purpose: Purpose, form: Form,
+): Promise<string | undefined> {
+  const issued = await decryptValue<{ readonly challenge: string }>(
+    portal, form.get('challenge'), contextOf(request, purpose), CHALLENGE_LIMIT_CHARACTERS,
+  );
+  const isFirst = issued && await portal.limits.takeChallenge(issued.challenge);
+  return isFirst ? issued.challenge : undefined;
+}
+
+function readAnswerBytes(form: Form, name: AnswerField): Buffer {
+  return Buffer.from(form.get(name), 'base64url');
+}
+
+/** Invalid answers are not errors of the page: it shows them beside the form. */
+function explain<Value>(verify: () => Value): Verified<Value> {
+  try {
+    return { value: verify() };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { detail: `This passkey was not accepted. ${error.publicDetail}` };
+  }
+}
+
+/** The CSRF token identifies the browser, and its session if it has one. */
+function contextOf({ csrfToken }: AnonymousPageRequest, purpose: Purpose): string {
+  return `passkey ${purpose} ${csrfToken}`;
+}

@@ -1,0 +1,209 @@
+/** Signing in with a passkey, and passwords that may no longer sign in. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
+import type { AccountId } from '../../../../src/domain/id.ts';
+import {
+  CHALLENGE_LIFE_MS, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE,
+} from '../../../../src/features/portal/limits.ts';
+import { SoftwareAuthenticator } from '../../../support/authenticator.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { ownerOf } from '../../../support/owner.ts';
+import { startServer } from '../../../support/server.ts';
+import { openShop, PageClient, readText, type Shop } from '../page-client.ts';
+import { addFirst, PasskeyClient } from '../passkey-client.ts';
+
+const PATH = '/portal/sign-in/passkey';
+
+async function prepare(t: TestContext, authenticator = new SoftwareAuthenticator()) {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock });
+  const shop = await openShop(server);
+  await addFirst(shop, authenticator);
+  return { clock, server, store: server.store, shop, authenticator };
+}
+
+/** What failed sign-ins were logged as; the answer does not wait for that. */
+async function listRefusals(
+  { store }: Pick<Awaited<ReturnType<typeof prepare>>, 'store'>, { sellerId }: Shop,
+): Promise<string[]> {
+  for (;;) {
+    const query = { type: 'sign_in_refused', before: undefined, limit: 100 } as const;
+    const events = await store.listAuditEvents(sellerId, query);
+    if (events.length > 0) return events.map(({ subject }) => subject);
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}
+
+test('signs in with a passkey of each algorithm, and leads to the page asked for', async (t) => {
+  for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
+    const { server, shop, authenticator } =
+      await prepare(t, new SoftwareAuthenticator(algorithm, 1));
+    for (let n = 0; n < 2; n += 1) {
+      const user = new PasskeyClient(server.port);
+      const answer = await user.signIn(shop, authenticator, { to: '?to=/activity' });
+      assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/activity']);
+      const { text } = await user.follow();
+      assert.match(readText(text), /Signed in with a passkey .* Laptop, Unknown browser/);
+    }
+  }
+});
+
+test('counts as both factors: no code is asked for', async (t) => {
+  const { server, store, shop, authenticator } = await prepare(t);
+  const totp = { secret: generateTotpSecret(), step: 0, recoveryHashes: [] };
+  await store.enableTotp(ownerOf(shop.sellerId), totp, {});
+  const user = new PasskeyClient(server.port);
+  assert.equal((await user.signIn(shop, authenticator)).headers.location, '/portal');
+  assert.equal((await user.follow()).status, 200);
+});
+
+test('asks for any passkey of this host, with a challenge of its own', async (t) => {
+  const { server } = await prepare(t);
+  const user = new PasskeyClient(server.port);
+  await user.get('/portal/sign-in');
+  const [one, two] = [await user.fetchOptions(PATH), await user.fetchOptions(PATH)];
+  const { challenge, sealed, ...rest } = one;
+  assert.deepEqual(rest, { rpId: 'localhost', allowed: [] });
+  assert.notEqual(challenge, two.challenge);
+  const { headers } = await user.get(PATH);
+  assert.deepEqual([headers['content-type'], headers['cache-control']],
+    ['application/json', 'no-store']);
+});
+
+test('rejects what is not an answer of a passkey of the account, for this challenge', async (t) => {
+  const { server, store, shop, authenticator } = await prepare(t);
+  const other = await openShop(server);
+  const { authenticator: foreign } = await addFirst(other);
+  const unknown = { ...ownerOf(shop.sellerId), accountId: 99 as AccountId };
+  const handle = (text: string) => Buffer.from(text).toString('base64url');
+  const nobody = new PasskeyClient(server.port);
+  for (const fault of [
+    { ask: { challenge: 'AAAA' } }, { ask: { origin: 'http://127.0.0.1' } },
+    { ask: { crossOrigin: true } }, { ask: { rpId: '127.0.0.1' } },
+    { ask: { isVerified: false } }, { ask: { isPresent: false } },
+    { ask: { type: 'webauthn.create' } },
+    { fields: { signature: 'AAAA' } }, { fields: { authenticator_data: '' } },
+    { fields: { client_data: '' } }, { fields: { credential_id: '' } },
+    { fields: { user_handle: '' } }, { fields: { user_handle: handle('sel_00000000000.1') } },
+    { fields: { challenge: 'AAAA' } },
+  ]) {
+    const user = new PasskeyClient(server.port);
+    const answer = await user.signIn(shop, authenticator, fault);
+    assert.equal(answer.status, 422, JSON.stringify(fault));
+    assert.equal(user.cookies.has('__Host-session'), false);
+  }
+  for (const [account, key] of [
+    [shop, foreign], [other, authenticator], [shop, new SoftwareAuthenticator()],
+  ] as const) {
+    const answer = await nobody.signIn(account, key);
+    assert.equal(answer.status, 422);
+    assert.match(readText(answer.text), /is not registered here/);
+  }
+  await nobody.get('/portal/sign-in');
+  const fields = nobody.use(await nobody.fetchOptions(PATH), authenticator, unknown);
+  assert.match(readText((await nobody.send(PATH, fields)).text), /is not registered here/);
+  const subject = `Passkey of ${shop.email} not accepted`;
+  assert.deepEqual(await listRefusals({ store }, shop), [subject]); // one a minute is logged
+});
+
+test('takes a challenge once, for minutes, and from the browser that asked', async (t) => {
+  const { clock, server, shop, authenticator } = await prepare(t);
+  const account = ownerOf(shop.sellerId);
+  const late = /came too late/;
+  const user = new PasskeyClient(server.port);
+  await user.get('/portal/sign-in');
+  const fields = user.use(await user.fetchOptions(PATH), authenticator, account);
+  const visit = user.cookies.get('__Host-visit') ?? '';
+
+  const thief = new PasskeyClient(server.port);
+  await thief.get('/portal/sign-in');
+  assert.match(readText((await thief.send(PATH, fields)).text), late);
+  assert.equal((await user.send(PATH, fields)).status, 303);
+  const again = new PasskeyClient(server.port);
+  again.cookies.set('__Host-visit', visit);
+  await again.get('/portal/sign-in');
+  assert.match(readText((await again.send(PATH, fields)).text), late);
+  clock.now += CHALLENGE_LIFE_MS - 1;
+  assert.match(readText((await again.send(PATH, fields)).text), late);
+
+  const expired = again.use(await again.fetchOptions(PATH), authenticator, account);
+  clock.now += CHALLENGE_LIFE_MS;
+  assert.match(readText((await again.send(PATH, expired)).text), late);
+  assert.equal(again.cookies.has('__Host-session'), false);
+});
+
+test('rejects a signature counter that does not increase, and logs it', async (t) => {
+  const { server, store, shop, authenticator } =
+    await prepare(t, new SoftwareAuthenticator('ES256', 5));
+  const user = new PasskeyClient(server.port);
+  assert.equal((await user.signIn(shop, authenticator)).status, 303);
+  authenticator.signCount = 6; // what a copy would send
+  const copy = new PasskeyClient(server.port);
+  const answer = await copy.signIn(shop, authenticator);
+  assert.equal(answer.status, 422);
+  assert.match(readText(answer.text), /may have been copied/);
+  assert.equal(copy.cookies.has('__Host-session'), false);
+  const [subject = ''] = await listRefusals({ store }, shop);
+  assert.match(subject, /Signature counter of passkey Laptop/);
+});
+
+test('limits failed attempts of an address, and never those of the account', async (t) => {
+  const { server, shop, authenticator } = await prepare(t);
+  const stranger = new PasskeyClient(server.port);
+  await stranger.get('/portal/sign-in');
+  const wrong = { credential_id: 'AAAA', user_handle: '', challenge: '' };
+  for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+    assert.equal((await stranger.send(PATH, wrong)).status, 422);
+    await stranger.get('/portal/sign-in');
+  }
+  assert.equal((await stranger.send(PATH, wrong)).status, 429);
+  const owner = new PasskeyClient(server.port);
+  for (const [name, value] of shop.user.cookies) {
+    if (name === '__Host-device') owner.cookies.set(name, value);
+  }
+  assert.equal((await owner.signIn(shop, authenticator)).status, 303);
+});
+
+test('signs in nobody to a disabled shop', async (t) => {
+  const { server, store, shop, authenticator } = await prepare(t);
+  await store.setSellerDisabled(shop.sellerId, true);
+  const user = new PasskeyClient(server.port);
+  assert.equal((await user.signIn(shop, authenticator)).status, 422);
+});
+
+test('returns to a form whose session has ended', async (t) => {
+  const { server, store, shop, authenticator } = await prepare(t);
+  const user = new PasskeyClient(server.port);
+  await user.signIn(shop, authenticator);
+  await user.get('/portal/products/new');
+  await store.endSessions(
+    ownerOf(shop.sellerId), { allBut: 0 }, { type: 'session_ended', address: '' },
+  );
+  assert.equal((await user.submit({ name: 'Mug of the draft' })).status, 403);
+  const fields = user.use(
+    await user.fetchOptions(PATH), authenticator, ownerOf(shop.sellerId),
+  );
+  const answer = await user.send(PATH, fields);
+  assert.equal(answer.status, 200);
+  assert.match(answer.text, /value="Mug of the draft"/);
+});
+
+test('treats a password that is turned off like a wrong one', async (t) => {
+  const { server, store, shop, authenticator } = await prepare(t);
+  await store.setPasswordOff(ownerOf(shop.sellerId), true, {});
+  const sign = async (password: string) => {
+    const user = new PageClient(server.port);
+    await user.get('/portal/sign-in');
+    const { status, text } = await user.submit({ email: shop.email, password });
+    assert.equal(user.cookies.has('__Host-session'), false);
+    return { status, text: readText(text) };
+  };
+  const [right, wrong] = [await sign(shop.password), await sign('a guess')];
+  assert.deepEqual(right, wrong);
+  assert.match(right.text, /Incorrect e-mail or password\./);
+  const subject = `Password (turned off) for ${shop.email}`;
+  assert.deepEqual(await listRefusals({ store }, shop), [subject]);
+  const user = new PasskeyClient(server.port);
+  assert.equal((await user.signIn(shop, authenticator)).status, 303);
+});
