@@ -138,6 +138,9 @@ export const COLUMN_EXAMPLES_BYTES = 100;
 export const FILE_NAME_LIMIT_CHARACTERS = 100;
 /** Products of one batch of a bulk edit; other writes wait while it commits. */
 export const BULK_BATCH_PRODUCTS = 500;
+/** Attempts to list the products of a bulk edit, and the pause between them; each takes seconds. */
+export const BULK_ATTEMPTS_LIMIT = 30;
+export const BULK_RETRY_MS = 1_000;
 /** Categories that a form suggests. */
 export const CATEGORIES_SUGGESTED = 50;
 /** How long a page waits for an import that it started; most files finish within it. */

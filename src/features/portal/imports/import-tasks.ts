@@ -83,6 +83,7 @@ export async function readTask(
 ): Promise<ImportTask> {
   if (task.kind === 'revert') return task.withForce(form.get(FORCE_FIELD) === 'true');
   if (task.kind === 'bulk') {
+    if (!form.has(CATEGORY_FIELD)) return task.restart();
     const category = readCategory(form, errors);
     return errors.size > 0 ? task : task.withCategory(category);
   }

@@ -14,7 +14,7 @@ import { toast } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import { startBulk } from '../imports/bulk/bulk-page.ts';
-import type { BulkSelection } from '../imports/bulk/bulk-task.ts';
+import type { BulkSelection } from '../imports/bulk/bulk-selection.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { pathOf } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';

@@ -1,6 +1,7 @@
 /** Bulk edits as jobs: batches, cancellation, and what is left alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../../src/domain/error.ts';
 import {
   type BulkOrder, BulkTask,
 } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
@@ -102,6 +103,27 @@ test('has the counts of its record after its node has stopped', async (t) => {
   const task = taskOf(job).begin();
   task.recover(record?.counts);
   assert.deepEqual([task.progress.products, task.progress.counts.updated], [COUNT, COUNT]);
+});
+
+test('waits for the search, and can be previewed again if that takes too long', async (t) => {
+  let busy = 1;
+  let code: 'unavailable' | 'storage_full' = 'unavailable';
+  const bench = await openBench(t, (store): Store => ({
+    ...store,
+    exportProducts: async (...args) => {
+      busy -= 1;
+      if (busy >= 0) throw new AppError(code, 'Later.');
+      return store.exportProducts(...args);
+    },
+  }));
+  await bench.store.createProduct(bench.importer, makeNewProduct());
+  assert.equal(taskOf(await start(bench, EVERYTHING)).total, 1);
+  [busy, code] = [1, 'storage_full'];
+  const job = await start(bench, EVERYTHING);
+  assert.deepEqual([job.state.problem, taskOf(job).canStart], ['Later.', false]);
+  await job.dryRun(taskOf(job).restart());
+  await job.waitUntilIdle(60_000);
+  assert.deepEqual([job.state.problem, taskOf(job).canStart], [undefined, true]);
 });
 
 test('fails with its problem, and can be started again', async (t) => {

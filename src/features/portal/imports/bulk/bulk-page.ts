@@ -1,4 +1,5 @@
 /** Starts the preview of a bulk edit, which continues on the page of its job. */
+import { AppError } from '../../../../domain/error.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import { toActor } from '../../forms/form.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
@@ -18,13 +19,24 @@ export async function startBulk(
 export async function previewBulk(
   request: PageRequest, portal: Portal, order: BulkOrder,
 ): Promise<ImportJob> {
-  const { account: { sellerId, currency }, position } = request;
   const { store } = portal;
-  const actor = { ...toActor(request), currency };
-  const categories = order.change.mode === 'delete' ? []
-    : await store.listCategories(sellerId, {
-      from: undefined, limit: CATEGORIES_SUGGESTED,
-    }, position);
-  const task = new BulkTask({ actor, store }, order, categories.map(({ category }) => category));
-  return getImportJobs(portal).start(actor, task);
+  const actor = { ...toActor(request), currency: request.account.currency };
+  const { change } = order;
+  const isAsked = change.mode === 'category' && change.category === undefined;
+  const suggestions = isAsked ? await suggestCategories(request, portal) : [];
+  return getImportJobs(portal).start(actor, new BulkTask({ actor, store }, order, suggestions));
+}
+
+/** A form is useful without suggestions, while the search has not caught up. */
+async function suggestCategories(
+  { account: { sellerId }, position }: PageRequest, { store }: Portal,
+): Promise<readonly string[]> {
+  try {
+    const query = { from: undefined, limit: CATEGORIES_SUGGESTED };
+    const found = await store.listCategories(sellerId, query, position);
+    return found.map(({ category }) => category);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') return [];
+    throw error;
+  }
 }

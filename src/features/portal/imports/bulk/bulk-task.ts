@@ -6,16 +6,10 @@
 import { ImportParts } from '../../../../api/ingest.ts';
 import type { BulkMode, ImportCounts } from '../../../../domain/catalogue/import.ts';
 import type { Product } from '../../../../domain/catalogue/product-fields.ts';
-import type { ProductFilter } from '../../../../domain/catalogue/product-query.ts';
 import type { ImportId, ProductId } from '../../../../domain/id.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
-import type { Store } from '../../../../store/store.ts';
-import type { Actor } from '../../../../store/write.ts';
 import { BULK_BATCH_PRODUCTS, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
-
-/** Which products. */
-export type BulkSelection =
-  { readonly ids: readonly ProductId[] } | { readonly filter: ProductFilter };
+import { type BulkContext, type BulkSelection, readSelected } from './bulk-selection.ts';
 
 /** `category`: undefined until the seller has chosen it. */
 type BulkChange =
@@ -67,12 +61,6 @@ export function canStartBulk({ preview }: Pick<BulkDescription, 'preview'>): boo
   return preview !== undefined && preview.products.length > 0;
 }
 
-/** Who edits which catalogue. */
-interface BulkContext {
-  readonly actor: Actor;
-  readonly store: Store;
-}
-
 type Latest = Pick<BulkDescription, 'progress' | 'preview' | 'total'>;
 
 export class BulkTask {
@@ -95,6 +83,11 @@ export class BulkTask {
     this.progress = latest?.progress ?? startProgress();
     this.preview = latest?.preview;
     this.total = latest?.total ?? 0;
+  }
+
+  /** The same task, to be previewed again. */
+  restart(): BulkTask {
+    return new BulkTask(this.#context, this.order, this.suggestions);
   }
 
   withCategory(category: string): BulkTask {
@@ -131,7 +124,7 @@ export class BulkTask {
     const { progress } = this;
     const products: Product[] = [];
     let lastId: ProductId | undefined;
-    for await (const page of this.#read()) {
+    for await (const page of readSelected(this.#context, this.order.selection, signal)) {
       for (const product of page) {
         const isSame = change.mode === 'category' && product.category === change.category;
         progress.counts[isSame ? 'unchanged' : COUNT[change.mode]] += 1;
@@ -185,7 +178,7 @@ export class BulkTask {
     const expected = category === undefined ? {} : { category };
     const lastId = this.preview?.lastId ?? 0;
     const edits: ProductEdit[] = [];
-    for await (const page of this.#read()) {
+    for await (const page of readSelected(this.#context, this.order.selection, signal)) {
       for (const { id, position } of page) {
         if (id > lastId) continue;
         edits.push({ id, expected: patch ? expected : { position }, patch });
@@ -193,21 +186,6 @@ export class BulkTask {
       if (signal.aborted) return [];
     }
     return edits;
-  }
-
-  /** The selected products, in the order of their ids. */
-  async *#read(): AsyncGenerator<readonly Product[], void, void> {
-    const { actor: { sellerId }, store } = this.#context;
-    const { selection } = this.order;
-    if ('ids' in selection) {
-      const ids = selection.ids.toSorted((one, other) => one - other);
-      const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
-      yield found.filter((product) => product !== undefined);
-      return;
-    }
-    const { position } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
-    const query = { filter: selection.filter, sort: { by: 'id', isDescending: false } } as const;
-    yield* (await store.exportProducts(sellerId, query, position)).pages;
   }
 
   /** Products with the new category that are not selected. */

@@ -87,7 +87,9 @@ function renderPreview(
   const { preview, change, total } = task;
   if (job.problem !== undefined) {
     return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
-      <p>Nothing was changed.</p></div>`;
+      <p>Nothing was changed.</p></div>
+      ${postForm(request, request.link(`/import/${job.id}`), html`${hiddenField('kind', task.kind)}
+        <button>Try again</button>`)}`;
   }
   if (!preview) return undefined; // the category is not chosen yet
   if (!canStartBulk(task)) {
