@@ -56,10 +56,36 @@ test('disables, enables and deletes a webhook', async (t) => {
   await inspect(browser, 'webhook-disabled');
   await press(browser, 'Enable');
   assert.match(await readMain(browser), /Webhook enabled/);
-  await follow(browser, 'Delete …');
+  await follow(browser, 'Delete');
   await inspect(browser, 'webhook-delete');
   await press(browser, 'Delete webhook');
   assert.match(await readMain(browser), /Webhook deleted.*No webhooks yet/s);
+});
+
+test('shows why a webhook fails, and retries once that is fixed', async (t) => {
+  const { browser, receiver, shop } = await make(t);
+  receiver.answer = (response) => response.writeHead(422, { 'x-reason': 'schema' })
+    .end('{"error":"The field price is missing."}');
+  await shop.create();
+  await receiver.until(({ length }) => length === 1);
+  await browser.waitFor('the banner', async () => {
+    await follow(browser, 'Overview');
+    return /Webhook Stock on the web page is failing/.test(await readMain(browser));
+  });
+  await inspect(browser, 'overview-webhook-failing');
+  await follow(browser, 'Stock on the web page');
+  assert.match(await readMain(browser), /Last attempt: responded with 422/);
+  await inspect(browser, 'webhook-failing');
+  await follow(browser, 'View last attempt');
+  assert.match(await readMain(browser), /x-reason: schema.*The field price is missing\./s);
+  await inspect(browser, 'webhook-attempt');
+  receiver.answer = answerWith(204);
+  await press(browser, 'Retry now');
+  assert.match(await readMain(browser), /The message was delivered: HTTP 204/);
+  const [first, second] = receiver.received;
+  assert.deepEqual([second?.id, second?.text], [first?.id, first?.text]);
+  await follow(browser, 'Overview');
+  assert.doesNotMatch(await readMain(browser), /is failing/);
 });
 
 test('shows an error at the field for an invalid URL', async (t) => {

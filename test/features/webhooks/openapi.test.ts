@@ -134,6 +134,37 @@ test('sends messages as the document describes its webhooks', async (t) => {
     ['changes', 'created', 'deleted', 'stock', 'test', 'updated']);
 });
 
+test('sends messages with one change as the document describes them', async (t) => {
+  const { document, seller } = await start(t);
+  const receiver = await startReceiver(t);
+  const types = ['product.created', 'product.updated', 'product.deleted', 'stock.changed',
+    'stock.low'];
+  const created = await seller.send({
+    method: 'POST', path: WEBHOOKS, headers: JSON_BODY,
+    body: JSON.stringify({ url: receiver.url, delivery: 'single', types }),
+  });
+  assert.deepEqual(created.json().types, ['created', 'updated', 'deleted', 'stock', 'stock.low']);
+  assertDescribed(document, 'POST', WEBHOOKS, created);
+  const product = (await seller.create({ stock: 9 })).json();
+  for (const [method = '', body] of [
+    ['PATCH', '{"stock":1}'], ['PATCH', '{"name":"new"}'], ['DELETE'],
+  ]) {
+    await seller.send({
+      method, path: `/api/v1/products/${product.id}`, ...(body && { body }),
+      headers: body === undefined ? {} : JSON_BODY,
+    });
+  }
+  await receiver.until(({ length }) => length === 5);
+  const operation = dig(document, document, 'webhooks', 'webhookMessage', 'post');
+  const { schema } = dig(document, operation, 'requestBody', 'content', 'application/json');
+  for (const { body } of receiver.received) {
+    assert.deepEqual(findFaults(body, schema, document), []);
+  }
+  assert.deepEqual(receiver.received.map(({ body }) => body.type), [
+    'product.created', 'stock.changed', 'stock.low', 'product.updated', 'product.deleted',
+  ]);
+});
+
 test('rejects with each documented status, as documented', async (t) => {
   const { server, document, entries, seller } = await start(t);
   const off = await (await startServer(t, CLOCK)).makeSeller();

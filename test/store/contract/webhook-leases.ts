@@ -155,6 +155,21 @@ function testRetries(prepare: PrepareStore): void {
     assert.equal(await member.findNextRetry(clock.now), undefined);
   });
 
+  test('finds an endpoint due that another store has been asked to retry', async (t) => {
+    const open = prepare(t);
+    const { store, actor, webhook, message, clock } = await prepareMessage(open);
+    const { member, told } = await join(store);
+    await assertDue(member, clock.now, [webhook.id]);
+    const retryAt = clock.now + 5_000;
+    const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
+    await store.endWebhookAttempt(webhook, message, FAILED, step);
+    await assertDue(member, clock.now, [], true);
+    const { count } = told;
+    await (await open(clock)).retryWebhook(actor, webhook.id);
+    await eventually(async () => assert.ok(told.count > count));
+    await assertDue(member, clock.now, [webhook.id], true);
+  });
+
   test('retries at once if the delay was started by a clock that was ahead', async (t) => {
     const { store, webhook, message, clock } = await prepareMessage(prepare(t));
     const member = await store.joinDelivery(() => {});

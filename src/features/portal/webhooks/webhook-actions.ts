@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { WebhookReference } from '../../../domain/id.ts';
+import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
@@ -37,8 +38,10 @@ export async function resendMessage(request: PageRequest, portal: Portal): Promi
 /** POST /portal/webhooks/{webhook_id}/retry: 303, 404 */
 export async function retryNow(request: PageRequest, portal: Portal): Promise<Reply> {
   const webhook = await getWebhook(request, portal);
-  const next = await findLastAttempt(portal, webhook) + 1;
-  await portal.store.retryWebhook(toWriteContext(request), webhook.id);
+  const last = await findLastAttempt(portal, webhook);
+  // It may have been retried since the page was shown.
+  const next = needsAttention(webhook) ? last + 1 : last;
+  if (next > last) await portal.store.retryWebhook(toWriteContext(request), webhook.id);
   // Any node may send it: the log has the result.
   const deadline = performance.now() + WEBHOOK_RETRY_WAIT_MS;
   while (await findLastAttempt(portal, webhook) < next && performance.now() < deadline) {
