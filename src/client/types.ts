@@ -34,10 +34,11 @@ export type Optional<Members> = {
 
 /** Conditions of a list; a product must match all. */
 export interface ProductQuery {
-  /** Text in the name, SKU or category, ignoring case and accents. */
+  /** Text in the name, SKU, category or barcode, ignoring case and accents. */
   readonly q?: string | undefined;
   readonly category?: string | undefined;
   readonly sku?: string | undefined;
+  readonly barcode?: string | undefined;
   readonly price_min?: number | undefined;
   readonly price_max?: number | undefined;
   readonly stock_min?: number | undefined;
@@ -46,6 +47,7 @@ export interface ProductQuery {
   readonly updated_since?: string | Date | undefined;
   /** Changed after this position. */
   readonly changed_since?: number | undefined;
+  readonly archived?: boolean | 'any' | undefined; // default: false, and any for exports
   /** Default: `id`, the order of creation. A minus reverses. */
   readonly sort?: SortKey | `-${SortKey}` | undefined;
 }

@@ -6,6 +6,12 @@ export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
 /** Terms of a search; each is a condition, and few products differ in more words. */
 export const SEARCH_TERMS_LIMIT = 8;
+/** Description of a product: two pages of text. */
+export const DESCRIPTION_LIMIT_CODE_POINTS = 5_000;
+/** Pairs of a product's metadata, and the lengths of names and values; ids and URLs fit. */
+export const METADATA_PAIRS_LIMIT = 20;
+export const METADATA_NAME_LIMIT_CODE_POINTS = 40;
+export const METADATA_VALUE_LIMIT_CODE_POINTS = 500;
 /** Prices are below this, in the major unit; minor units then stay exact integers. */
 export const PRICE_LIMIT = 1e12;
 /** Largest stock; sums over a catalogue stay exact integers. */

@@ -25,6 +25,7 @@ const VISIBLE = new RegExp(`[^\\s\\p{Cf}\\p{Default_Ignorable_Code_Point}${BLANK
 const NOT_IN_IDENTIFIER = new RegExp(
   `[^ [[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]--[\\p{Default_Ignorable_Code_Point}${BLANK}]]]`, 'v',
 );
+const NO_CONTROL = 'Must not contain control characters or line breaks.';
 const NOT_SPACE = /\S/;
 const LEADING_MARK = /^\p{M}/u;
 // Most values, checked without Unicode tables: printable ASCII without outer spaces.
@@ -34,6 +35,15 @@ const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 export function validateText(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   return validateLine(text, limitCodePoints, VISIBLE);
+}
+
+/** The first error of a text that may have line feeds. */
+export function validateParagraphs(
+  text: string, limitCodePoints: number,
+): ValidationError | undefined {
+  const error = validateLine(text.replaceAll('\n', ' '), limitCodePoints, VISIBLE);
+  if (error?.detail !== NO_CONTROL) return error;
+  return wrongCharacters('Must not contain control characters, except line breaks.');
 }
 
 /** The first error of a new identifier, which must be in NFC. */
@@ -81,7 +91,7 @@ function validateLine(
   }
   if (!visible.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
   if (CONTROL.test(text)) {
-    return wrongCharacters('Must not contain control characters or line breaks.');
+    return wrongCharacters(NO_CONTROL);
   }
   // Split only as much of a huge text as is needed to exceed the limit.
   if ([...text.slice(0, 2 * limitCodePoints + 2)].length <= limitCodePoints) return undefined;

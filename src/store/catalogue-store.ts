@@ -6,6 +6,7 @@ import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
 import type { NewProduct, Product, Sku } from '../domain/catalogue/product-fields.ts';
+import type { ProductFilter } from '../domain/catalogue/product-query.ts';
 import type {
   ProductReference, StockChange, StockResult,
 } from '../domain/catalogue/stock-change.ts';
@@ -37,9 +38,12 @@ export interface WrittenProduct {
  * products as `not_found`, and `create` existing ones as `taken`. The names are hashed.
  */
 export type ImportMode = 'upsert' | 'update' | 'create';
-/** `incomplete`: neither the row nor its defaults have a required member of a new product. */
+/**
+ * `incomplete`: neither the row nor its defaults have a required member of a new product.
+ * `overfull`: the product would have too many pairs of metadata.
+ */
 export type ImportEffect =
-  | 'created' | 'updated' | 'unchanged' | 'taken' | 'not_found' | 'incomplete';
+  | 'created' | 'updated' | 'unchanged' | 'taken' | 'not_found' | 'incomplete' | 'overfull';
 
 export interface ImportedProducts extends ImportReference {
   /** One per row, in order. */
@@ -138,6 +142,10 @@ export interface ZeroingBatch extends StockOrigin {
   readonly total: MissingProducts | undefined;
 }
 
+/** A page in the order of creation. */
+export interface ProductPageQuery
+  extends PageQuery<ProductId>, Pick<ProductFilter, 'archived'> {}
+
 export interface CatalogueStore {
   /** @throws AppError `sku_taken` */
   createProduct(write: WriteContext, product: NewProduct): Promise<WrittenProduct>;
@@ -185,5 +193,5 @@ export interface CatalogueStore {
 
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
   /** In creation order. */
-  listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;
+  listProducts(sellerId: SellerId, query: ProductPageQuery): Promise<ProductPage>;
 }

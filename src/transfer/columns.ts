@@ -16,12 +16,15 @@ import {
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
 
-/** Fields that may have a default; rows cannot share a SKU or a currency. */
-export type Defaultable = Exclude<SentFieldName, 'sku'>;
-export type DefaultableField = SentField & { readonly name: Defaultable };
-export const DEFAULTABLE_FIELDS =
-  SENT_FIELDS.filter((field): field is DefaultableField => field.name !== 'sku');
-export const DEFAULTABLE = DEFAULTABLE_FIELDS.map(({ name }) => name);
+/** Fields that a row may leave out. */
+export type RowField = SentField & { readonly name: Exclude<SentFieldName, 'sku'> };
+export const ROW_FIELDS = SENT_FIELDS.filter((field): field is RowField => field.name !== 'sku');
+/** Those that new products need, and may have a default for. */
+export const DEFAULTABLE_FIELDS = ROW_FIELDS.filter(({ isRequired }) => isRequired);
+export const DEFAULTABLE: readonly RowField['name'][] = DEFAULTABLE_FIELDS.map(({ name }) => name);
+
+/** Before the name of a pair of metadata, in the name of its column. */
+const PAIR_PREFIX = 'metadata.';
 
 /** Columns of our own export that an import ignores without reporting them. */
 const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
@@ -68,6 +71,8 @@ export interface Columns extends Structure<number | undefined> {
   readonly count: number;
   /** The columns of each member; the first one with a non-blank cell is read. */
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
+  /** The names of pairs of metadata, by column. */
+  readonly pairs: ReadonlyMap<number, string>;
   /** All columns that are read. */
   readonly used: ReadonlySet<number>;
   /** Whether texts are trimmed, and blank categories filled in. */
@@ -75,6 +80,8 @@ export interface Columns extends Structure<number | undefined> {
   /** Whether a cell lists several categories, separated by commas. */
   readonly hasCategoryLists: boolean;
   readonly hasLocalDecimals: boolean;
+  /** Members whose column the client named. */
+  readonly named: ReadonlySet<Member>;
   /** The first ignored columns. */
   readonly ignored: readonly string[];
   /** Members without a column or default, which a new product needs. */
@@ -136,7 +143,8 @@ export function matchColumns(
   const findMember = (member: Member): number[] => {
     const column = map.get(member);
     const field = SENT_FIELDS.find(({ name }) => name === member);
-    const own = field && shop ? field.shopColumns[shop] ?? [] : [member];
+    const own = field && shop ? field.shopColumns[shop] ?? []
+      : [member, ...field?.aliases ?? []];
     return column === undefined ? own.flatMap(find) : findNamedColumns(header, column);
   };
   // The casts: each member and each column of the structure has its entry.
@@ -146,18 +154,30 @@ export function matchColumns(
     const name = layout[role];
     return [role, name && find(name)[0]];
   })) as Structure<number | undefined>;
-  const used = new Set([...Object.values(indexes).flat(), ...Object.values(structure)]
-    .filter((index) => index !== undefined));
+  const pairs = findPairs(header);
+  const used = new Set([
+    ...Object.values(indexes).flat(), ...Object.values(structure), ...pairs.keys(),
+  ].filter((index) => index !== undefined));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && (shop !== undefined || !EXPORT_ONLY_COLUMNS.has(names[index] ?? '')));
   const found = SENT_FIELDS.filter(({ name }) => indexes[name].length > 0 || defaults.has(name));
   const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
     .map(({ name }) => name);
   return {
-    ...structure, count: header.length, indexes, used, isShop: shop !== undefined,
+    ...structure, count: header.length, indexes, pairs, used, isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
-    ignored, missing,
+    named: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
-    isUsable: isPartial ? !missing.includes('sku') && found.length > 1 : missing.length === 0,
+    isUsable: isPartial ? !missing.includes('sku') && found.length + pairs.size > 1
+      : missing.length === 0,
   };
+}
+
+/** Columns such as `metadata.erp_id`; names of pairs keep their case. */
+function findPairs(header: readonly string[]): ReadonlyMap<number, string> {
+  return new Map(header.flatMap((name, index) => {
+    const text = name.trim();
+    const isPair = text.toLowerCase().startsWith(PAIR_PREFIX);
+    return isPair ? [[index, text.slice(PAIR_PREFIX.length)] as const] : [];
+  }));
 }

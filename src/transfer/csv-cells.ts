@@ -25,13 +25,15 @@ export function formatCsvProduct(product: Product, fields: readonly ProductField
 }
 
 /** One line; undefined and null become empty cells. */
-export function formatCsvRow(values: readonly (string | number | null | undefined)[]): string {
+export function formatCsvRow(
+  values: readonly (string | number | boolean | null | undefined)[],
+): string {
   return `${values.map((value) => formatCell(value ?? '')).join(',')}\r\n`;
 }
 
-function formatCell(value: string | number): string {
+function formatCell(value: string | number | boolean): string {
   // No number of a product is large or small enough for an exponent.
-  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return String(value);
   const cell = NEEDS_APOSTROPHE.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

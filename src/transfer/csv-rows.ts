@@ -2,14 +2,16 @@
  * The rows of a CSV file. Texts are read exactly, except for the apostrophe that escapes a formula;
  * shop exports are trimmed. A blank cell or missing column leaves its member out: an existing
  * product keeps its value, a new one gets the client's default. The category of a shop's product
- * has a built-in default, since shops often leave it blank.
+ * has a built-in default, since shops often leave it blank; and optional columns of a shop that are
+ * not valid here are left out, such as descriptions in HTML.
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
+import { invalid, type ParseResult } from '../domain/validation.ts';
 import {
-  type ColumnMap, type Columns, type Defaultable, DEFAULTABLE_FIELDS, type DefaultableField,
-  type Defaults, findColumns, type Member,
+  type ColumnMap, type Columns, DEFAULTABLE_FIELDS, type Defaults, findColumns, type Member,
+  ROW_FIELDS, type RowField,
 } from './columns.ts';
 import {
   type DecimalMarks, isBlank, parseDecimal, unescapeFormula, validateCellCount,
@@ -23,6 +25,9 @@ import { isStockHeader } from './stock-columns.ts';
 import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
+const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
+/** A tag, a comment or a character reference: HTML, which a description is not. */
+const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
 
 /** How to read the cells of a file. */
 interface CsvSettings {
@@ -40,7 +45,7 @@ export class CsvRows implements RowReader {
   readonly format = 'csv';
   readonly #currency: Currency;
   readonly #settings: CsvSettings;
-  readonly #defaults = new Map<Defaultable, ParsedDefault>();
+  readonly #defaults = new Map<RowField['name'], ParsedDefault>();
   readonly #reader = new CsvReader();
   #columns: Columns | undefined;
   #marks: DecimalMarks = 'point';
@@ -77,10 +82,10 @@ export class CsvRows implements RowReader {
   }
 
   /** A default is read like a cell. */
-  #parseDefault(field: DefaultableField, text: string): ParsedDefault {
+  #parseDefault(field: RowField, text: string): ParsedDefault {
     const members: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    this.#parseMember(members, issues, field, unescapeFormula(text));
+    parseMember(members, issues, field, unescapeFormula(text), this.#marks);
     try {
       return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
     } catch (error) {
@@ -107,15 +112,16 @@ export class CsvRows implements RowReader {
     if (columns.isShop && isNoProduct(cells, columns)) return undefined;
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
-    const absent: Defaultable[] = [];
-    for (const field of DEFAULTABLE_FIELDS) {
+    const absent: RowField['name'][] = [];
+    for (const field of ROW_FIELDS) {
       const { name, kind, isRequired } = field;
       const cell = inherited[name]
-        ?? (kind === 'text' ? pickText(cells, columns, name) : pick(cells, columns, name));
-      if (!isBlank(cell)) this.#parseMember(members, issues, field, cell);
+        ?? (NUMBERS.has(kind) ? pick(cells, columns, name) : pickText(cells, columns, name));
+      if (!isBlank(cell)) this.#readMember(members, issues, field, cell, columns);
       // Fingerprints of imports without a later, optional field must not change.
       else if (isRequired || this.#defaults.has(name)) absent.push(name);
     }
+    addPairs(members, cells, columns);
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
@@ -125,18 +131,24 @@ export class CsvRows implements RowReader {
     return parseContent(members, issues, this.#currency, leftOut);
   }
 
-  #parseMember(
-    members: Record<string, unknown>, issues: Issue[], { name, kind }: DefaultableField,
-    text: string,
+  /** What a shop has in an optional column, such as HTML, need not be a value of ours. */
+  #readMember(
+    members: Record<string, unknown>, issues: Issue[], field: RowField, cell: string,
+    { isShop, named }: Columns,
   ): void {
-    const parsed = kind === 'text' ? { value: text }
-      : parseDecimal(text, this.#marks, kind === 'quantity' ? 'whole' : 'decimal');
-    if ('value' in parsed) members[name] = parsed.value;
-    else issues.push({ pointer: `/${name}`, ...parsed.error });
+    const { name, isRequired } = field;
+    if (!isShop || isRequired || named.has(name)) {
+      parseMember(members, issues, field, cell, this.#marks);
+      return;
+    }
+    const found: Record<string, unknown> = {};
+    parseMember(found, [], field, cell.replace(/^'/, ''), this.#marks);
+    const isValue = name in found && 'value' in field.parse(found[name], this.#currency);
+    if (isValue && !(name === 'description' && MARKUP.test(cell))) members[name] = found[name];
   }
 
   /** The values of new products for members that a row leaves out. */
-  #fill(absent: readonly Defaultable[], { indexes }: Columns): LeftOut {
+  #fill(absent: readonly RowField['name'][], { indexes }: Columns): LeftOut {
     const missing: Issue[] = [];
     let defaults: ProductPatch = {};
     for (const member of absent) {
@@ -148,6 +160,45 @@ export class CsvRows implements RowReader {
     }
     return { defaults, missing };
   }
+}
+
+/** Adds a member, or its errors. */
+function parseMember(
+  members: Record<string, unknown>, issues: Issue[], { name, kind }: RowField, text: string,
+  marks: DecimalMarks,
+): void {
+  const parsed = kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
+    : NUMBERS.has(kind) ? parseDecimal(text, marks, kind === 'quantity' ? 'whole' : 'decimal')
+      : { value: text };
+  if ('value' in parsed) members[name] = parsed.value;
+  else issues.push({ pointer: `/${name}`, ...parsed.error });
+}
+
+/** Spreadsheets write the names of truth values in capitals. */
+function parseFlag(text: string): ParseResult<boolean> {
+  const value = new Map([['true', true], ['false', false]]).get(text.trim().toLowerCase());
+  return value === undefined ? invalid('format', 'Write true or false.') : { value };
+}
+
+function parsePairs(text: string): ParseResult<unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value };
+  } catch {
+    return invalid('format', 'Write a JSON object, such as {"erp_id":"10473"}.');
+  }
+}
+
+/** Adds the pairs of metadata that have a column each to those of the JSON column. */
+function addPairs(
+  members: Record<string, unknown>, cells: readonly string[], { pairs }: Columns,
+): void {
+  const found = [...pairs].map(([index, name]) => [name, unescapeFormula(cells[index] ?? '')]);
+  const filled = found.filter(([, text = '']) => !isBlank(text));
+  if (filled.length === 0) return;
+  const { metadata } = members;
+  const others = typeof metadata === 'object' ? metadata : {};
+  members['metadata'] = { ...others, ...Object.fromEntries(filled) as object };
 }
 
 /** Says so if a file that has no products is a stock file. */

@@ -23,7 +23,7 @@ export function parsePairs<Member extends string>(
   text: string, members: readonly Member[], { parameter, what, example }: PairsExplanation,
 ): ReadonlyMap<Member, string> {
   const pairs = new Map<Member, string>();
-  for (const pair of text.split(/,(?=[a-z]+:)/)) {
+  for (const pair of text.split(/,(?=[a-z_]+:)/)) {
     const colon = pair.indexOf(':');
     const member = members.find((name) => name === pair.slice(0, colon));
     const value = pair.slice(colon + 1).trim();

@@ -4,7 +4,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { formatCount, joinNames } from '../domain/wording.ts';
-import { DEFAULTABLE, type Defaultable } from './columns.ts';
+import { DEFAULTABLE } from './columns.ts';
 import type { RowReader } from './import-row.ts';
 
 /** The sentences with which an interface says what to do. */
@@ -91,7 +91,7 @@ export function adviseOn(
 
 /** The remedy for new products without these members. */
 function adviseLack(
-  lacking: readonly Defaultable[], errors: readonly RowError[], words: AdviceWords,
+  lacking: typeof DEFAULTABLE, errors: readonly RowError[], words: AdviceWords,
   { format, ignoredColumns }: AdvisedFile,
 ): string {
   const isCsv = format === 'csv';

@@ -19,6 +19,7 @@ import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
 import { testPasskeys } from './contract/passkeys.ts';
 import { testPeople } from './contract/people.ts';
+import { testOptionalFields } from './contract/optional-fields.ts';
 import { testProducts } from './contract/products.ts';
 import { testReverts } from './contract/reverts.ts';
 import { testRotation } from './contract/rotation.ts';
@@ -47,6 +48,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testGrants(prepare);
     testKeyUsage(prepare);
     testProducts(prepare);
+    testOptionalFields(prepare);
     testChanges(prepare);
     testIdempotency(prepare);
     testImports(prepare);

@@ -8,13 +8,14 @@ import { catchRefusal } from '../domain/validation-errors.ts';
 
 const NO_MAP: ColumnMap = new Map();
 const OWN = ['name', 'category', 'sku', 'price', 'stock'];
+const NOT_THERE = { barcode: [], description: [], metadata: [], low_stock: [], archived: [] };
 
 test('finds the members of our own files in any order, case and outer white space', () => {
   const { indexes: places, isShop, ignored } = findColumns(
     [' Stock', 'PRICE', 'sku', 'Currency', 'Category\t', 'Name'], NO_MAP,
   );
   assert.deepEqual(places, {
-    name: [5], category: [4], sku: [2], price: [1], stock: [0], currency: [3],
+    name: [5], category: [4], sku: [2], price: [1], stock: [0], currency: [3], ...NOT_THERE,
   });
   assert.equal(isShop, false);
   assert.deepEqual(ignored, []);
@@ -100,7 +101,7 @@ test('reads members from the columns that a map names', () => {
   const header = ['Bezeichnung', 'category', 'sku', 'preis, netto ', 'On hand', 'w:1', 'name'];
   const { indexes: places, ignored } = findColumns(header, map);
   assert.deepEqual(places, {
-    name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5],
+    name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5], ...NOT_THERE,
   });
   assert.deepEqual(ignored, ['name']);
 });

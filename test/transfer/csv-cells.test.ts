@@ -35,9 +35,10 @@ function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR)
 test('writes all fields in their order, with CRLF', () => {
   assert.equal(
     formatCsvHeader(PRODUCT_FIELD_NAMES) + formatCsvProduct(makeProduct({}), PRODUCT_FIELDS),
-    'id,name,category,sku,price,currency,stock,position,created_at,updated_at\r\n'
+    'id,name,category,sku,price,currency,stock,position,created_at,updated_at,'
+      + 'barcode,description,metadata,low_stock,archived\r\n'
       + 'prd_0000000020000000000100,Mug,Kitchen,M-1,19.99,EUR,7,3,'
-      + '2026-01-02T03:04:05.678Z,2026-01-02T03:04:06.789Z\r\n',
+      + '2026-01-02T03:04:05.678Z,2026-01-02T03:04:06.789Z,,,,,\r\n',
   );
 });
 

@@ -147,7 +147,7 @@ test('names the ignored columns of a shop export', async () => {
   const reader = new CsvRows(EUR, PLAIN);
   await readRows(reader, MAGENTO);
   assert.deepEqual(reader.ignoredColumns.slice(0, 3), [
-    'attribute_set_code', 'product_websites', 'description',
+    'attribute_set_code', 'product_websites', 'short_description',
   ]);
 });
 

@@ -1,7 +1,8 @@
 /** The JSON Schemas of changes, which the change feed returns and webhook messages carry. */
 import { actorName } from '../../domain/access/caller.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
-import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
+import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 import {
   stockDelta, stockReason, stockSequence,
 } from '../../domain/catalogue/stock-change.ts';

@@ -1,14 +1,22 @@
 /** The products that the examples of the OpenAPI document show. */
 import {
-  PRODUCT_FIELDS, type ProductFieldName, SENT_FIELDS,
+  PRODUCT_FIELDS, type ProductField, type ProductFieldName, SENT_FIELDS,
 } from '../../domain/catalogue/product-fields.ts';
 
-export const newProduct = Object.fromEntries(SENT_FIELDS.map(({ name, example }) =>
-  [name, example]));
+const optional: ReadonlySet<string> =
+  new Set(SENT_FIELDS.filter(({ isRequired }) => !isRequired).map(({ name }) => name));
 
-// The cast: the table has every field.
-export const product = Object.fromEntries(PRODUCT_FIELDS.map(({ name, example }) =>
-  [name, example])) as Readonly<Record<ProductFieldName, string | number>>;
+export const newProduct = exampleOf(SENT_FIELDS);
+
+export const product = exampleOf(PRODUCT_FIELDS);
+
+/** Without the optional fields, which most products do not have. */
+function exampleOf(fields: readonly ProductField[]): Readonly<Record<ProductFieldName, string>> {
+  const required = fields.filter(({ name }) => !optional.has(name));
+  // The cast: examples read required texts only.
+  return Object.fromEntries(required.map(({ name, example }) => [name, example])) as
+    Record<ProductFieldName, string>;
+}
 
 export const importId = 'imp_1k7s94cmc001k7s94bi600';
 

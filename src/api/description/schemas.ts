@@ -5,16 +5,27 @@
 import type { Issue } from '../../domain/error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 import {
-  PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
+  PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
 } from '../../domain/catalogue/product-fields.ts';
 import { formatProblemType } from '../../http/response/problem.ts';
 import { syncResponse, stockSchemas } from '../stock/stock-schemas.ts';
-import { describeMembers, enumOf, objectOf, pageOf, refer } from './schema.ts';
+import { describeMembers, enumOf, nullable, objectOf, pageOf, refer } from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 export const product = describeFields(PRODUCT_FIELDS);
-const sent = describeFields(SENT_FIELDS);
 const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+const optional = SENT_FIELDS.filter(({ isRequired }) => !isRequired);
+/** Null is no value, also for a pair of metadata. */
+export const sent = { ...describeFields(SENT_FIELDS), ...describeFields(optional.map(acceptNull)) };
+const alwaysThere = PRODUCT_FIELD_NAMES.filter((name) =>
+  !optional.some((field) => field.name === name));
+
+function acceptNull(field: ProductField): ProductField {
+  const { additionalProperties: pair, ...schema } = nullable(field.schema);
+  // The cast: it is a schema.
+  const pairs = pair === undefined ? {} : { additionalProperties: nullable(pair as Schema) };
+  return { ...field, schema: { ...schema, ...pairs } };
+}
 
 function describeFields(fields: readonly ProductField[]): Readonly<Record<string, Schema>> {
   return describeMembers(Object.fromEntries(fields.map((field) => [field.name, field])));
@@ -52,13 +63,19 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
 };
 
 export const schemas: Readonly<Record<string, Schema>> = {
-  Product: objectOf(product),
+  Product: {
+    ...objectOf(product, alwaysThere),
+    description: 'Members without a value are absent.',
+  },
   NewProduct: { ...objectOf(sent, required), additionalProperties: false },
   ProductReplacement: {
     ...objectOf(sent, required.filter((name) => name !== 'sku')), additionalProperties: false,
     description: '`sku` is optional. If sent, it must be the SKU in the path.',
   },
-  ProductPatch: { ...objectOf(sent, []), additionalProperties: false },
+  ProductPatch: {
+    ...objectOf(sent, []), additionalProperties: false,
+    description: 'Null removes the value of an optional member. `metadata` merges its pairs.',
+  },
   ProductPage: pageOf('products', refer('Product')),
   PartialProduct: {
     ...objectOf(product, []), description: 'A product with the members that `fields` selects.',

@@ -30,7 +30,15 @@ export function listProducts(call: ApiRequest, services: Services): Reply | Prom
   if (list.moment) return listPast(call, services, list, mediaType);
   return mediaType === JSON_TYPE
     ? listPage(call, services, list)
-    : exportProducts(services.store, { caller, list, mediaType, openStream: call.openStream });
+    : exportProducts(services.store, {
+      caller, mediaType, openStream: call.openStream,
+      list: call.query.has('archived') ? list : withArchived(list),
+    });
+}
+
+/** The same list with archived products: an export is complete unless it is filtered. */
+export function withArchived(list: ListQuery): ListQuery {
+  return { ...list, filter: { ...list.filter, archived: 'any' } };
 }
 
 function listPage(
@@ -127,9 +135,10 @@ function createFormatter({ fields }: ListQuery): (product: Product) => string {
   return fields ? createProductFormatter(selectFields(fields)) : formatProduct;
 }
 
-/** What a cursor is bound to: the filter and the sort. */
+/** What a cursor is bound to: the filter and the sort. Cursors of earlier versions stay valid. */
 export function cursorScope(sellerId: SellerId, { isPlain, filter, sort }: ListQuery): string {
-  return `products ${sellerId} ${isPlain ? 'by id' : JSON.stringify([filter, sort])}`;
+  const isWhole = isPlain && filter.archived === undefined;
+  return `products ${sellerId} ${isWhole ? 'by id' : JSON.stringify([filter, sort])}`;
 }
 
 /** Reads the plain list from the catalogue; lists with a filter or a sort, from the projection. */
@@ -138,7 +147,8 @@ export function readProductPage(
   { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
   { isPlain, filter, sort, limit }: ListQuery, after: KeysetAnchor | undefined,
 ): Promise<ProductPage> {
-  if (isPlain) return store.listProducts(sellerId, { after: after?.id, limit });
+  const { archived } = filter;
+  if (isPlain) return store.listProducts(sellerId, { after: after?.id, limit, archived });
   return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
 }
 

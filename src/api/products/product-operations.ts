@@ -131,7 +131,9 @@ const operations = {
     id: 'patchProduct',
     tag,
     summary: 'Change members of a product',
-    description: 'A merge patch (RFC 7396). No member can be removed, so `null` is an error.',
+    description: 'A merge patch (RFC 7396): null removes an optional member, or a pair of '
+      + '`metadata`. `{"archived":true}` hides the product from lists, and `{"archived":false}` '
+      + 'restores it.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
     request: { [MERGE_PATCH_TYPE]: patch, [JSON_TYPE]: patch },
     responses: { 200: changed },

@@ -1,10 +1,11 @@
 /** The query parameters of a product list, and their parsers. */
 import { type Currency, priceValidator } from '../../domain/catalogue/currency.ts';
+import { barcodeValidator } from '../../domain/catalogue/optional-fields.ts';
 import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
 } from '../../domain/catalogue/product-fields.ts';
 import {
-  foldText, type ProductQuery, type ProductSort, SORT_KEYS,
+  BY_ID, foldText, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../domain/catalogue/product-query.ts';
 import type { AppError } from '../../domain/error.ts';
 import {
@@ -16,11 +17,10 @@ import { invalidQuery, type Query } from '../../http/request/query.ts';
 import { PAGE_SIZE_DEFAULT } from '../limits.ts';
 import { listParameters } from '../list.ts';
 import {
-  choiceList, instant, integer, type Moment, moment, type ParameterTable, parseParameters, position,
-  type QueryCaller, sku,
+  choice, choiceList, instant, integer, type Moment, moment, type ParameterTable, parseParameters,
+  position, type QueryCaller, sku,
 } from '../parameters.ts';
 
-const BY_ID: ProductSort = { by: 'id', isDescending: false };
 const name = lineValidator(NAME_LIMIT_CODE_POINTS);
 const stock = integer(0, STOCK_LIMIT);
 const price = {
@@ -42,14 +42,17 @@ export const productListParameters = {
   },
   q: {
     schema: name.schema, parse: parseSearch, example: 'mug',
-    description: 'Words, in any order: each is a part of the name, the SKU or the category. '
-      + 'Ignores case, accents, and punctuation in SKUs.',
+    description: 'Words, in any order: each is a part of the name, the SKU, the category or the '
+      + 'barcode. Ignores case, accents, and punctuation in SKUs.',
   },
   category: {
     ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),
     description: 'The exact category.', example: 'Kitchen',
   },
   sku: { ...sku, description: 'The exact SKU.', example: 'MUG-1' },
+  barcode: {
+    ...barcodeValidator, description: 'The exact barcode.', example: '4006381333931',
+  },
   price_min: { ...price, description: 'The lowest price.', example: 10 },
   price_max: { ...price, description: 'The highest price.', example: 12 },
   stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
@@ -58,7 +61,14 @@ export const productListParameters = {
     ...instant, description: 'Changed at this time or later.', example: '2026-11-20T10:48:13.257Z',
   },
   changed_since: {
-    ...position, description: 'Changed after this position of the catalogue.', example: 12,
+    ...position, example: 12,
+    description: 'Changed after this position of the catalogue. A product that was archived since '
+      + 'is only found with `archived=any`.',
+  },
+  archived: {
+    ...choice(['false', 'true', 'any']), example: 'any',
+    description: '`false`: products that are not archived; `true`: only archived ones; `any`: '
+      + 'both. Default: `false`, and `any` for exports. With `at`, both are listed.',
   },
   sort: {
     schema: {
@@ -91,7 +101,7 @@ const PAST_PARAMETERS = ['at', 'limit', 'cursor', 'fields', 'format'];
 
 /** A parsed query without its cursor, which is bound to the whole query. */
 export interface ListQuery extends Omit<ProductQuery, 'after'> {
-  /** Whether the catalogue, which has only creation order, can serve the list itself. */
+  /** Whether the catalogue, which has creation order and no filter but `archived`, serves it. */
   readonly isPlain: boolean;
   /** Undefined for the current products; else the list is plain. */
   readonly moment: Moment | undefined;
@@ -116,16 +126,19 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
     q: values.q,
     category: values.category,
     sku: values.sku,
+    barcode: values.barcode,
     priceMin: values.price_min,
     priceMax: values.price_max,
     stockMin: values.stock_min,
     stockMax: values.stock_max,
     updatedSince: values.updated_since,
     changedSince: values.changed_since,
+    archived: values.archived === 'any' ? 'any' as const : values.archived === 'true' || undefined,
   };
-  const isFiltered = Object.values(filter).some((condition) => condition !== undefined);
+  const isFiltered = Object.entries(filter).some(([name, condition]) =>
+    name !== 'archived' && condition !== undefined);
   const isPlain = sort.by === 'id' && !sort.isDescending && !isFiltered;
-  if (moment && !isPlain) throw pastMismatch(query);
+  if (moment && (!isPlain || query.has('archived'))) throw pastMismatch(query);
   return { filter, sort, isPlain, moment, limit, fields, format };
 }
 

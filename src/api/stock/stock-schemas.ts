@@ -1,7 +1,8 @@
 /** The JSON Schemas of stock: levels, and requests that change stock. */
 import { STOCK_CHANGE_VALIDATORS, type StockStatus } from '../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
-import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
+import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 import {
   count, describeMembers, enumOf, nullable, objectOf, pageOf, refer,
 } from '../description/schema.ts';

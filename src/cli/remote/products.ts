@@ -6,7 +6,7 @@ import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
   type NewProduct, NotFoundError, type Product, type ProductPatch, type SellerClient,
 } from '../../client/index.ts';
-import { SENT_FIELDS } from '../../domain/catalogue/product-fields.ts';
+import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import { type Command, CommandFailure, findNearest, type Input, UsageError } from '../command.ts';
 import { formatMembers, type Row, Table } from '../format.ts';
@@ -17,7 +17,10 @@ import { openClient, SERVER_FLAGS } from './client.ts';
 
 /** What a table shows without `--fields`. */
 const COLUMNS = ['name', 'category', 'sku', 'price', 'currency', 'stock'] as const;
-const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name }) => name);
+const MEMBERS: readonly string[] = SENT_FIELDS.map(({ name, kind }) =>
+  kind === 'pairs' ? `${name}.NAME` : name);
+/** Before the name of a pair of metadata. */
+const PAIR_PREFIX = 'metadata.';
 
 export const listProducts: Command = {
   summary: 'Lists products as a table, or with --json as one JSON object per line.',
@@ -92,7 +95,8 @@ export const setProduct: Command = {
       const isCreated = flags['create'] !== undefined;
       if (isCreated) return describeProduct(await create(products, sku, members));
       throw new CommandFailure(`There is no product with the SKU ${sku}. To create it, add --create`
-        + ` and give ${MEMBERS.filter((name) => name !== 'sku').join(', ')}.`);
+        + ` and give ${SENT_FIELDS.filter(({ name, isRequired }) => isRequired && name !== 'sku')
+          .map(({ name }) => name).join(', ')}.`);
     }
   },
 };
@@ -121,15 +125,28 @@ function create(
 
 /** @throws UsageError */
 function parseMembers(assignments: readonly string[]): ProductPatch {
-  const members: Record<string, string | number> = {};
+  const members: Record<string, unknown> = {};
+  const metadata: Record<string, string | null> = {};
   for (const assignment of assignments) {
     const [, name = assignment, value = ''] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
-    const field = SENT_FIELDS.find((one) => one.name === name);
+    if (name.startsWith(PAIR_PREFIX) && assignment.includes('=')) {
+      metadata[name.slice(PAIR_PREFIX.length)] = value === '' ? null : value;
+      members['metadata'] = metadata;
+      continue;
+    }
+    const field = SENT_FIELDS.find((one) => one.name === name && one.kind !== 'pairs');
     if (!field || !assignment.includes('=')) throw explainAssignment(assignment, name);
     if (Object.hasOwn(members, name)) throw new UsageError(`${name} is given twice.`);
-    members[name] = field.kind === 'text' ? value : parseNumber(name, value);
+    members[name] = value === '' && !field.isRequired ? null : parseMember(field, value);
   }
-  return members;
+  return members; // the server validates the values
+}
+
+function parseMember({ name, kind }: SentField, value: string): string | number | boolean {
+  if (kind === 'text' || kind === 'paragraphs') return value;
+  if (kind !== 'flag') return parseNumber(name, value);
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageError(`${name}=${value}: Must be true or false.`);
 }
 
 function explainAssignment(assignment: string, name: string): UsageError {

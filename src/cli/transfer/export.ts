@@ -40,9 +40,11 @@ export const AT_FLAG = {
 /** Flags sent to the server as query parameters. */
 export const FILTERS = {
   at: AT_FLAG,
-  q: { value: 'TEXT', help: 'only products with this text in name, SKU or category' },
+  q: { value: 'TEXT', help: 'only products with this text in name, SKU, category or barcode' },
   category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
+  barcode: { value: 'GTIN', help: 'only products with this barcode' },
+  archived: { value: 'WHICH', help: 'false, true (only archived products) or any' },
   'price-min': { value: 'PRICE', help: 'only products with at least this price' },
   'price-max': { value: 'PRICE', help: 'only products with at most this price' },
   'stock-min': { value: 'N', help: 'only products with at least this stock' },

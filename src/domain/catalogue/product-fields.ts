@@ -4,75 +4,21 @@
  * Its order is the order of JSON members and CSV columns. Idempotency fingerprints and snapshots in
  * the history depend on it: add new fields at the end.
  */
-import { type Currency, fromMinorUnits, priceValidator } from './currency.ts';
-import { formatProductId, type ProductId, type SellerId } from '../id.ts';
+import { fromMinorUnits, priceValidator } from './currency.ts';
+import { formatProductId } from '../id.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS,
 } from '../limits.ts';
-import {
-  integerValidator, invalid, lineValidator, type ParseResult, type Schema, type Validator,
-} from '../validation.ts';
+import { invalid, lineValidator, type Validator } from '../validation.ts';
 import { validateIdentifier, validateReference } from '../text.ts';
 import { formatTime } from '../time.ts';
+import { optionalDefinitions } from './optional-fields.ts';
+import type {
+  FieldDefinition, NewProduct, Product, SentFieldDefinition, ShopSystem, Sku,
+} from './product-definition.ts';
+import { stockQuantity } from './stock-quantity.ts';
 
-declare const brand: unique symbol;
-/** A seller's stock-keeping unit: 1..64 code points, NFC, no invisible characters. */
-export type Sku = string & { readonly [brand]: 'Sku' };
-
-/** The members that a seller sends. */
-export interface NewProduct {
-  /** 1..200 code points, kept exactly as sent. */
-  readonly name: string;
-  /** 1..100 code points, kept exactly as sent. */
-  readonly category: string;
-  readonly sku: Sku;
-  /** Price in minor units of the seller's currency: an integer from 0, below 10^15. */
-  readonly priceMinor: number;
-  /** Available quantity: an integer from 0 to 1,000,000,000. */
-  readonly stock: number;
-}
-
-/** A product at `position`. Times are milliseconds since 1970. */
-export interface Product extends NewProduct {
-  readonly sellerId: SellerId;
-  readonly id: ProductId;
-  readonly currency: Currency;
-  /** Position of the product's last change in the history of its seller, from 1. */
-  readonly position: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/** A shop system whose CSV exports an import reads; Shopify changed its column names once. */
-export type ShopSystem = 'shopify' | 'shopifyUrlHandle' | 'wooCommerce' | 'magento';
-
-interface FieldDefinition {
-  /** The name in JSON, CSV and queries. */
-  readonly name: string;
-  /** The value that clients read; null if there is none. */
-  readonly read: (product: Product) => string | number | null;
-  readonly schema: Schema;
-  readonly description?: string;
-  readonly example: string | number;
-  /** Whether the value is always a string that needs no escapes in JSON. */
-  readonly isPlain?: boolean;
-  /** The member of `Product`, and the SQL column; the currency is stored with the seller. */
-  readonly member: keyof Product;
-  readonly column?: string;
-}
-
-interface SentFieldDefinition extends FieldDefinition {
-  readonly member: keyof NewProduct;
-  readonly column: string;
-  /** Decides how CSV cells are parsed, and how forms and pages show the value. */
-  readonly kind: 'text' | 'price' | 'quantity';
-  /** Optional fields may be omitted; undefined or null then means no value. */
-  readonly isRequired: boolean;
-  readonly label: string;
-  readonly parse: (value: unknown, currency: Currency) => ParseResult<string | number | null>;
-  /** Column names in lower case; the first column with a non-blank cell is used. */
-  readonly shopColumns: Readonly<Partial<Record<ShopSystem, readonly string[]>>>;
-}
+export type { NewProduct, Product, ShopSystem, Sku };
 
 const time = {
   schema: { type: 'string', format: 'date-time' }, example: '2026-11-20T10:48:13.257Z',
@@ -81,9 +27,6 @@ const time = {
 
 /** Parses a SKU that refers to an existing product, to NFC. */
 export const skuReference: Validator<Sku> = skuValidator(validateReference);
-
-/** A quantity that may be in stock. */
-export const stockQuantity: Validator<number> = integerValidator(0, STOCK_LIMIT);
 
 const definitions = [
   {
@@ -173,25 +116,36 @@ const definitions = [
     name: 'updated_at', member: 'updatedAt', column: 'updated_at', ...time,
     read: ({ updatedAt }) => formatTime(updatedAt),
   },
+  ...optionalDefinitions,
 ] as const satisfies readonly (FieldDefinition | SentFieldDefinition)[];
 
 type Definition = (typeof definitions)[number];
 export type ProductFieldName = Definition['name'];
 export type SentFieldName = Extract<Definition, { readonly kind: string }>['name'];
 
-/** A product as JSON, the same in every response. */
+/** A product as JSON, the same in every response. Optional members without a value are absent. */
 export type ProductJson = {
-  readonly [Field in Definition as Field['name']]: Unbranded<ReturnType<Field['read']>>;
-};
-
-/** What a client sends as JSON to create a product. */
-export type NewProductJson = {
-  readonly [Field in RequiredDefinition as Field['name']]: ProductJson[Field['name']];
+  readonly [Field in RequiredDefinition as Field['name']]: Unbranded<ReturnType<Field['read']>>;
 } & {
-  readonly [Field in OptionalDefinition as Field['name']]?: ProductJson[Field['name']];
+  readonly [Name in keyof OptionalJson]?: OptionalJson[Name];
 };
 
-type RequiredDefinition = Extract<Definition, { readonly isRequired: true }>;
+/** What a client sends as JSON to create a product. Null is no value, and removes one. */
+export type NewProductJson = {
+  readonly [Name in Extract<SentFieldName, keyof ProductJson>
+    as Name extends keyof OptionalJson ? never : Name]: ProductJson[Name];
+} & {
+  readonly [Name in keyof OptionalJson]?: (Name extends 'metadata'
+    ? Readonly<Record<string, string | null>> : OptionalJson[Name]) | null;
+};
+
+type OptionalJson = {
+  readonly [Field in OptionalDefinition as Field['name']]:
+    Field['kind'] extends 'pairs' ? Readonly<Record<string, string>>
+      : Field['kind'] extends 'flag' ? boolean : NonNullable<ReturnType<Field['read']>>;
+};
+
+type RequiredDefinition = Exclude<Definition, OptionalDefinition>;
 type OptionalDefinition = Extract<Definition, { readonly isRequired: false }>;
 type Unbranded<Value> = Value extends string ? string : Value;
 
@@ -206,10 +160,13 @@ export const PRODUCT_FIELD_NAMES = PRODUCT_FIELDS.map(({ name }) => name);
 /** The fields that sellers send, in the same order. */
 export const SENT_FIELDS: readonly SentField[] = definitions.filter((field) => 'kind' in field);
 
-/** The fields with an SQL column: texts that sellers send, and integers. */
+const TEXT_KINDS: ReadonlySet<SentField['kind']> = new Set(['text', 'paragraphs', 'pairs']);
+
+/** The fields with an SQL column: texts that sellers send, and integers. A flag is 0 or 1. */
 export const STORED_FIELDS = definitions.flatMap((field) => ('column' in field ? {
-  member: field.member, column: field.column,
-  isText: 'kind' in field && field.kind === 'text',
+  member: field.member, column: field.column, isSent: 'kind' in field,
+  isText: 'kind' in field && TEXT_KINDS.has(field.kind),
+  isFlag: 'kind' in field && field.kind === 'flag',
   isRequired: !('isRequired' in field) || field.isRequired,
 } : []));
 

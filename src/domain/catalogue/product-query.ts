@@ -11,8 +11,13 @@ export type SortKey = (typeof SORT_KEYS)[number];
 
 /** A product must meet all defined conditions. Bounds are inclusive. */
 export interface ProductFilter {
-  /** Parts of the name, SKU or category (`searchTermsOf`): 1..200 code points. */
+  /** Parts of the name, SKU, category or barcode (`searchTermsOf`): 1..200 code points. */
   readonly q?: string | undefined;
+  /** Only archived products, or also these. Default: products that are not archived. */
+  readonly archived?: true | 'any' | undefined;
+  readonly barcode?: string | undefined;
+  /** Stock at or below the product's threshold; this is the one of products without their own. */
+  readonly lowStock?: number | undefined;
   readonly category?: string | undefined;
   readonly sku?: Sku | undefined;
   /** Prices are in minor units. */
@@ -30,6 +35,9 @@ export interface ProductSort {
   readonly by: SortKey;
   readonly isDescending: boolean;
 }
+
+/** The order of creation. */
+export const BY_ID: ProductSort = { by: 'id', isDescending: false };
 
 /** The last product of a page: the value of its sort key, and its id. */
 export interface KeysetAnchor {
@@ -73,14 +81,15 @@ export function foldText(text: string): string {
 
 /**
  * What a product is sorted by name by; and the lines that terms are searched in: the SKU without
- * punctuation, name and category, and the SKU if it has punctuation.
+ * punctuation, name and category, the SKU if it has punctuation, and the barcode.
  */
 export function searchTextsOf(
-  { name, sku, category }: Pick<StoredProduct, 'name' | 'sku' | 'category'>,
+  { name, sku, category, barcode }: Pick<StoredProduct, 'name' | 'sku' | 'category' | 'barcode'>,
 ): readonly [nameKey: string, text: string] {
   const [nameKey, whole] = [foldText(name), foldText(sku)];
   const bare = removePunctuation(whole);
-  const lines = [bare, nameKey, foldText(category), ...whole === bare ? [] : [whole]];
+  const lines = [bare, nameKey, foldText(category), ...whole === bare ? [] : [whole],
+    ...barcode ? [barcode] : []];
   return [nameKey, lines.join('\n')];
 }
 

@@ -3,10 +3,12 @@
  * that has a `NewProduct` or a `Product` need not validate it again.
  */
 import { type Currency, toMinorUnits } from './currency.ts';
+import { formatMetadata, hasTooManyPairs, mergeMetadata, TOO_MANY_PAIRS } from './metadata.ts';
 import {
   type NewProduct, type Product, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, type Sku,
   skuReference,
 } from './product-fields.ts';
+import { AppError } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ObjectReader } from '../validation.ts';
 
@@ -34,7 +36,7 @@ export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
   const reader = new ObjectReader(body);
   const members = readMembers(reader, currency);
   reader.assertValid();
-  return members as NewProduct; // the reader rejects an object that lacks a required member
+  return withoutNullPairs(members as NewProduct); // the reader requires all required members
 }
 
 /**
@@ -49,7 +51,13 @@ export function parseReplacement(body: unknown, address: string, currency: Curre
     reader.addError('sku', { code: 'mismatch', detail });
   }
   reader.assertValid();
-  return members as NewProduct; // the reader rejects an object that lacks a required member
+  return withoutNullPairs(members as NewProduct); // the reader requires all required members
+}
+
+/** A new product's metadata are a patch of none. */
+function withoutNullPairs(product: NewProduct): NewProduct {
+  if (product.metadata === undefined) return product;
+  return { ...product, metadata: mergeMetadata(undefined, product.metadata) };
 }
 
 /**
@@ -82,9 +90,11 @@ export function parseProductRow(body: unknown, currency: Currency): ProductRow {
 function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku): ProductPatch {
   const members: Record<string, unknown> = {};
   for (const { name, member, isRequired, parse } of SENT_FIELDS) {
-    const value = reader.read(name, (sent) => (
-      name === 'sku' && storedSku !== undefined && sent === storedSku
-        ? { value: storedSku } : parse(sent, currency)), isRequired);
+    const value = reader.read(name, (sent) => {
+      if (sent === null && !isRequired) return { value: null };
+      return name === 'sku' && storedSku !== undefined && sent === storedSku
+        ? { value: storedSku } : parse(sent, currency);
+    }, isRequired);
     if (value !== undefined) members[member] = value;
   }
   return members as ProductPatch; // each validator returns its member's type
@@ -92,16 +102,30 @@ function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku):
 
 /**
  * The product that an import row produces. Missing members come from `base`: the existing product,
- * or the row's defaults for a new one. Undefined if a required member is in neither.
+ * or the row's defaults for a new one. Undefined if a required member is in neither. Metadata are
+ * merged, and may have too many pairs then.
  */
 export function completeProduct(row: ProductRow, base: ProductPatch = {}): NewProduct | undefined {
   const members: Record<string, unknown> = {};
   for (const { member, isRequired } of SENT_FIELDS) {
-    const value = row[member] === undefined ? base[member] : row[member];
+    const sent = row[member];
+    const value = sent === undefined ? base[member]
+      : member === 'metadata' ? mergeMetadata(base.metadata, row.metadata) : sent;
     if (value !== undefined) members[member] = value;
     else if (isRequired) return undefined;
   }
   return members as unknown as NewProduct; // each required member was found
+}
+
+/** The members of a product after a patch. @throws AppError `invalid_data` for too many pairs */
+export function applyPatch<Whole extends NewProduct>(before: Whole, patch: ProductPatch): Whole {
+  const after = { ...before, ...patch };
+  if (patch.metadata === undefined) return after;
+  const metadata = mergeMetadata(before.metadata, patch.metadata);
+  if (!hasTooManyPairs(metadata)) return { ...after, metadata };
+  throw new AppError('invalid_data', 'The product would have too much metadata.', {
+    issues: [{ pointer: '/metadata', code: 'length', detail: TOO_MANY_PAIRS }],
+  });
 }
 
 /** Whether two products are equal in the members that a seller sends. */
@@ -127,10 +151,17 @@ export function parseSnapshot(json: string, currency: Currency): Snapshot {
   const members: Record<string, unknown> = { createdAt };
   for (const { name, member, kind } of SENT_FIELDS) {
     const value = snapshot[name];
-    members[member] = kind === 'price' ? toMinorUnits(Number(value), currency) : value;
+    if (kind === 'price') members[member] = toMinorUnits(Number(value), currency);
+    else if (kind === 'pairs' && value) members[member] = readPairs(value);
+    else members[member] = value;
   }
   if (members['priceMinor'] === undefined) throw new TypeError(`No price in ${currency.code}.`);
   return members as unknown as Snapshot; // validated when the product was written
+}
+
+function readPairs(value: unknown): string {
+  // The cast: formatProduct wrote an object of texts.
+  return formatMetadata(new Map(Object.entries(value as Record<string, string>)));
 }
 
 /** The JSON text of a product, for responses and the history. */
@@ -139,18 +170,21 @@ export const formatProduct = createProductFormatter(PRODUCT_FIELDS);
 /**
  * Returns a function that formats these members of products as JSON. It concatenates, since lists
  * and writes spend much of their time here and JSON.stringify of the whole takes twice as long.
+ * Optional members come last, and only if they have a value.
  */
 export function createProductFormatter(
   fields: readonly ProductField[],
 ): (product: Product) => string {
+  const optional = SENT_FIELDS.filter((field) => !field.isRequired && fields.includes(field));
   let opening = '{';
-  const members = fields.map(({ name, read, example, isPlain }) => {
-    const quote = isPlain ? '"' : '';
-    const before = `${opening}"${name}":${quote}`;
-    opening = `${quote},`;
-    return { before, read, isEscaped: typeof example === 'string' && !isPlain };
-  });
-  const end = `${opening.slice(0, -1)}}`;
+  const members = fields.filter((field) => !optional.some(({ name }) => name === field.name))
+    .map(({ name, read, example, isPlain }) => {
+      const quote = isPlain ? '"' : '';
+      const before = `${opening}"${name}":${quote}`;
+      opening = `${quote},`;
+      return { before, read, isEscaped: typeof example === 'string' && !isPlain };
+    });
+  const end = members.length > 0 ? opening.slice(0, -1) : '';
   return (product) => {
     let json = '';
     for (const { before, read, isEscaped } of members) {
@@ -158,6 +192,14 @@ export function createProductFormatter(
       json += before;
       json += isEscaped ? JSON.stringify(value) : value;
     }
-    return json + end;
+    json += end;
+    for (const { name, member, kind } of optional) {
+      const value = product[member];
+      if (value === undefined || value === null) continue;
+      // Metadata are JSON already.
+      const text = kind === 'text' || kind === 'paragraphs' ? JSON.stringify(value) : value;
+      json += `${json === '' ? '{' : ','}"${name}":${text}`;
+    }
+    return `${json === '' ? '{' : json}}`;
   };
 }

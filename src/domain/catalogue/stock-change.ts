@@ -8,7 +8,8 @@ import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '
 import {
   escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
-import { type Sku, skuReference, stockQuantity } from './product-fields.ts';
+import { type Sku, skuReference } from './product-fields.ts';
+import { stockQuantity } from './stock-quantity.ts';
 
 /** Has exactly one of `sku` and `id`, and exactly one of `set` and `adjust`. */
 export interface StockChange {

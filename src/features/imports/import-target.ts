@@ -1,6 +1,7 @@
 /** Writes a file's products to the catalogue, or to a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
+import { TOO_MANY_PAIRS } from '../../domain/catalogue/metadata.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
@@ -85,6 +86,7 @@ export function readOutcomes(
     }
     if (effect === 'not_found') return { ...row, status: 'failed', errors: [NOT_FOUND] };
     if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
+    if (effect === 'overfull') return { ...row, status: 'failed', errors: [OVERFULL] };
     return { ...row, status: effect, errors: undefined };
   });
 }
@@ -94,6 +96,8 @@ function describeTaken(previousLine: number | undefined): Issue {
   const detail = `You already have a product with this SKU.${where}`;
   return { pointer: '/sku', code: 'taken', detail };
 }
+
+const OVERFULL: Issue = { pointer: '/metadata', code: 'length', detail: TOO_MANY_PAIRS };
 
 const NOT_FOUND: Issue = {
   pointer: '/sku', code: 'unknown',

@@ -59,9 +59,11 @@ export const importProductsOperation: Operation = {
   description: 'Accepts a file of any length and responds while reading it. Rows are written in '
     + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `
     + 'import stops early, rows already written stay, and the same file can be sent again. In an '
-    + 'existing product, members that a row omits or leaves blank keep their values. Columns of '
-    + 'Shopify, WooCommerce and Magento exports are recognised. An error in the file as a whole is '
-    + 'a problem response if it is found immediately, and otherwise the last line of the response.',
+    + 'existing product, members that a row omits or leaves blank keep their values, and pairs of '
+    + '`metadata` are merged; in CSV they are columns such as `metadata.erp_id`, or a JSON object '
+    + 'in a column `metadata`. Columns of Shopify, WooCommerce and Magento exports are recognised. '
+    + 'An error in the file as a whole is a problem response if it is found immediately, and '
+    + 'otherwise the last line of the response.',
   query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {

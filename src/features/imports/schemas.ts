@@ -2,11 +2,11 @@
 import type { ImportEffect } from '../../store/catalogue-store.ts';
 import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
-import { problem, product } from '../../api/description/schemas.ts';
+import { problem, product, sent } from '../../api/description/schemas.ts';
 import { importIdSchema } from '../../api/stock/stock-schemas.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 
-type RowStatus = Exclude<ImportEffect, 'taken' | 'not_found' | 'incomplete'> | 'failed';
+type RowStatus = Extract<ImportEffect, 'created' | 'updated' | 'unchanged'> | 'failed';
 
 const rowStatuses: Readonly<Record<RowStatus, string>> = {
   created: 'the SKU was new',
@@ -27,7 +27,7 @@ const duplicateRow = {
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
-    ...objectOf(product, ['sku']), additionalProperties: false,
+    ...objectOf({ ...product, ...sent }, ['sku']), additionalProperties: false,
     description: 'A product as sent or exported. `id`, `position` and the times are ignored; a '
       + '`currency` must be yours. An existing product keeps the values of omitted members; `sku` '
       + 'is always required.',

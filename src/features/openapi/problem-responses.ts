@@ -42,7 +42,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   sync_refused: ['1 of 2 changes failed, and the request is atomic. Nothing was changed.'],
   history_pruned: ['The history begins after position 1200. Export again and continue from there.'],
   precondition_failed: ['The product has changed: its ETag is "13".'],
-  body_too_large: ['The body may have at most 65536 bytes.'],
+  body_too_large: ['The body may have at most 131072 bytes.'],
   unsupported_media_type: ['Send the header "content-type: application/json".'],
   expectation_failed: ['Send the request without the header "expect".'],
   idempotency_mismatch: ['This Idempotency-Key was already used for another request.'],

@@ -74,7 +74,7 @@ export const KEY_CHANGES_SHOWN = 5;
 /** Text in which a pasted key is searched; a line of a configuration file fits. */
 export const PASTED_KEY_LIMIT_CHARACTERS = 1_000;
 /** Form without a file, its fields, and the CSRF token before a file; our forms need less. */
-export const FORM_LIMIT_BYTES = 64 * 1024;
+export const FORM_LIMIT_BYTES = 512 * 1024;
 export const FORM_FIELDS_LIMIT = 200;
 export const CSRF_TOKEN_LIMIT_BYTES = 100;
 /** Cached formats, one per locale, time zone and currency; clients choose their locale. */

@@ -49,6 +49,7 @@ import {
 import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
 import { newProductForm } from './products/new-product.ts';
+import { archiveProduct } from './products/product-details.ts';
 import { showProducts } from './products/product-list.ts';
 import { searchFields } from './products/product-search.ts';
 import { actOnSelection } from './products/product-selection.ts';
@@ -120,6 +121,7 @@ export const routes: readonly PageRoute[] = [
     ...editorPost, path: '/products/{id}/adjust',
     handle: adjustmentForm.submit, draft: adjustmentForm.draft,
   },
+  { ...editorPost, path: '/products/{id}/archive', handle: archiveProduct },
   { ...editorGet, path: '/products/{id}/delete', handle: showDeletion },
   { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
 

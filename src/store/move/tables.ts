@@ -4,6 +4,7 @@
  * the same tables and columns, and in addition what it derives from them.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import { searchTextsOf } from '../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { bucketOf } from '../postgres/nodes/delivery.ts';
@@ -40,8 +41,8 @@ const ADDITIONS: Readonly<Record<string, readonly Column[]>> = {
     { name: 'webhook_version', type: 'INTEGER', expression: '0' },
   ],
   product: [
-    { name: 'name_key', type: 'TEXT', expression: 'name_key(name, sku, category)' },
-    { name: 'search_text', type: 'TEXT', expression: 'search_text(name, sku, category)' },
+    { name: 'name_key', type: 'TEXT', expression: 'name_key(name, sku, category, barcode)' },
+    { name: 'search_text', type: 'TEXT', expression: 'search_text(name, sku, category, barcode)' },
   ],
   // No transaction whose outcome is unknown made them.
   change: [{ name: 'batch', type: 'INTEGER', expression: '0' }],
@@ -68,12 +69,12 @@ export function listTables(db: DatabaseSync): readonly Table[] {
 
 /** All tables that a PostgreSQL database gets. Adds the functions that their expressions use. */
 export function listTablesWithDerived(db: DatabaseSync): readonly Table[] {
-  const options = { deterministic: true, directOnly: true };
+  const options = { deterministic: true, directOnly: true, varargs: true };
   for (const [index, name] of ['name_key', 'search_text'].entries()) {
-    db.function(name, options, (productName: unknown, sku: unknown, category: unknown) => {
+    db.function(name, options, (...texts: unknown[]) => {
       // The cast: they are texts of a product.
-      const texts = { name: productName, sku, category } as Parameters<typeof searchTextsOf>[0];
-      return searchTextsOf(texts)[index] ?? '';
+      const [product, sku, category, barcode] = texts as [string, Sku, string, string | null];
+      return searchTextsOf({ name: product, sku, category, barcode })[index] ?? '';
     });
   }
   // The cast: it is a column of ids.

@@ -3,6 +3,7 @@
  * adapter reads the product, allocates a position, and writes the result.
  */
 import type { ChangeType } from '../../domain/catalogue/change.ts';
+import { hasTooManyPairs } from '../../domain/catalogue/metadata.ts';
 import {
   type NewProduct, type Product, SENT_FIELDS, type Sku,
 } from '../../domain/catalogue/product-fields.ts';
@@ -53,10 +54,12 @@ export function describeChange(
  */
 export function mergeImportRow(
   row: ProductRow, mode: ImportMode, before: NewProduct | undefined,
-): NewProduct | 'taken' | 'not_found' | 'incomplete' {
+): NewProduct | 'taken' | 'not_found' | 'incomplete' | 'overfull' {
   if (before && mode === 'create') return 'taken';
   if (!before && mode === 'update') return 'not_found';
-  return completeProduct(row, before ?? row.defaults) ?? 'incomplete';
+  const product = completeProduct(row, before ?? row.defaults);
+  if (!product) return 'incomplete';
+  return hasTooManyPairs(product.metadata) ? 'overfull' : product;
 }
 
 export function skuTaken(sku: Sku): AppError {

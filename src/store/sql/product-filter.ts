@@ -1,8 +1,9 @@
 /** Comparisons of columns with values, which a filter of products makes. */
-import type { ProductFilter } from '../../domain/catalogue/product-query.ts';
+import type { ProductFilter, SortKey } from '../../domain/catalogue/product-query.ts';
 
 /** The columns that filters compare. */
-type FilterColumn = 'sku' | 'category' | 'price_minor' | 'stock' | 'updated_at' | 'position';
+type FilterColumn =
+  | 'sku' | 'barcode' | 'category' | 'price_minor' | 'stock' | 'updated_at' | 'position';
 
 export interface Comparison {
   readonly column: FilterColumn;
@@ -15,10 +16,17 @@ export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** All of a filter, except its text. */
+/** The columns that lists are sorted by. */
+export const SORT_COLUMNS = {
+  id: 'id', name: 'name_key', sku: 'sku', price: 'price_minor', stock: 'stock',
+  updated_at: 'updated_at',
+} as const satisfies Record<SortKey, string>;
+
+/** All of a filter, except its text, archived products and low stock. */
 export function comparisonsOf(filter: ProductFilter): Comparison[] {
   const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
     { column: 'sku', operator: '=', value: filter.sku },
+    { column: 'barcode', operator: '=', value: filter.barcode },
     { column: 'position', operator: '>', value: filter.changedSince },
     { column: 'updated_at', operator: '>=', value: filter.updatedSince },
     { column: 'category', operator: '=', value: filter.category },

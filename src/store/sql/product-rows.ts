@@ -2,6 +2,11 @@
 import { STORED_FIELDS, type StoredProduct } from '../../domain/catalogue/product-fields.ts';
 import type { Row } from './row.ts';
 
+type StoredField = Pick<(typeof STORED_FIELDS)[number], 'member' | 'isFlag'>;
+
+/** The fields that sellers change. */
+export const SENT_COLUMNS = STORED_FIELDS.filter(({ isSent }) => isSent);
+
 /** The columns of a product, in the order of a `ProductRow`. */
 export const PRODUCT_COLUMNS: readonly string[] = STORED_FIELDS.map(({ column }) => column);
 
@@ -18,13 +23,15 @@ export function decodeProduct<Owner extends object>(
   // Any object can be written by name.
   const product = { ...owner } as Record<string, unknown>;
   let index = 0;
-  for (const { member, column, isText } of STORED_FIELDS) {
+  for (const { member, column, isText, isFlag } of STORED_FIELDS) {
     const value = row[index];
     index += 1;
-    if (typeof value !== (isText ? 'string' : 'number') && value !== null) {
+    if (value === null) continue; // an optional member without a value
+    if (typeof value !== (isText ? 'string' : 'number')) {
       throw new TypeError(`Column ${column} has another type.`);
     }
-    product[member] = value;
+    if (!isFlag) product[member] = value;
+    else if (value === 1) product[member] = true;
   }
   // The columns match the types of the members.
   return product as unknown as Owner & StoredProduct;
@@ -32,5 +39,14 @@ export function decodeProduct<Owner extends object>(
 
 /** The values to write to `PRODUCT_COLUMNS`. */
 export function encodeProduct(product: StoredProduct): (string | number | null)[] {
-  return STORED_FIELDS.map(({ member }) => product[member] ?? null);
+  return STORED_FIELDS.map((field) => encodeMember(product, field));
+}
+
+/** The value to write to the column of a field. */
+export function encodeMember(
+  product: StoredProduct, { member, isFlag }: StoredField,
+): string | number | null {
+  const value = product[member] ?? null;
+  if (isFlag) return Number(value === true);
+  return value as string | number | null; // only flags are other values
 }

@@ -56,14 +56,14 @@ export function makeNewProduct(
   return parseNewProduct({ ...ordinary, sku: `SKU-${products}`, ...members }, currency);
 }
 
-/** Every page of a list, the last one included. */
+/** Every page of the list of all products, the last one included. */
 export async function readPages(
   store: Store, sellerId: SellerId, limit: number,
 ): Promise<ProductPage[]> {
   const pages: ProductPage[] = [];
   let after: ProductId | undefined;
   for (;;) {
-    const page = await store.listProducts(sellerId, { after, limit });
+    const page = await store.listProducts(sellerId, { after, limit, archived: 'any' });
     pages.push(page);
     if (!page.hasMore) return pages;
     after = page.products.at(-1)?.id;

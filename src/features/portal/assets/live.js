@@ -5,7 +5,8 @@
  */
 
 /**
- * @typedef {{ name: string, category: string, sku: string, price: number, stock: number }} Product
+ * @typedef {{ name: string, category: string, sku: string, price: number, stock: number,
+ *   low_stock?: number }} Product
  * @typedef {{ position: number, type: string, product_id: string, at: string,
  *   data: Product & { after: number } }} Change
  */
@@ -93,7 +94,10 @@ function makeWriter(root) {
         const member = element.dataset['live'] ?? '';
         if (element instanceof HTMLInputElement) element.value = texts[member] ?? element.value;
         else if (element instanceof HTMLTimeElement) showTime(element, at, times);
-        else if (member === 'level') showLevel(element, type, stock, Number(lowStock));
+        else if (member === 'level') {
+          if (type === 'updated') setThreshold(element, data.low_stock);
+          showLevel(element, type, stock, Number(element.dataset['lowStock'] ?? lowStock));
+        }
         else if (texts[member] !== undefined) replaceText(element, texts[member]);
       }
       product.classList.toggle('gone', type === 'deleted');
@@ -122,6 +126,16 @@ function replaceText(element, text) {
   element.textContent = text;
   element.classList.add('changed');
   setTimeout(() => element.classList.remove('changed'), MARKED_MS);
+}
+
+/**
+ * The product's own low-stock threshold.
+ * @param {HTMLElement} element
+ * @param {number | undefined} lowStock
+ */
+function setThreshold(element, lowStock) {
+  if (lowStock === undefined) delete element.dataset['lowStock'];
+  else element.dataset['lowStock'] = String(lowStock);
 }
 
 /**

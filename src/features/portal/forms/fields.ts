@@ -9,6 +9,7 @@ import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
 import { accountField } from './draft.ts';
 import { type FormState, hiddenField, initialState } from './form.ts';
+import { renderPairs } from './pairs.ts';
 
 interface LabelledField {
   readonly name: string;
@@ -42,6 +43,12 @@ interface TextAreaField extends LabelledField {
   readonly rows: number;
 }
 
+/** Rows of a name and a value each. */
+interface PairsField extends LabelledField {
+  readonly control: 'pairs';
+  readonly rowsLimit: number;
+}
+
 interface ChoiceField extends LabelledField {
   readonly control: 'select' | 'checkboxes' | 'radio';
   readonly choices: readonly Choice<Content>[];
@@ -52,7 +59,7 @@ export interface Choice<Label extends Content = string> {
   readonly label: Label;
 }
 
-export type Field = InputField | TextAreaField | ChoiceField;
+export type Field = InputField | TextAreaField | PairsField | ChoiceField;
 
 /** A POST form with its CSRF token. */
 export function postForm(
@@ -78,10 +85,11 @@ function renderField(field: Field, { form, errors }: FormState): Html {
     .filter(Boolean).join(' ');
   const described = html` id="${id}"${error !== undefined && html` aria-invalid="true"`}${
     noteIds !== '' && html` aria-describedby="${noteIds}"`}`;
-  const control = renderControl(field, described, form.size === 0 ? [initial] : form.getAll(name));
+  const control = field.control === 'pairs' ? renderPairs(field, form)
+    : renderControl(field, described, form.size === 0 ? [initial] : form.getAll(name));
   const notes = html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
     ${error !== undefined && html`<p class="fault" id="${id}-fault">${error}</p>`}`;
-  if (field.control === 'checkboxes' || field.control === 'radio') {
+  if (['checkboxes', 'radio', 'pairs'].includes(field.control ?? '')) {
     return html`<fieldset class="field"${described}>
       <legend>${label}</legend>${control}${notes}</fieldset>`;
   }
@@ -90,7 +98,9 @@ function renderField(field: Field, { form, errors }: FormState): Html {
     isPassword ? revealable(id, label, control) : control}${notes}</div>`;
 }
 
-function renderControl(field: Field, described: Html, values: readonly string[]): Html {
+function renderControl(
+  field: Exclude<Field, PairsField>, described: Html, values: readonly string[],
+): Html {
   const { name } = field;
   const [value = ''] = values;
   switch (field.control) {

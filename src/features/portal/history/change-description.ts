@@ -53,6 +53,9 @@ function compare(
   const changed = SENT_FIELDS.filter(({ name, member }) =>
     name !== 'stock' && (before[member] ?? null) !== (after[member] ?? null));
   return changed.map((field) => {
+    // Long texts and pairs would hide the other changes.
+    if (field.kind === 'paragraphs' || field.kind === 'pairs') return html`${field.label} changed`;
+    if (field.kind === 'flag') return html`${after[field.member] ? field.label : 'Restored'}`;
     const limitBytes = field.name === 'name' ? nameBytes : TEXT_BYTES;
     const [was, is] = [before, after].map((product) =>
       html`<bdi>${shorten(formatField(format, field, product), limitBytes)}</bdi>`);

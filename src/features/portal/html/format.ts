@@ -1,5 +1,6 @@
 /** Formats numbers, money and times in a seller's locale and time zone. */
 import type { Account } from '../../../domain/access/account.ts';
+import { readMetadata } from '../../../domain/catalogue/metadata.ts';
 import type { NewProduct, SentField } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
@@ -11,12 +12,20 @@ export type Format = ReturnType<typeof makeFormat>;
 export function formatField(
   format: Format, { member, kind }: SentField, product: NewProduct,
 ): string {
-  const value = product[member] ?? '';
+  const value = product[member] ?? undefined;
+  if (value === undefined) return '–';
   switch (kind) {
-    case 'text': return String(value);
+    case 'text': case 'paragraphs': return String(value);
+    case 'pairs': return formatPairs(product.metadata);
+    case 'flag': return 'Yes';
     case 'price': return format.money(Number(value));
     case 'quantity': return format.number(Number(value));
   }
+}
+
+/** Such as `erp_id: 10473, supplier: Acme`. */
+function formatPairs(metadata: NewProduct['metadata']): string {
+  return [...readMetadata(metadata)].map(([name, text]) => `${name}: ${text}`).join(', ');
 }
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;

@@ -4,6 +4,7 @@
  * product's id in `data-product`.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { PageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
@@ -26,8 +27,12 @@ export function showOnChange(types: readonly ChangeType[], content: Content): Ht
 }
 
 /** A tag for low or sold-out stock; empty otherwise. */
-export function stockLevel(stock: number, { account }: PageRequest): Content {
+export function stockLevel(
+  { stock, lowStock }: Pick<Product, 'stock' | 'lowStock'>, { account }: PageRequest,
+): Content {
   const [tag, text] = stock === 0 ? ['bad', 'sold out']
-    : stock <= account.lowStock ? ['low', 'low'] : ['', ''];
-  return html`<span data-live="level"${tag !== '' && html` class="tag ${tag}"`}>${text}</span>`;
+    : stock <= (lowStock ?? account.lowStock) ? ['low', 'low'] : ['', ''];
+  const own = typeof lowStock === 'number' && html` data-low-stock="${lowStock}"`;
+  return html`<span data-live="level"${own}${
+    tag !== '' && html` class="tag ${tag}"`}>${text}</span>`;
 }

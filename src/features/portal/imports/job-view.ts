@@ -183,7 +183,8 @@ export function countRows(format: Format, rows: number): string {
 export function compareProducts(
   format: Format, before: NewProduct, after: NewProduct,
 ): (readonly [name: string, before: Html, after: Html])[] {
-  return SENT_FIELDS.filter(({ member }) => before[member] !== after[member]).map((field) => [
+  return SENT_FIELDS.filter(({ member }) =>
+    (before[member] ?? null) !== (after[member] ?? null)).map((field) => [
     field.name,
     html`<del>${limit(formatField(format, field, before))}</del>`,
     html`<ins>${limit(formatField(format, field, after))}</ins>`,

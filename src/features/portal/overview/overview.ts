@@ -60,7 +60,7 @@ async function readCatalogueStats(
       store.readTotals(sellerId, position),
       store.countLowStock(sellerId, { stockMax, limit: LOW_STOCK_COUNT_LIMIT }, position),
       store.searchProducts(sellerId, {
-        filter: { stockMax }, sort: { by: 'stock', isDescending: false },
+        filter: { lowStock: stockMax }, sort: { by: 'stock', isDescending: false },
         after: undefined, limit: LOW_STOCK_SHOWN,
       }, position),
     ]);
@@ -119,8 +119,9 @@ function renderLowStock(request: PageRequest, { low, lowCount }: CatalogueStats)
         format.number(product.stock)}</span>`,
       html`<code>${product.sku}</code>`,
     ]),
-    empty: html`<p>No products with a stock of ${format.number(account.lowStock)} or less.
-      ${request.may('editor') && html`Change this threshold in the
+    empty: html`<p>No products with low stock: ${format.number(account.lowStock)} or less, unless a
+      product has its own threshold.
+      ${request.may('editor') && html`Change this one in the
         <a href="${link('/account/shop')}">shop settings</a>.`}</p>`,
   })}
     ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">

@@ -1,6 +1,6 @@
 /** Exports all products, or the products that match a search, in the API's export formats. */
 import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
-import { exportProducts } from '../../../api/products/product-list.ts';
+import { exportProducts, withArchived } from '../../../api/products/product-list.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { type Choice, renderFields } from '../forms/fields.ts';
@@ -19,7 +19,8 @@ const FORMATS: readonly Choice[] = [
 /** GET /portal/export: 200, 400, 503 */
 export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId }, position, openStream } = request;
-  const { list, state: { errors } } = readSearch(request, portal);
+  const { list: found, state: { errors } } = readSearch(request, portal);
+  const list = query.has('archived') ? found : withArchived(found);
   return replyExport(portal, 'products', query, errors, (mediaType) => {
     const caller = { sellerId, position };
     return exportProducts(portal.store, { caller, list, mediaType, openStream });

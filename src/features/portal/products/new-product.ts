@@ -1,6 +1,6 @@
 /** Creates a product, also from an edit of a product that someone else deleted. */
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
-import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { didChange } from '../history/undo.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
@@ -9,15 +9,15 @@ import { alert } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { describeFields, readProduct } from './product-form.ts';
+import { CREATED_FIELDS, describeFields, inputNames, readProduct } from './product-form.ts';
 import { pathOf } from './product-path.ts';
 
 /** GET /portal/products/new: 200. POST: 303, 400, 409, 422 */
 export const newProductForm = defineForm<NewProduct>({
-  fields: SENT_FIELDS,
+  fields: inputNames(CREATED_FIELDS).map((name) => ({ name, label: name })),
   render: (request, portal, state) => renderForm(request, portal, state),
   read: (form, errors, request) =>
-    readProduct(form, errors, request, { fields: SENT_FIELDS, parse: parseNewProduct }),
+    readProduct(form, errors, request, { fields: CREATED_FIELDS, parse: parseNewProduct }),
   async save(product, request, portal, { form }) {
     const write = toWriteContext(request, form);
     const { id, position } = await portal.store.createProduct(write, product);
@@ -44,6 +44,6 @@ function renderForm(
 ): Reply {
   return renderFormPage(request, portal, {
     ...page, action: '/products/new', cancel: '/products', submit: 'Create product',
-    fields: describeFields(request, SENT_FIELDS), hidden: nonceField(),
+    fields: describeFields(request, CREATED_FIELDS), hidden: nonceField(),
   }, state);
 }

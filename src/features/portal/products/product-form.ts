@@ -10,28 +10,39 @@ import { AppError } from '../../../domain/error.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import type { Field } from '../forms/fields.ts';
 import { fieldErrorsFrom, type Form } from '../forms/form.ts';
+import { hasPairs, pairInputs, parsePairs } from '../forms/pairs.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
 import type { Format } from '../html/format.ts';
 import type { PageRequest } from '../route.ts';
 
-/** The values that the edit form changes. Stock has its own forms. */
-export type EditedValues = Omit<NewProduct, 'stock'>;
+/** The values that the edit form changes. Stock has its own forms, and archiving its button. */
+export type EditedValues = Omit<NewProduct, 'stock' | 'archived'>;
 
 export interface EditedField extends SentField {
-  readonly name: Exclude<SentFieldName, 'stock'>;
+  readonly name: Exclude<SentFieldName, 'stock' | 'archived'>;
   readonly member: keyof EditedValues;
 }
 
+/** The fields of a new product. */
+export const CREATED_FIELDS = SENT_FIELDS.filter(({ kind }) => kind !== 'flag');
 export const EDITED_FIELDS =
-  SENT_FIELDS.filter((field): field is EditedField => field.name !== 'stock');
+  CREATED_FIELDS.filter((field): field is EditedField => field.name !== 'stock');
+
+/** The names of a form's inputs, which a draft keeps. */
+export function inputNames(fields: readonly SentField[]): readonly string[] {
+  return fields.flatMap(({ name, kind }) =>
+    (kind === 'pairs' ? [name, ...pairInputs(name)] : [name]));
+}
 
 /** Form fields, with hints in the seller's currency. */
 export function describeFields(
-  { account: { currency: { code, decimals } } }: PageRequest, fields: readonly SentField[],
+  { account: { currency: { code, decimals }, lowStock }, format }: PageRequest,
+  fields: readonly SentField[],
 ): readonly Field[] {
   const example = decimals === 0 ? '1200' : `${12.5.toFixed(decimals)} or ${
     12.5.toFixed(decimals).replace('.', ',')}`;
-  return fields.map(({ name, kind, label, isRequired, schema }) => {
+  return fields.map(({ name, kind, label: short, isRequired, schema }): Field => {
+    const label = isRequired ? short : `${short} (optional)`;
     switch (kind) {
       // Browsers count UTF-16 code units, of which a character has one or two.
       case 'text': return { name, label, isRequired, maxLength: 2 * Number(schema['maxLength']) };
@@ -39,7 +50,18 @@ export function describeFields(
         name, label: `${label} in ${code}`, isRequired, inputMode: 'decimal',
         hint: `For example ${example}, without a thousands separator.`,
       };
-      case 'quantity': return { name, label, isRequired, inputMode: 'numeric', initial: '0' };
+      case 'quantity': return {
+        name, label, isRequired, inputMode: 'numeric',
+        ...(isRequired ? { initial: '0' }
+          : { hint: `If blank, the shop's applies: ${format.number(lowStock)}.` }),
+      };
+      case 'paragraphs': return { name, label, control: 'textarea', rows: 6 };
+      case 'pairs': return {
+        name, label, control: 'pairs', rowsLimit: Number(schema['maxProperties']),
+        hint: 'Names and values, such as ids in other systems. Empty a row to remove it. After '
+          + 'saving, there are rows for more.',
+      };
+      case 'flag': return { name, label, control: 'checkboxes', choices: [] };
     }
   });
 }
@@ -49,6 +71,7 @@ export function toText(
   { kind, member }: EditedField, values: EditedValues, { amount }: Format,
 ): string {
   const value = values[member] ?? '';
+  if (value === '') return '';
   return kind === 'price' ? amount(Number(value)) : String(value);
 }
 
@@ -70,11 +93,12 @@ export function readProduct<Value>(
 ): Value | undefined {
   const members: Record<string, unknown> = {};
   for (const { name, member, kind, isRequired } of fields) {
-    if (base && !form.has(name)) continue;
-    const text = form.getTrimmed(name);
+    if (base && !hasPairs(form, name)) continue;
+    const text = form.getTrimmed(name).replaceAll('\r\n', '\n');
     const was = base?.[member];
     // Keep white space around a text from the API, unless the user enters another text.
-    const parsed = text === '' && !isRequired ? { value: null }
+    const parsed = kind === 'pairs' ? parsePairs(form, name)
+      : text === '' && !isRequired ? { value: null }
       : typeof was === 'string' && was.trim() === text ? { value: was }
         : parseText(text, kind, currency, format);
     if ('value' in parsed) members[name] = parsed.value;
@@ -94,10 +118,11 @@ export function readProduct<Value>(
 }
 
 function parseText(
-  text: string, kind: SentField['kind'], currency: Currency, { decimalMark }: Format,
+  text: string, kind: Exclude<SentField['kind'], 'pairs'>, currency: Currency,
+  { decimalMark }: Format,
 ): ParseResult<string | number> {
   switch (kind) {
-    case 'text': return { value: text };
+    case 'text': case 'paragraphs': case 'flag': return { value: text };
     case 'price': return parseTypedPrice(text, currency, decimalMark);
     case 'quantity': return parseTypedWhole(text);
   }

@@ -17,6 +17,7 @@ import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
+import { archivedTag } from './product-details.ts';
 import { pathOf } from './product-path.ts';
 import {
   listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,
@@ -127,8 +128,9 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
   const cut = (text: string, limitBytes: number): string =>
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
-    html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`,
-    html`${stockLevel(stock, request)}
+    html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>
+      ${archivedTag(product)}`,
+    html`${stockLevel(product, request)}
       <span data-live="stock">${format.number(stock)}</span>`,
     format.money(priceMinor),
     shorten(sku, SKU_BYTES),
@@ -138,15 +140,19 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
 }
 
 function renderEmpty(
-  { link, base, may }: PageRequest, portal: Portal, { isFiltered, start }: ProductSearch,
+  { link, base, may, position }: PageRequest, portal: Portal,
+  { isFiltered, start }: ProductSearch,
 ): Html {
   if (start !== undefined) return html`<p>No more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }
-  if (!may('editor')) return html`<h2>No products yet</h2>`;
+  const heading = html`<h2>No products${position === 0 && ' yet'}</h2>
+    ${position > 0 && html`<p><a href="${link('/products?archived=true')}">
+      View archived products</a></p>`}`;
+  if (!may('editor')) return heading;
   const creation = findRoute(portal, 'createProduct');
-  return html`<h2>No products yet</h2>
+  return html`${heading}
     <p class="row middle centre">
       <a class="button primary" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>

@@ -29,7 +29,8 @@ export function mergeProduct(
 ): ReadonlyMap<EditedField, Outcome> {
   const decide = (field: EditedField): Outcome => {
     const { member } = field;
-    const [was, now, typed] = [base?.[member], theirs[member], mine[member]];
+    const [was, now, typed] = [base?.[member], theirs[member], mine[member]]
+      .map((value) => value ?? null);
     if (typed === now) return 'theirs';
     // A choice between two versions is void once either of them changes.
     if (choices.has(field)) return (was === now && choices.get(field)) || 'collision';
@@ -38,6 +39,8 @@ export function mergeProduct(
   };
   return new Map(EDITED_FIELDS.map((field) => [field, decide(field)]));
 }
+
+const NUMBERS: ReadonlySet<EditedField['kind']> = new Set(['price', 'quantity']);
 
 /** The hidden field's text. */
 export function formatBase(values: EditedValues): string {
@@ -53,7 +56,7 @@ export function parseBase(text: string): MergeBase | undefined {
     const values: unknown = JSON.parse(text);
     if (!Array.isArray(values)) return undefined;
     const isValid = EDITED_FIELDS.every(({ kind, isRequired }, index) =>
-      typeof values[index] === (kind === 'text' ? 'string' : 'number')
+      typeof values[index] === (NUMBERS.has(kind) ? 'number' : 'string')
       || (!isRequired && (values[index] ?? null) === null));
     if (!isValid) return undefined;
     // The cast: EDITED_FIELDS has every member.

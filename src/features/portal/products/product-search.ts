@@ -39,6 +39,11 @@ const SORTS: readonly Choice[] = [
   { value: 'updated_at', label: 'Least recently updated' },
 ];
 
+const ARCHIVED: readonly Choice[] = [
+  { value: '', label: 'No' }, { value: 'true', label: 'Only archived' },
+  { value: 'any', label: 'All' },
+];
+
 /** Search form fields. `maxLength` is in UTF-16 code units, up to two per code point. */
 export function searchFields({ account: { lowStock } }: PageRequest): readonly Field[] {
   return [
@@ -47,12 +52,13 @@ export function searchFields({ account: { lowStock } }: PageRequest): readonly F
     {
       name: 'stock', label: 'Stock', control: 'select', choices: [
         { value: '', label: 'All' },
-        { value: 'low', label: `Low: ${lowStock} or less` },
+        { value: 'low', label: `Low: in general ${lowStock} or less` },
         { value: 'out', label: 'Sold out' },
       ],
     },
     { name: 'price_min', label: 'Price from', inputMode: 'decimal' },
     { name: 'price_max', label: 'Price to', inputMode: 'decimal' },
+    { name: 'archived', label: 'Archived', control: 'select', choices: ARCHIVED },
     { name: 'sort', label: 'Sort by', control: 'select', choices: SORTS },
   ];
 }
@@ -61,10 +67,12 @@ export function readSearch(request: PageRequest, portal: Portal): ProductSearch 
   const form = readFilters(request.query, searchFields(request));
   const errors = new Map<string, string>();
   const parameters = translate(request, form, errors);
-  const list = parseValid(parameters, request, errors);
+  const valid = parseValid(parameters, request, errors);
+  const list = form.get('stock') === 'low' ? withLowStock(request, valid) : valid;
   const scope = cursorScope(request.account.sellerId, list);
   const start = readStart<KeysetAnchor>(request, portal, scope, errors);
-  const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
+  const isFiltered = form.get('stock') === 'low'
+    || [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
   return { list, scope, state: filterState(form, errors), isFiltered, start };
 }
 
@@ -128,6 +136,11 @@ export function listPath(list: URLSearchParams): string {
   return list.size > 0 ? `/products?${list}` : '/products';
 }
 
+/** The API has no such filter: it depends on the thresholds of the products and the shop. */
+function withLowStock({ account: { lowStock } }: PageRequest, list: ListQuery): ListQuery {
+  return { ...list, filter: { ...list.filter, lowStock }, isPlain: false };
+}
+
 /** Translates the form to the API's query parameters. */
 function translate(
   { account, format }: PageRequest, form: Form, errors: Map<string, string>,
@@ -140,8 +153,8 @@ function translate(
       else errors.set(field, parsed.error.detail);
     } else if (field !== 'stock') {
       parameters.set(field, text);
-    } else if (text === 'out' || text === 'low') {
-      parameters.set('stock_max', text === 'out' ? '0' : String(account.lowStock));
+    } else if (text === 'out') {
+      parameters.set('stock_max', '0');
     }
   }
   return parameters;

@@ -17,6 +17,7 @@ import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { describeFields, EDITED_FIELDS, type EditedValues, toText } from './product-form.ts';
+import { archivedTag, archiveForm, listOptionalFacts } from './product-details.ts';
 import { formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
@@ -43,7 +44,8 @@ export async function renderProduct(
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(request, portal, {
     title: product.name,
-    heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
+    heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>
+      ${archivedTag(product)}`,
     status: statusOf(state),
     content: followChanges(request, Math.max(request.position, product.position), html`
       ${!rejected && [
@@ -56,8 +58,8 @@ export async function renderProduct(
         <section class="card" aria-label="Details">
           ${facts(listFacts(request, product))}
           ${details(facts(listDetails(request, product)))}
-          ${request.may('editor') && html`<p class="actions"><a class="button danger"
-            href="${request.link(`${pathOf(product)}/delete`)}">Delete</a></p>`}
+          ${request.may('editor') && archiveForm(request, product, html`<a class="button danger"
+            href="${request.link(`${pathOf(product)}/delete`)}">Delete</a>`)}
         </section>
         ${renderCards(request, portal, product, ledger, fields, state)}
         <section id="movements" aria-labelledby="movements-title">
@@ -92,7 +94,8 @@ export function listFacts(request: PageRequest, product: Product): Facts {
     ['SKU', html`<bdi data-live="sku">${sku}</bdi>`],
     ['Category', html`<bdi data-live="category">${category}</bdi>`],
     ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
-    ['Stock', html`${number} ${stockLevel(stock, request)}`],
+    ['Stock', html`${number} ${stockLevel(product, request)}`],
+    ...listOptionalFacts(request, product),
     ['Created', format.timeElement(createdAt)],
     ['Updated', format.timeElement(updatedAt, 'updated_at')],
     ['ID', html`<code>${formatProductId(sellerId, id)}</code>`],
@@ -117,7 +120,10 @@ function renderCards(
     plot ?? html`<p class="quiet">No stock movements yet.</p>`);
   if (!request.may('editor')) return overTime;
   const form = fillIn(request, product, product);
-  for (const [name, value] of state.form) form.set(name, value);
+  for (const name of new Set(state.form.keys())) {
+    form.delete(name);
+    for (const value of state.form.getAll(name)) form.append(name, value);
+  }
   return html`<div class="columns">
     <div>
       ${overTime}

@@ -1,4 +1,5 @@
 /** One product: shows, edits and deletes it. */
+import { replaceMetadata } from '../../../domain/catalogue/metadata.ts';
 import { parseProductPatch } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -17,7 +18,7 @@ import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import { renderGoneProduct } from './new-product.ts';
 import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
-import { EDITED_FIELDS, readProduct } from './product-form.ts';
+import { EDITED_FIELDS, inputNames, readProduct } from './product-form.ts';
 import { mergeProduct, parseBase, type SubmittedEdit } from './product-merge.ts';
 import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
 import { fillIn, listFacts, renderProduct } from './product-view.ts';
@@ -41,7 +42,7 @@ export async function editProduct(
 }
 
 export const editDraft: DraftRoute = {
-  fields: ['base', ...EDITED_FIELDS.map(({ name }) => name), ...CHOICE_FIELDS],
+  fields: ['base', ...inputNames(EDITED_FIELDS), ...CHOICE_FIELDS],
   async show(request, portal, form) {
     const product = await findProduct(request, portal);
     if (!product) return renderGoneProduct(request, portal, form);
@@ -85,7 +86,8 @@ async function saveEdit(
     return redirect(request.link(pathOf(product), query));
   };
   const changes = Object.fromEntries(outcomes.filter(([, outcome]) => outcome === 'mine')
-    .map(([{ member }]) => [member, edit.mine[member]]));
+    .map(([{ member }]) => [member, member === 'metadata'
+      ? replaceMetadata(product.metadata, edit.mine.metadata) : edit.mine[member]]));
   // Nothing to save, as after a double click.
   if (Object.keys(changes).length === 0) {
     return showSaved(new URLSearchParams(kept.length === 0 ? { done: 'saved' } : {}));

@@ -1,11 +1,11 @@
 /** Reads of products by id, by SKU and in creation order: one statement each. */
 import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import { BY_ID } from '../../../domain/catalogue/product-query.ts';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ProductPage } from '../../catalogue-store.ts';
+import type { ProductPage, ProductPageQuery } from '../../catalogue-store.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency } from '../../sql/row.ts';
-import type { PageQuery } from '../../write.ts';
 import { searchProducts } from '../search/product-search.ts';
 import type { Query } from '../sql.ts';
 
@@ -43,10 +43,10 @@ export function productReads(query: Query) {
       return new Map((await find(FIND_BY_SKU, sellerId, skus)).map((one) => [one.sku, one]));
     },
     async listProducts(
-      sellerId: SellerId, { after: id, limit }: PageQuery<ProductId>,
+      sellerId: SellerId, { after: id, limit, archived }: ProductPageQuery,
     ): Promise<ProductPage> {
       const after = id === undefined ? undefined : { key: id, id };
-      const search = { filter: {}, sort: { by: 'id', isDescending: false }, after, limit } as const;
+      const search = { filter: { archived }, sort: BY_ID, after, limit };
       return searchProducts(query, sellerId, search, 0);
     },
   };

@@ -4,7 +4,7 @@
  * the seller is disabled, the new position is NULL, which fails the statement and with it the whole
  * pipeline.
  */
-import { type Product, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
+import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { searchTextsOf } from '../../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -12,7 +12,7 @@ import { timeAfter } from '../../rules/history.ts';
 import type { MovedSeller } from '../../rules/mutations/position-allocator.ts';
 import { encodeChange } from '../../sql/history/changes.ts';
 import { encodeImport } from '../../sql/history/import-queries.ts';
-import { encodeProduct } from '../../sql/product-rows.ts';
+import { encodeMember, encodeProduct } from '../../sql/product-rows.ts';
 import type { Statement } from '../wire/statement-run.ts';
 import type { LoadedSeller } from '../../rules/working-set/loaded-seller.ts';
 import type { StoredLevel } from '../../rules/working-set/loaded-levels.ts';
@@ -42,19 +42,16 @@ const UPDATE_LEVELS = `
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
     AS u (id, stock, position, updated_at)
   WHERE p.seller_id = $1 AND p.id = u.id`;
-const UPDATED_FIELDS = [
-  ...SENT_FIELDS.map(({ member, column, kind }) =>
-    ({ member, column, type: kind === 'text' ? 'text' : 'bigint' } as const)),
-  { member: 'position', column: 'position', type: 'bigint' },
-  { member: 'updatedAt', column: 'updated_at', type: 'bigint' },
-] as const;
+const UPDATED_FIELDS = STORED_FIELDS.filter(({ member, isSent }) =>
+  isSent || member === 'position' || member === 'updatedAt');
 const UPDATE_PRODUCTS = `
   UPDATE product AS p
   SET ${UPDATED_FIELDS.map(({ column }) => `${column} = u.${column}`).join(', ')},
     snapshot_position = coalesce(u.snapshot_position, p.snapshot_position),
     name_key = u.name_key, search_text = u.search_text
   FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[],
-    ${UPDATED_FIELDS.map(({ type }, index) => `$${index + 6}::${type}[]`).join(', ')})
+    ${UPDATED_FIELDS.map(({ isText }, index) =>
+    `$${index + 6}::${isText ? 'text' : 'bigint'}[]`).join(', ')})
     AS u (id, snapshot_position, name_key, search_text,
       ${UPDATED_FIELDS.map(({ column }) => column).join(', ')})
   WHERE p.seller_id = $1 AND p.id = u.id`;
@@ -138,16 +135,15 @@ function writeProducts(
 }
 
 function updateProducts(sellerId: SellerId, updated: readonly WrittenProduct[]): Statement {
-  const read = (member: keyof Product) => updated.map(({ product }) =>
-    // The cast: these members are texts and numbers.
-    (product[member] ?? null) as string | number | null);
   const texts = updated.map(({ product }) => searchTextsOf(product));
   return {
     text: UPDATE_PRODUCTS,
     values: [
-      sellerId, read('id'), updated.map(({ snapshotPosition }) => snapshotPosition ?? null),
+      sellerId, updated.map(({ product }) => product.id),
+      updated.map(({ snapshotPosition }) => snapshotPosition ?? null),
       texts.map(([nameKey]) => nameKey), texts.map(([, text]) => text),
-      ...UPDATED_FIELDS.map(({ member }) => read(member)),
+      ...UPDATED_FIELDS.map((field) =>
+        updated.map(({ product }) => encodeMember(product, field))),
     ],
   };
 }

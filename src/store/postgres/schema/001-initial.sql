@@ -31,7 +31,12 @@ CREATE TABLE product (
   created_at        bigint NOT NULL CHECK (created_at >= 0),
   updated_at        bigint NOT NULL CHECK (updated_at >= 0),
   snapshot_position bigint NOT NULL CHECK (snapshot_position > 0),
-  -- For sorting and searching, without case and accents: the name; and name, SKU and category.
+  barcode           text   COLLATE "C" CHECK (length(barcode) BETWEEN 8 AND 14),
+  description       text   CHECK (length(description) BETWEEN 1 AND 5000),
+  metadata          text   CHECK (length(metadata) BETWEEN 2 AND 22000),
+  low_stock         bigint CHECK (low_stock BETWEEN 0 AND 1000000000),
+  archived          bigint NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)),
+  -- For sorting, and the lines that are searched, without case and accents (searchTextsOf).
   name_key          text   NOT NULL COLLATE "C",
   search_text       text   NOT NULL COLLATE "C",
   PRIMARY KEY (seller_id, id),
@@ -42,6 +47,8 @@ CREATE TABLE product (
 WITH (fillfactor = 85);
 
 -- Columns that stock changes alter have no index, so that they write no index entries.
+CREATE INDEX product_archived ON product (seller_id, archived, id);
+CREATE INDEX product_barcode ON product (seller_id, barcode) WHERE barcode IS NOT NULL;
 CREATE INDEX product_name ON product (seller_id, name_key, id);
 CREATE INDEX product_category ON product (seller_id, category, id);
 CREATE INDEX product_price ON product (seller_id, price_minor, id);

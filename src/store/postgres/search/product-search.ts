@@ -4,22 +4,17 @@
  * extension pg_trgm.
  */
 import {
-  type ProductFilter, type ProductQuery, searchTermsOf, type SortKey,
+  type ProductFilter, type ProductQuery, searchTermsOf,
 } from '../../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/row.ts';
-import { comparisonsOf, likePattern } from '../../sql/product-filter.ts';
+import { comparisonsOf, likePattern, SORT_COLUMNS } from '../../sql/product-filter.ts';
 import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';
-
-const SORT_COLUMNS = {
-  id: 'id', name: 'name_key', sku: 'sku', price: 'price_minor', stock: 'stock',
-  updated_at: 'updated_at',
-} as const satisfies Record<SortKey, string>;
 
 /** Changes that are read to find the products that they changed; beyond it, all are compared. */
 const RECENT_CHANGES = 10_000;
@@ -74,8 +69,10 @@ export async function countProducts(
 function conditionsOf(
   filter: ProductFilter, position: number, bind: (value: Value) => string,
 ): string[] {
-  const { q, changedSince } = filter;
+  const { q, changedSince, archived, lowStock } = filter;
   return [
+    ...(archived === 'any' ? [] : [`p.archived = ${Number(archived === true)}`]),
+    ...(lowStock === undefined ? [] : [`p.stock <= coalesce(p.low_stock, ${bind(lowStock)})`]),
     ...comparisonsOf(filter).map(({ column, operator, value }) =>
       `p.${column} ${operator} ${bind(value)}`),
     // No index orders products by position. The history has the last change of each.

@@ -19,10 +19,7 @@ const READ_TOTALS = `
   SELECT (SELECT position FROM seller WHERE id = $1) AS position, count(*) AS products,
     coalesce(sum(p.stock), 0)::text AS units,
     coalesce(sum(p.stock::numeric * p.price_minor), 0)::text AS value_minor
-  FROM product AS p WHERE p.seller_id = $1`;
-const COUNT_LOW_STOCK = `
-  SELECT count(*) AS products FROM (
-    SELECT FROM product WHERE seller_id = $1 AND stock <= $2 LIMIT $3) AS low`;
+  FROM product AS p WHERE p.seller_id = $1 AND p.archived = 0`;
 
 /** @param exports Not the pool of requests: a copy has a connection for seconds. */
 export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'listCategories'> {
@@ -39,8 +36,8 @@ export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'l
         valueMinor: BigInt(readText(row, 'value_minor')),
       };
     },
-    countLowStock: async (sellerId, { stockMax, limit }) =>
-      readInteger((await query(COUNT_LOW_STOCK, sellerId, stockMax, limit))[0] ?? {}, 'products'),
+    countLowStock: async (sellerId, { stockMax, limit }) => Math.min(
+      limit, (await countProducts(query, sellerId, { lowStock: stockMax }, 0)).count),
     exportProducts: prepareSpooledExports((sellerId, exported, position, add) =>
       exports.use((connection) =>
         copyPages(queryOf(connection), sellerId, exported, position, add))

@@ -2,7 +2,7 @@
  * The mutation that edits or deletes many products: a part of a bulk edit. Each product is written
  * only if it still has the values that its edit expects, so no change of others is lost unseen.
  */
-import { isSameProduct } from '../../../domain/catalogue/product.ts';
+import { applyPatch, isSameProduct } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { EditedProducts, EditEffect, ProductEdit } from '../../catalogue-store.ts';
 import type { ChangeActor } from '../history.ts';
@@ -30,7 +30,7 @@ export function editMutations(
         by: ChangeActor, before: Product | undefined, { expected, patch }: ProductEdit,
       ): EditEffect => {
         if (!before) return 'not_found';
-        const to = patch && { ...before, ...patch };
+        const to = patch && applyPatch(before, patch);
         if (to && isSameProduct(before, to)) return 'unchanged';
         if (!hasValues(before, expected)) return 'conflict';
         if (to) update(by, before, to, at, reason);

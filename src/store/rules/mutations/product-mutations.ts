@@ -8,7 +8,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
 import {
-  formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
+  applyPatch, formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
 import type {
@@ -82,7 +82,7 @@ export function productMutations(
     ): WrittenProduct {
       const before = getProduct(actor, target);
       assertPrecondition(precondition, before.position);
-      return update(actor, before, { ...before, ...patch }, at);
+      return update(actor, before, applyPatch(before, patch), at);
     },
     deleteProduct(
       { actor, target, precondition }: Input<'actor' | 'target' | 'precondition'>, at: number,

@@ -2,8 +2,12 @@
  * Checks data derived from the history: newest snapshots, daily stock sums, import records, webhook
  * positions, e-mail addresses.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { CHANGING_OUTCOMES } from '../../../domain/catalogue/import.ts';
-import { PRODUCT_FIELDS, type ProductFieldName } from '../../../domain/catalogue/product-fields.ts';
+import {
+  PRODUCT_FIELD_NAMES, type ProductFieldName,
+} from '../../../domain/catalogue/product-fields.ts';
+import { formatProduct } from '../../../domain/catalogue/product.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../product-rows.ts';
@@ -36,8 +40,9 @@ const NOT_COMPARED: ReadonlySet<ProductFieldName> = new Set([
 function agrees(snapshot: Readonly<Record<string, unknown>>, row: Row): boolean {
   const owner = { sellerId: readId<SellerId>(row, 'seller_id'), currency: readCurrency(row) };
   const product = decodeProduct(owner, PRODUCT_COLUMNS.map((name) => row[name] ?? null));
-  return PRODUCT_FIELDS.every(({ name, read }) =>
-    NOT_COMPARED.has(name) || (snapshot[name] ?? null) === (read(product) ?? null));
+  const now = parseObject(formatProduct(product));
+  return PRODUCT_FIELD_NAMES.every((name) =>
+    NOT_COMPARED.has(name) || isDeepStrictEqual(snapshot[name] ?? null, now[name] ?? null));
 }
 
 /** Empty for invalid JSON. */

@@ -1,12 +1,14 @@
 /** Products in SQLite as mutations write them. New rows are inserted in groups. */
 import type { DatabaseSync } from 'node:sqlite';
-import { SENT_FIELDS, type Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { RevertRows } from '../../rules/mutations/revert-mutations.ts';
 import { skuTaken } from '../../rules/product-changes.ts';
 import { InsertQueue } from '../engine/insert-queue.ts';
 import { prepareFindLastDeletion } from '../history/history-queries.ts';
 import { prepareFindProduct } from './products.ts';
-import { encodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
+import {
+  encodeMember, encodeProduct, PRODUCT_COLUMNS, SENT_COLUMNS,
+} from '../../sql/product-rows.ts';
 import type { CatalogueTransaction } from './transaction.ts';
 
 const ROW_COLUMNS = ['seller_id', 'snapshot_position', ...PRODUCT_COLUMNS];
@@ -31,7 +33,7 @@ export function prepareProductRows(
       created.add([product.sellerId, product.position, ...encodeProduct(product)]),
     update(product, isMovement) {
       const { sellerId, id, position, updatedAt } = product;
-      const values = SENT_FIELDS.map(({ member }) => product[member] ?? null);
+      const values = SENT_COLUMNS.map((field) => encodeMember(product, field));
       updateRow.run(...values, position, updatedAt, isMovement ? null : position, sellerId, id);
     },
     remove({ sellerId, id }) {
@@ -52,7 +54,7 @@ function prepareStatements(db: DatabaseSync) {
     }),
     updateRow: db.prepare(`
       UPDATE product
-      SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
+      SET ${SENT_COLUMNS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
         updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
       WHERE seller_id = ? AND id = ?`),
     deleteRow: db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?'),

@@ -3,9 +3,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ProductPage } from '../../catalogue-store.ts';
-import type { PageQuery } from '../../write.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { ProductPage, ProductPageQuery } from '../../catalogue-store.ts';
 import { decodeProduct, PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/row.ts';
 
@@ -27,7 +26,7 @@ export function prepareFindProduct(db: DatabaseSync) {
   };
 }
 
-/** Lists rows in id order. */
+/** Lists all rows in id order. */
 export function prepareListProducts(db: DatabaseSync) {
   const list = prepareSelect(db, 'FROM product WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?');
   return (sellerId: SellerId, after: number, limit: number): readonly ProductRow[] =>
@@ -39,22 +38,31 @@ export function productQueries(db: DatabaseSync) {
   const findSeller = db.prepare(`
     SELECT position, currency, currency_decimals FROM seller WHERE id = ?`);
   const find = prepareFindProduct(db);
-  const list = prepareListProducts(db);
+  const listAll = prepareListProducts(db);
+  const listPart = prepareSelect(db, `
+    FROM product INDEXED BY product_archived
+    WHERE seller_id = ? AND archived = ? AND id > ? ORDER BY id LIMIT ?`);
 
   return {
     findProduct(sellerId: SellerId, target: ProductTarget): Product | undefined {
       const seller = findSeller.get(sellerId);
       return seller && find(sellerId, readCurrency(seller), target);
     },
-    listProducts(sellerId: SellerId, query: PageQuery<ProductId>): ProductPage {
+    listProducts(
+      sellerId: SellerId, { after, limit, archived }: ProductPageQuery,
+    ): ProductPage {
       const seller = findSeller.get(sellerId);
       if (!seller) return { products: [], hasMore: false, position: 0 };
       const currency = readCurrency(seller);
-      const rows = list(sellerId, query.after ?? 0, query.limit + 1);
-      const page = rows.slice(0, query.limit);
+      const first = after ?? 0;
+      const rows = archived === 'any' ? listAll(sellerId, first, limit + 1)
+        // The cast: prepareSelect asks for arrays.
+        : listPart.all(sellerId, Number(archived === true), first, limit + 1) as
+          unknown as ProductRow[];
+      const page = rows.slice(0, limit);
       return {
         products: page.map((row) => decodeProduct({ sellerId, currency }, row)),
-        hasMore: rows.length > query.limit,
+        hasMore: rows.length > limit,
         position: readInteger(seller, 'position'),
       };
     },

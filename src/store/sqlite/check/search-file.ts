@@ -43,6 +43,7 @@ function* compare(catalogue: DatabaseSync, file: string): Findings {
   const findTotals = catalogue.prepare(`
     SELECT count(*) AS products, CAST(coalesce(sum(p.stock), 0) AS TEXT) AS units
     FROM seller AS s JOIN product AS p ON p.seller_id = s.id WHERE s.id = ? AND s.position = ?
+      AND p.archived = 0
     HAVING count(*) > 0`);
   const sellers = search.prepare(`
     SELECT seller_id, position, products, units FROM seller WHERE built_to IS NULL`);

@@ -21,6 +21,7 @@ const MIGRATIONS = [
   '016-low-stock.sql', '017-key-suffix.sql', '018-webhook-attempts.sql',
   '019-people.sql', '020-saved-filters.sql',
   '021-webhook-delivery.sql', '022-passkeys.sql',
+  '023-product-fields.sql',
 ];
 /** What else migrations do, with the server's key. */
 const AUDIT_STEPS: Readonly<Record<

@@ -3,9 +3,12 @@
  * with `?` for every value. Each path states the order of its rows.
  */
 import {
-  type ProductFilter, type ProductSort, type SearchTerm, searchTermsOf, type SortKey,
+  type ProductSort, type SearchTerm, searchTermsOf,
 } from '../../../domain/catalogue/product-query.ts';
-import { type Comparison, comparisonsOf } from '../../sql/product-filter.ts';
+import {
+  type Comparison, comparisonsOf, SORT_COLUMNS as COLUMNS,
+} from '../../sql/product-filter.ts';
+import type { FilterPart } from './filter-parts.ts';
 
 export type Value = number | string | bigint;
 /** A condition in SQL, with its values. */
@@ -35,18 +38,12 @@ export interface RowRange {
 
 const ROWS_PER_SELLER = 2 ** 32;
 
-export const SORT_COLUMNS = {
-  id: 'row',
-  name: 'name_key',
-  sku: 'sku',
-  price: 'price_minor',
-  stock: 'stock',
-  updated_at: 'updated_at',
-} as const satisfies Record<SortKey, string>;
+export const SORT_COLUMNS = { ...COLUMNS, id: 'row' } as const;
 
 const INDEXES = {
   name_key: 'product_name',
   sku: 'product_sku',
+  barcode: 'product_barcode',
   category: 'product_category',
   price_minor: 'product_price',
   stock: 'product_stock',
@@ -56,6 +53,11 @@ const INDEXES = {
 
 /** The SKU without punctuation. */
 const FIRST_LINE = 'substr(p.text, 1, instr(p.text, char(10)) - 1)';
+/** Which thresholds of low stock a part has. */
+const THRESHOLDS: Readonly<Record<'own' | 'shop' | 'any', readonly Condition[]>> = {
+  own: [['p.stock <= p.low_stock']], shop: [['p.low_stock IS NULL']], any: [],
+};
+
 /** FTS5 indexes every three consecutive characters. */
 const TRIGRAM_CODE_POINTS = 3;
 
@@ -68,18 +70,20 @@ export function between({ first, last }: RowRange, row: string): Condition {
   return [`${row} > ? AND ${row} < ?`, BigInt(first), BigInt(last)];
 }
 
-/** The path that returns all products in sort order. */
-export function sortPath(ordinal: number, sort: ProductSort): AccessPath {
+/** The path that returns all products of a part in sort order. */
+export function sortPath(ordinal: number, part: FilterPart, sort: ProductSort): AccessPath {
   const column = SORT_COLUMNS[sort.by];
-  if (column !== 'row') return byIndex(ordinal, column, []);
-  const from = 'product AS p NOT INDEXED';
-  return { from, matches: from, row: 'p.row', order: 'row', seek: [], filter: [] };
+  if (column !== 'row') return byIndex(ordinal, part, column, []);
+  const from = 'product AS p INDEXED BY product_archived';
+  const seek: Condition[] = [['p.seller = ?', ordinal]];
+  return { from, matches: from, row: 'p.row', order: 'row', seek, filter: [inPart(part)] };
 }
 
 /** The paths that return only matches of one condition. */
-export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[] {
+export function filterPaths(ordinal: number, filter: FilterPart): AccessPath[] {
   const comparisons = Map.groupBy(comparisonsOf(filter), ({ column }) => column);
-  const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
+  const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, filter, column, those));
+  if (filter.threshold === 'own') paths.push(byOwnThreshold(ordinal, filter));
   const expression = matchExpression(searchTermsOf(filter.q ?? ''));
   return expression === '' ? paths : [...paths, byText(expression)];
 }
@@ -89,13 +93,14 @@ export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[
  * bound of the filter: a unary plus keeps SQLite from using the index for that bound.
  */
 export function conditionsOf(
-  filter: ProductFilter, sort: ProductSort, isContinued: boolean,
+  filter: FilterPart, sort: ProductSort, isContinued: boolean,
 ): Condition[] {
   const passed = sort.isDescending ? '<=' : '>=';
-  const conditions = comparisonsOf(filter).map(({ column, operator, value }): Condition => {
+  const compared = comparisonsOf(filter).map(({ column, operator, value }): Condition => {
     const isPassed = isContinued && column === SORT_COLUMNS[sort.by] && operator === passed;
     return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
   });
+  const conditions = [inPart(filter), ...compared, ...THRESHOLDS[filter.threshold ?? 'any']];
   // FTS5 treats some reserved characters as equal. A term of one or two characters has no trigram:
   // without a longer one, every row is searched.
   return [...conditions, ...searchTermsOf(filter.q ?? '').map(({ text, bareSku }): Condition =>
@@ -111,15 +116,34 @@ function matchExpression(terms: readonly SearchTerm[]): string {
     .map((texts) => `(${texts.map(quote).join(' OR ')})`).join(' AND ');
 }
 
+function inPart({ isArchived }: FilterPart): Condition {
+  return ['p.archived = ?', Number(isArchived)];
+}
+
 function byIndex(
-  ordinal: number, column: keyof typeof INDEXES, comparisons: readonly Comparison[],
+  ordinal: number, part: FilterPart, column: keyof typeof INDEXES,
+  comparisons: readonly Comparison[],
 ): AccessPath {
   const from = `product AS p INDEXED BY ${INDEXES[column]}`;
   const isOneValue = comparisons.some(({ operator }) => operator === '=');
   return {
     from, matches: from, row: 'p.row', order: isOneValue ? 'row' : column,
     seek: [['p.seller = ?', ordinal]],
-    filter: comparisons.map((one) => [`p.${one.column} ${one.operator} ?`, one.value]),
+    filter: [
+      inPart(part),
+      ...comparisons.map((one): Condition => [`p.${one.column} ${one.operator} ?`, one.value]),
+      ...column === 'stock' ? THRESHOLDS[part.threshold ?? 'any'] : [],
+    ],
+  };
+}
+
+/** The index has only products whose stock is low by a threshold of their own. */
+function byOwnThreshold(ordinal: number, part: FilterPart): AccessPath {
+  const from = 'product AS p INDEXED BY product_low';
+  const seek: Condition[] = [['p.seller = ?', ordinal]];
+  return {
+    from, matches: from, row: 'p.row', order: 'stock', seek,
+    filter: [inPart(part), ...THRESHOLDS.own],
   };
 }
 

@@ -7,12 +7,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_COUNT_LIMIT, SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
-import type {
-  ProductFilter, ProductQuery, ProductSort,
+import {
+  BY_ID, type ProductFilter, type ProductQuery, type ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { Category, CategoryQuery } from '../../search-store.ts';
 import type { ListCount } from '../../write.ts';
+import { type FilterPart, mergeRows, partsOf } from './filter-parts.ts';
 import type { FoundRows } from './protocol.ts';
 import { PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
 import {
@@ -20,7 +21,6 @@ import {
   type AccessPath, sortPath, filterPaths,
 } from './access-paths.ts';
 
-const BY_ID: ProductSort = { by: 'id', isDescending: false };
 const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 
 export class ProductFinder {
@@ -36,11 +36,17 @@ export class ProductFinder {
 
   /** The product at the anchor may have been deleted. */
   find(ordinal: number, query: ProductQuery): FoundRows {
-    const rows = this.#read(ordinal, query, query.limit + 1);
+    const { filter, sort, limit } = query;
+    const lists = partsOf(filter).map((part) =>
+      this.#read(ordinal, { ...query, filter: part }, limit + 1));
+    const rows = mergeRows(lists, sort);
     return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
   }
 
-  #read(ordinal: number, { filter, sort, after }: ProductQuery, limit: number): ProductRow[] {
+  #read(
+    ordinal: number, { filter, sort, after }: Omit<ProductQuery, 'filter'> & { filter: FilterPart },
+    limit: number,
+  ): ProductRow[] {
     const path = this.#choosePath(ordinal, filter, sort);
     const conditions = [...path.seek, ...conditionsOf(filter, sort, after !== undefined)];
     const [direction, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
@@ -69,12 +75,12 @@ export class ProductFinder {
    * The path of the condition with the fewest matches, if few; otherwise the path of the sort,
    * which may also be that of a condition. If that is the only path, nothing is counted.
    */
-  #choosePath(ordinal: number, filter: ProductFilter, sort: ProductSort): AccessPath {
+  #choosePath(ordinal: number, filter: FilterPart, sort: ProductSort): AccessPath {
     const paths = filterPaths(ordinal, filter);
     const ordered = paths.find(({ order }) => order === SORT_COLUMNS[sort.by]);
     if (ordered && paths.length === 1) return ordered;
     return this.#findFewest(ordinal, paths, this.#probeLimit)
-      ?? ordered ?? sortPath(ordinal, sort);
+      ?? ordered ?? sortPath(ordinal, filter, sort);
   }
 
   /** The path with the fewest matches, if they are below the limit. */
@@ -104,19 +110,29 @@ export class ProductFinder {
     if (Object.values(filter).every((condition) => condition === undefined)) {
       return { count: products, isExact: true };
     }
-    const paths = filterPaths(ordinal, filter);
-    const [path] = paths;
-    if (path && paths.length === 1 && filter.q === undefined) {
-      return toListCount(this.#countMatches(ordinal, path, COUNTED_ROWS));
+    let sum = 0;
+    for (const part of partsOf(filter)) {
+      const matches = this.#countPart(ordinal, part);
+      if (matches === null) return null;
+      sum += matches;
+    }
+    return toListCount(sum);
+  }
+
+  /** Up to more than a list counts. */
+  #countPart(ordinal: number, part: FilterPart): number | null {
+    const paths = filterPaths(ordinal, part);
+    const [path = sortPath(ordinal, part, BY_ID)] = paths;
+    if (paths.length <= 1 && part.q === undefined) {
+      return this.#countMatches(ordinal, path, COUNTED_ROWS);
     }
     const best = this.#findFewest(ordinal, paths, SEARCH_COUNT_LIMIT);
     if (!best) return null;
     const where = [between(rowsOf(ordinal), best.row), ...best.seek,
-      ...conditionsOf(filter, BY_ID, false)];
-    const matches = this.#findNumber(
+      ...conditionsOf(part, BY_ID, false)];
+    return this.#findNumber(
       `SELECT count(*) FROM ${best.from} WHERE ${textOf(where)}`, ...valuesOf(where),
-    );
-    return toListCount(matches ?? 0);
+    ) ?? 0;
   }
 
   /** The rows after a product, which may have been deleted: rows are ordered by id. */
@@ -129,19 +145,23 @@ export class ProductFinder {
     return row === undefined ? all : { ...all, [isDescending ? 'last' : 'first']: row };
   }
 
-  /** Counts products with at most `stockMax` in stock, up to the limit. */
+  /** Counts products with low stock, up to the limit, that are not archived. */
   countLowStock(ordinal: number, stockMax: number, limit: number): number {
-    return this.#findNumber(`
-      SELECT count(*) FROM (
-        SELECT 1 FROM product INDEXED BY product_stock WHERE seller = ? AND stock <= ? LIMIT ?)`,
-    ordinal, stockMax, limit) ?? 0;
+    const count = (from: string, ...values: number[]): number => this.#findNumber(`
+      SELECT count(*) FROM (SELECT 1 FROM product INDEXED BY ${from} LIMIT ?)`,
+    ...values, limit) ?? 0;
+    const most = 'seller = ? AND archived = 0 AND stock <=';
+    const own = count(`product_low WHERE ${most} low_stock`, ordinal);
+    const others = count(`product_stock WHERE ${most} ? AND low_stock IS NULL`, ordinal, stockMax);
+    return Math.min(own + others, limit);
   }
 
   listCategories(ordinal: number, { from = '', limit }: CategoryQuery): readonly Category[] {
     // Rows of a text and a number; #prepare requests arrays.
     const rows = this.#prepare(`
       SELECT category, count(*) FROM product INDEXED BY product_category
-      WHERE seller = ? AND category >= ? GROUP BY category ORDER BY category LIMIT ?`)
+      WHERE seller = ? AND archived = 0 AND category >= ?
+      GROUP BY category ORDER BY category LIMIT ?`)
       .all(ordinal, from, limit) as unknown as [string, number][];
     return rows.map(([category, products]) => ({ category, products }));
   }

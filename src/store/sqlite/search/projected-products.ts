@@ -10,10 +10,13 @@ import { STORED_FIELDS, type StoredProduct } from '../../../domain/catalogue/pro
 import { searchTextsOf } from '../../../domain/catalogue/product-query.ts';
 import { prepareSelect } from '../catalogue/products.ts';
 import {
-  decodeProduct, encodeProduct, PRODUCT_COLUMNS, type ProductRow,
+  decodeProduct, encodeMember, encodeProduct, PRODUCT_COLUMNS, type ProductRow,
 } from '../../sql/product-rows.ts';
 import { readInteger } from '../../sql/row.ts';
 import { prepareWrite } from './projection-file.ts';
+
+/** The members that searches for text look at. */
+const SEARCHED: ReadonlySet<string> = new Set(['name', 'sku', 'category', 'barcode']);
 
 interface ProjectedProduct extends StoredProduct {
   readonly row: number;
@@ -72,8 +75,8 @@ export class ProjectedProducts {
     const changed = STORED_FIELDS.filter(({ member }) =>
       (product[member] ?? null) !== (before[member] ?? null));
     const columns = changed.map(({ column }): string => column);
-    const values = changed.map(({ member }) => product[member] ?? null);
-    if (changed.some(({ isText }) => isText)) {
+    const values = changed.map((field) => encodeMember(product, field));
+    if (changed.some(({ member }) => SEARCHED.has(member))) {
       const [nameKey, text] = searchTextsOf(product);
       columns.push('name_key', 'text');
       values.push(nameKey, text);

@@ -15,7 +15,7 @@ import { readInteger } from '../../sql/row.ts';
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Increment this whenever the contents of the file change, such as a product field. */
-const VERSION = 4;
+const VERSION = 5;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
@@ -47,8 +47,9 @@ const SCHEMA = `
   CREATE TABLE product (
     row         INTEGER PRIMARY KEY,
     seller      INTEGER NOT NULL REFERENCES seller (ordinal) CHECK (seller = row >> 32),
-    ${STORED_FIELDS.map(({ column, isText, isRequired }) =>
-    `${column} ${isText ? 'TEXT' : 'INTEGER'}${isRequired ? ' NOT NULL' : ''}`).join(', ')},
+    ${STORED_FIELDS.map(({ column, isText, isFlag, isRequired }) =>
+    `${column} ${isText ? 'TEXT' : 'INTEGER'}${isRequired || isFlag ? ' NOT NULL' : ''}`)
+    .join(', ')},
     -- The folded name; and the lines that are searched (searchTextsOf).
     name_key    TEXT    NOT NULL,
     text        TEXT    NOT NULL
@@ -62,13 +63,17 @@ const SCHEMA = `
   ) STRICT;
 
   CREATE INDEX product_id ON product (seller, id);
-  CREATE INDEX product_name ON product (seller, name_key);
-  CREATE INDEX product_sku ON product (seller, sku);
-  CREATE INDEX product_category ON product (seller, category);
-  CREATE INDEX product_price ON product (seller, price_minor);
-  CREATE INDEX product_stock ON product (seller, stock);
-  CREATE INDEX product_updated ON product (seller, updated_at);
-  CREATE INDEX product_position ON product (seller, position);
+  -- Archived products are in the same indexes, apart from the others.
+  CREATE INDEX product_archived ON product (seller, archived);
+  CREATE INDEX product_name ON product (seller, archived, name_key);
+  CREATE INDEX product_sku ON product (seller, archived, sku);
+  CREATE INDEX product_barcode ON product (seller, archived, barcode) WHERE barcode IS NOT NULL;
+  CREATE INDEX product_category ON product (seller, archived, category);
+  CREATE INDEX product_price ON product (seller, archived, price_minor);
+  CREATE INDEX product_stock ON product (seller, archived, stock);
+  CREATE INDEX product_low ON product (seller, archived, stock) WHERE stock <= low_stock;
+  CREATE INDEX product_updated ON product (seller, archived, updated_at);
+  CREATE INDEX product_position ON product (seller, archived, position);
 
   -- The trigrams of product.text, without another copy of the text.
   CREATE VIRTUAL TABLE product_text USING fts5(

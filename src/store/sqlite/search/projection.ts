@@ -203,8 +203,11 @@ function foldChanges(changes: readonly Change[]): Iterable<Change> {
   return last.values();
 }
 
-/** Adds a product to the totals, or removes it. */
-function count(totals: Totals, { stock, priceMinor }: StoredProduct, sign: 1 | -1): void {
+/** Adds a product to the totals, or removes it. Archived ones do not count. */
+function count(
+  totals: Totals, { stock, priceMinor, archived }: StoredProduct, sign: 1 | -1,
+): void {
+  if (archived) return;
   const units = BigInt(sign * stock);
   totals.products += sign;
   totals.units += units;

@@ -143,6 +143,7 @@ describe('the columns of a file', () => {
     await retry(job, { map: [...MAP, ['stock', 'Menge']], defaults });
     assert.deepEqual(columnsOf(taskOf(job).description)?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
+      barcode: [], description: [], metadata: [], low_stock: [], archived: [],
     });
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 2 });
     assert.ok(await commit(job));

@@ -60,8 +60,10 @@ test('reads no whole history in any query', (t) => {
 });
 
 const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
-  ['a list of products', /FROM product .*ORDER BY id LIMIT/,
+  ['a list of all products', /FROM product WHERE .*ORDER BY id LIMIT/,
     /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
+  ['a list of archived products, or of others', /FROM product INDEXED .*ORDER BY id LIMIT/,
+    /^SEARCH product USING INDEX product_archived \(seller_id=\? AND archived=\? AND id>\?\)$/],
   ['a product by its id', /^SELECT id, .* FROM product WHERE seller_id = \? AND id = \?$/,
     /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id=\?\)$/],
   ['a product by its SKU', /^SELECT id, .* FROM product WHERE seller_id = \? AND sku = \?$/,

@@ -14,6 +14,7 @@ const WORDS = [
   'Mug', 'mug', 'MUG', 'Tasse', 'Straße', 'Café', 'cafe\u0301', 'Ünder', 'Ｍｕｇ', 'ΣΟΦΟΣ', 'сок',
   '茶碗', 'كوب', '🫖', '👩‍🍳', '100%', 'a_b', '"quoted"', "it's", 'NEAR', 'AND', '*', '-', 'x', 'é',
 ];
+const BARCODES = ['4006381333931', '96385074'];
 const CATEGORIES = ['Kitchen', 'kitchen', 'Küche', 'Bar & Café', '茶', 'Z'];
 const QUERIES = [
   ...WORDS, ...CATEGORIES, 'm', 'u', 'mu', '茶', '🫖', '%', '_', '"', '""', "'", '*', 'ug m', 'ss',
@@ -27,6 +28,9 @@ export function makeRandomProduct(random: Random, sku: string): NewProduct {
   return makeNewProduct({
     name: random.below(3) === 0 ? words.join(' ') : `${words.join(' ')} ${random.below(20)}`,
     category: random.pick(CATEGORIES), sku, price: random.below(12) / 4, stock: random.below(10),
+    ...(random.below(4) === 0 && { archived: true }),
+    ...(random.below(4) === 0 && { low_stock: random.below(10) }),
+    ...(random.below(6) === 0 && { barcode: random.pick(BARCODES) }),
   });
 }
 
@@ -35,6 +39,9 @@ export function makeRandomFilter(random: Random, products: readonly Product[]): 
   const some = (): Product => random.pick(products);
   const chance = (): boolean => random.below(5) === 0;
   return {
+    archived: random.pick([undefined, undefined, true, 'any'] as const),
+    barcode: random.below(12) === 0 ? random.pick(BARCODES) : undefined,
+    lowStock: chance() ? random.below(10) : undefined,
     q: random.below(3) === 0 ? random.pick([...QUERIES, some().name, some().sku]) : undefined,
     category: chance() ? some().category : undefined,
     sku: random.below(12) === 0 ? some().sku : undefined,
@@ -72,11 +79,14 @@ function sortModel(products: readonly Product[], sort: ProductSort): Product[] {
 
 function isMatch(product: Product, filter: ProductFilter): boolean {
   const { q, category, sku, priceMin, priceMax, stockMin, stockMax } = filter;
-  const { updatedSince, changedSince } = filter;
-  const texts = [product.name, product.sku, product.category].map(foldText);
+  const { updatedSince, changedSince, archived, barcode, lowStock } = filter;
+  const texts = [product.name, product.sku, product.category, product.barcode ?? ''].map(foldText);
   const isPart = (word: string): boolean => texts.some((text) => text.includes(word))
     || (bare(word) !== '' && bare(foldText(product.sku)).includes(bare(word)));
-  return (q === undefined || foldText(q).split(/\s+/).every(isPart))
+  return (archived === 'any' || (archived ?? false) === (product.archived ?? false))
+    && (barcode === undefined || product.barcode === barcode)
+    && (lowStock === undefined || product.stock <= (product.lowStock ?? lowStock))
+    && (q === undefined || foldText(q).split(/\s+/).every(isPart))
     && (category === undefined || product.category === category)
     && (sku === undefined || product.sku === sku)
     && product.priceMinor >= (priceMin ?? 0) && product.priceMinor <= (priceMax ?? Infinity)

@@ -38,7 +38,8 @@ async function pageWhileChanging(
   let after: KeysetAnchor | undefined;
   for (let hasMore = true; hasMore;) {
     const position = (await store.findSeller(actor.sellerId))?.position ?? NaN;
-    const query = { filter: {}, sort, after, limit: 1 + random.below(12) };
+    const limit = 1 + random.below(12);
+    const query = { filter: { archived: 'any' as const }, sort, after, limit };
     const page = await store.searchProducts(actor.sellerId, query, position);
     seen.push(...page.products);
     const last = page.products.at(-1);
@@ -53,7 +54,8 @@ async function pageWhileChanging(
     }
   }
   const kept = before.filter(({ id }) => !changed.has(id));
-  const query = { filter: {}, sort, after: undefined, limit: before.length };
+  const limit = before.length;
+  const query = { filter: { archived: 'any' as const }, sort, after: undefined, limit };
   const expected = findInModel(kept, query).map(({ id }) => id);
   const found = seen.map(({ id }) => id).filter((id) => kept.some((product) => product.id === id));
   assert.deepEqual(found, expected);

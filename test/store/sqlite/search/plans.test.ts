@@ -22,7 +22,9 @@ const FILTERS = {
   q: { q: 'mug' }, category: { category: 'Kitchen' }, sku: { sku: makeNewProduct().sku },
   price_min: { priceMin: 1 }, price_max: { priceMax: 2 }, price: { priceMin: 1, priceMax: 2 },
   stock: { stockMin: 1, stockMax: 2 }, updated_since: { updatedSince: 1 },
-  changed_since: { changedSince: 1 },
+  changed_since: { changedSince: 1 }, barcode: { barcode: '4006381333931' },
+  archived: { stockMax: 2, archived: true }, archived_or_not: { stockMax: 2, archived: 'any' },
+  low_stock: { lowStock: 5 },
 } satisfies Record<string, ProductFilter>;
 // What no store has given: plans do not depend on it.
 const PLACE = { key: 1, id: 5 as ProductId };
@@ -60,12 +62,13 @@ const SERVED: readonly [string, ProductFilter, ProductSort, plan: readonly strin
     'SCAN t VIRTUAL TABLE INDEX M0><', 'SEARCH p USING INTEGER PRIMARY KEY (rowid=?)',
   ]],
   ['a category in the order of creation', FILTERS.category, BY_ID, ['SEARCH p USING INDEX '
-    + 'product_category (seller=? AND category=? AND rowid>? AND rowid<?)']],
+    + 'product_category (seller=? AND archived=? AND category=? AND rowid>? AND rowid<?)']],
   ['prices by price', FILTERS.price, { by: 'price', isDescending: true }, [
-    'SEARCH p USING INDEX product_price (seller=? AND price_minor>? AND price_minor<?)',
+    'SEARCH p USING INDEX product_price '
+      + '(seller=? AND archived=? AND price_minor>? AND price_minor<?)',
   ]],
   ['changes by their time', FILTERS.updated_since, { by: 'updated_at', isDescending: false }, [
-    'SEARCH p USING INDEX product_updated (seller=? AND updated_at>?)',
+    'SEARCH p USING INDEX product_updated (seller=? AND archived=? AND updated_at>?)',
   ]],
 ];
 
@@ -80,8 +83,10 @@ test('continues a range of prices at the anchor', (t) => {
   const sort = { by: 'price', isDescending: false } as const;
   const plans = [...explain(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
   assert.deepEqual(plans.map(([, plan]) => plan), [
-    ['SEARCH p USING INDEX product_price (seller=? AND price_minor=? AND rowid>? AND rowid<?)'],
-    ['SEARCH p USING INDEX product_price (seller=? AND price_minor>? AND price_minor<?)'],
+    ['SEARCH p USING INDEX product_price '
+      + '(seller=? AND archived=? AND price_minor=? AND rowid>? AND rowid<?)'],
+    ['SEARCH p USING INDEX product_price '
+      + '(seller=? AND archived=? AND price_minor>? AND price_minor<?)'],
   ]);
   assert.match(plans[1]?.[0] ?? '', /AND p\.price_minor > \? .*AND \+p\.price_minor >= \?/);
 });
@@ -92,16 +97,20 @@ test('finds the anchor of a page and counts matches by their indexes', (t) => {
   const beside = plans.filter(([sql]) => !sql.startsWith('SELECT p.id')).map(([, plan]) => plan);
   assert.deepEqual(beside, [
     ['CO-ROUTINE (subquery-1)', 'SEARCH p USING COVERING INDEX product_price '
-      + '(seller=? AND price_minor>? AND price_minor<?)', 'SCAN (subquery-1)'],
+      + '(seller=? AND archived=? AND price_minor>? AND price_minor<?)', 'SCAN (subquery-1)'],
     ['SEARCH product USING COVERING INDEX product_id (seller=? AND id<?)'],
   ]);
 });
 
-test('counts low stock by its index alone', (t) => {
+test('counts low stock by the index of each kind of threshold', (t) => {
   const plans = [...explainWith(t, (db) => new ProductFinder(db).countLowStock(1, 5, 10)).values()];
   assert.deepEqual(plans, [[
     'CO-ROUTINE (subquery-1)',
-    'SEARCH product USING COVERING INDEX product_stock (seller=? AND stock<?)',
+    'SEARCH product USING INDEX product_low (seller=? AND archived=?)',
+    'SCAN (subquery-1)',
+  ], [
+    'CO-ROUTINE (subquery-1)',
+    'SEARCH product USING INDEX product_stock (seller=? AND archived=? AND stock<?)',
     'SCAN (subquery-1)',
   ]]);
 });

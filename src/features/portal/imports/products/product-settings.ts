@@ -7,7 +7,8 @@ import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, postForm, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, hiddenField } from '../../forms/form.ts';
 import { card } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html, shorten } from '../../html/html.ts';
+import { COLUMN_NAME_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import {
   columnFieldNames, type MemberValues, readColumns, renderColumnFields,
@@ -25,9 +26,13 @@ const MODES: readonly [ModeChoice, ...ModeChoice[]] = [
   { value: 'create', label: 'Create new products only' },
 ];
 
+/** Other files rarely have the other members: these are found by their own names only. */
+const RARE_MEMBERS: ReadonlySet<Member> = new Set(['metadata', 'low_stock', 'archived']);
+const CHOSEN_MEMBERS = MEMBERS.filter((member) => !RARE_MEMBERS.has(member));
+
 /** Names of the form fields. */
 export const SETTINGS_FIELDS: readonly string[] = [
-  'mode', ...columnFieldNames(MEMBERS),
+  'mode', ...columnFieldNames(CHOSEN_MEMBERS),
   ...DEFAULTABLE.map((member) => `default_${member}`),
 ];
 
@@ -40,7 +45,7 @@ export function readSettings(form: Form, { file }: ProductDescription): ProductS
     const text = form.getTrimmed(`default_${member}`);
     return text === '' ? [] : [[member, text]];
   });
-  return { mode, map: readColumns(form, MEMBERS, file), defaults };
+  return { mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults };
 }
 
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
@@ -77,7 +82,7 @@ export function renderSettings(
     name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
   }], state)}
     ${columns && renderColumnFields({
-    members: MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
+    members: CHOSEN_MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
     isRemembered,
   }, file, state)}
     ${columns && mode !== 'update' && html`<div class="grid">
@@ -88,8 +93,10 @@ export function renderSettings(
 }
 
 /** How a product file's column is used. */
-export function describeUse({ indexes, used }: Columns, index: number): string {
+export function describeUse({ indexes, pairs, used }: Columns, index: number): string {
   const members = MEMBERS.filter((member) => indexes[member].includes(index));
+  const pair = pairs.get(index);
+  if (pair !== undefined) return `metadata: ${shorten(pair, COLUMN_NAME_BYTES)}`;
   if (members.length > 0) return members.map(memberLabel).join(', ');
   return used.has(index) ? 'groups rows' : 'not used';
 }
