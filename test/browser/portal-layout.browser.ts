@@ -1,33 +1,15 @@
 /** The layout of rendered pages: what is sticky, wraps, overlaps or is visible. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type Browser, openBrowser } from './browser.ts';
+import { openBrowser } from './browser.ts';
 import { fillIn, openPortal, press, signIn } from './portal.ts';
 import { openSampleShop } from './sample-shop.ts';
-import { ownerOf } from '../support/owner.ts';
 
-const PHONE = { width: 360, height: 800 };
-
-const { server, shop, ids } = await openSampleShop({ after });
+const { server, shop } = await openSampleShop({ after });
 const browser = await openBrowser({ after });
 const url = `http://127.0.0.1:${server.port}/portal`;
 await browser.open(`${url}/sign-in`);
 await signIn(browser, shop);
-
-/** Plot labels that overlap or leave their plot. */
-function findOverlappingLabels(page: Browser): Promise<string[]> {
-  return page.run(() => [...document.querySelectorAll('svg.plot')].flatMap((plot) => {
-    const frame = plot.getBoundingClientRect();
-    const texts = [...plot.querySelectorAll('text')].map((text) =>
-      ({ name: text.textContent, box: text.getBoundingClientRect() }));
-    return texts.flatMap(({ name, box }, index) => [
-      ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${name} leaves it`] : []),
-      ...texts.slice(index + 1).filter((other) => other.box.left < box.right
-        && box.left < other.box.right && other.box.top < box.bottom - 2
-        && box.top < other.box.bottom - 2).map((other) => `${name} and ${other.name}`),
-    ]);
-  }));
-}
 
 test('keeps the navigation visible while a page scrolls', async () => {
   await browser.setViewport(1280, 400);
@@ -60,17 +42,6 @@ test('keeps long numbers of the overview on one line within their cards', async 
         return box.height > 1.5 * lineHeight || box.right > (card?.right ?? 0);
       }).map(({ textContent }) => textContent));
     assert.deepEqual(broken, [], `${width} px`);
-  }
-});
-
-test('keeps plot labels apart on a phone, in any locale', async () => {
-  await browser.setViewport(PHONE.width, PHONE.height);
-  for (const locale of ['en-GB', 'en-US', 'de-DE', 'ja-JP', 'pt-BR']) {
-    await server.store.setAccountSettings(ownerOf(shop.sellerId), { locale, timeZone: 'UTC' }, {});
-    for (const path of ['', `/products/${ids.product}`]) {
-      await browser.open(url + path);
-      assert.deepEqual(await findOverlappingLabels(browser), [], `${locale} ${path}`);
-    }
   }
 });
 

@@ -61,6 +61,15 @@ export const SOURCE_BYTES = 100;
 export const KEY_NAME_BYTES = 120;
 /** Movements in a product's stock plot; the eye cannot separate more. */
 export const PLOT_MOVEMENTS_LIMIT = 200;
+/** Periods of reports in days, and the products among the top movers. */
+export const REPORT_PERIODS: readonly number[] = [30, 90, 365];
+export const TOP_MOVERS_SHOWN = 10;
+/**
+ * How long a report waits for sums of the history that are calculated the first time, and shops
+ * whose sums a process keeps; each has up to a few hundred numbers.
+ */
+export const REPORT_WAIT_MS = 1_000;
+export const REPORTS_KEPT_LIMIT = 1_000;
 /** Search: length, matches of a kind on the page of all kinds and on its own, and keys searched. */
 export const SEARCH_LIMIT_CODE_POINTS = 200;
 export const SEARCH_GROUP_ROWS = 10;

@@ -58,6 +58,8 @@ import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
 } from './products/product.ts';
 import { showRecord, showRecords } from './records/records.ts';
+import { downloadReport } from './reports/report-files.ts';
+import { showReports } from './reports/reports.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
@@ -153,6 +155,9 @@ export const routes: readonly PageRoute[] = [
   { ...viewerGet, path: '/changes', section: 'Changes', handle: showChanges },
   { ...viewerGet, path: '/movements', handle: showMovements },
   { ...viewerGet, path: '/movements/export', handle: exportMovementList },
+
+  { ...viewerGet, path: '/reports', section: 'Reports', handle: showReports },
+  { ...viewerGet, path: '/reports/{report}', handle: downloadReport },
 
   { ...editorPost, path: '/changes/{position}/undo', handle: undoChange },
 

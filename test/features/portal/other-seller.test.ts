@@ -48,7 +48,7 @@ interface Names {
 }
 
 /** Pages of which there is one for all. */
-const SHARED = new Set(['/assets/{digest}/{name}', '/api/{operation}']);
+const SHARED = new Set(['/assets/{digest}/{name}', '/api/{operation}', '/reports/{report}']);
 /** How a query may name something: what a page does not know it ignores. */
 const QUERIES: readonly (readonly [name: keyof Names, parameter: string])[] = [
   ['sku', 'q'], ['sku', 'sku'], ['product', 'id'], ['product', 'product'], ['key_id', 'key'],

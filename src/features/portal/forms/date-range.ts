@@ -53,13 +53,13 @@ export function renderPresets(
   // This locale writes dates as the form's field does.
   const today = new Intl.DateTimeFormat('en-CA', { timeZone }).format(clock());
   const day = parseTime(`${today}T00:00:00Z`) ?? 0;
-  return html`<p class="row middle small">${PRESETS.map(([label, days]) => {
+  return html`<p class="actions">${PRESETS.map(([label, days]) => {
     const from = formatDay(day - (days - 1) * DAY_MS);
     const isChosen = form.get('from') === from && form.get('to') === today;
     const filters = new URLSearchParams(form);
     filters.set('from', from);
     filters.set('to', today);
-    return html`<a href="${linkTo(filters)}"${
+    return html`<a class="button small" href="${linkTo(filters)}"${
       isChosen && html` aria-current="true"`}>${label}</a> `;
   })}</p>`;
 }

@@ -83,6 +83,7 @@ function makeFormat(
     number: (value: number | bigint): string => numbers.format(value),
     /** With a sign, such as `+3`, for stock movements. */
     delta: (value: number): string => deltas.format(value),
+    ...makeCompact(locale, code, decimals),
     /** An amount in minor units. */
     money: (minor: number | bigint): string => amounts.format(toDecimal(minor, decimals)),
     /** An amount as a user types it: only digits and the decimal mark. */
@@ -106,6 +107,17 @@ function makeFormat(
     /** Day, month, hour and minute. */
     minute: timeFormat({ ...day, ...minute }),
   } as const;
+}
+
+/** Short numbers and amounts in minor units, such as `1.25M`, for axes. */
+function makeCompact(locale: string, currency: string, decimals: number) {
+  const short = { notation: 'compact', maximumFractionDigits: 2 } as const;
+  const numbers = new Intl.NumberFormat(locale, short);
+  const amounts = new Intl.NumberFormat(locale, { ...short, style: 'currency', currency });
+  return {
+    compact: (value: number): string => numbers.format(value),
+    compactMoney: (minor: number): string => amounts.format(minor / 10 ** decimals),
+  };
 }
 
 /** Units of relative times, each up to its number. */
@@ -134,7 +146,7 @@ function formatIso(at: number): string {
 }
 
 /** An exact decimal text for `Intl`, because a bigint may exceed the range of a double. */
-function toDecimal(minor: number | bigint, decimals: number): `${number}` {
+export function toDecimal(minor: number | bigint, decimals: number): `${number}` {
   const digits = String(minor).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   // The cast: these are digits, with a point where there are decimals.

@@ -7,7 +7,7 @@ import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
-import { barPlot } from '../html/bar-plot.ts';
+import { barChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -41,7 +41,8 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
       </div>`}
       <div class="columns">
         ${card('moved', STOCK_MOVEMENTS, html`${renderDays(request, days, since)}
-          <p><a href="${request.link('/movements')}">View each movement</a></p>`)}
+          <p><a href="${request.link('/movements')}">View each movement</a></p>
+          <p><a href="${request.link('/reports')}">View stock over time and top movers</a></p>`)}
         ${requestStats}
       </div>
       ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,
@@ -92,7 +93,9 @@ function findSize({ length }: string): string {
   return length > 21 ? 'longest' : length > 16 ? 'long' : '';
 }
 
-function renderDays({ format }: PageRequest, days: readonly StockDay[], since: number): Html {
+function renderDays(
+  { format, link }: PageRequest, days: readonly StockDay[], since: number,
+): Html {
   const bars = Array.from({ length: OVERVIEW_DAYS }, (_, index) => {
     const moved = days.find(({ day }) => day === since + index);
     return {
@@ -100,9 +103,9 @@ function renderDays({ format }: PageRequest, days: readonly StockDay[], since: n
       up: moved?.unitsIn ?? 0, down: moved?.unitsOut ?? 0,
     };
   });
-  return barPlot({
+  return barChart({
     title: STOCK_MOVEMENTS, unit: 'Day (UTC)', names: { up: 'In', down: 'Out' }, bars,
-    number: format.number,
+    number: format.number, csv: link('/reports/movements'),
   });
 }
 

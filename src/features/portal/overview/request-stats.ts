@@ -2,7 +2,7 @@
 import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
-import { barPlot } from '../html/bar-plot.ts';
+import { barChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
@@ -55,7 +55,7 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
     .slice(0, KEYS_SHOWN);
   const names = await readKeyNames(portal.store, sellerId, busiest.map(([keyId]) => keyId));
   return card('requests', USAGE_TITLE, html`
-    ${renderUsagePlot(format, usage)}
+    ${renderUsagePlot(format, usage, link('/reports/requests'))}
     ${table({
     caption: 'Requests by key',
     columns: ['Key', numeric('Requests'), numeric('Rejected')],
@@ -69,14 +69,16 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
 }
 
 /** Requests by hour. */
-export function renderUsagePlot(format: Format, { since, byHour }: DayUsage): Html {
+export function renderUsagePlot(
+  format: Format, { since, byHour }: DayUsage, csv?: string,
+): Html {
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
     const { requests = 0, refusals = 0 } = byHour.get(since + index) ?? {};
     const label = format.hour((since + index) * HOUR_MS);
     return { label, up: requests - refusals, down: refusals };
   });
-  return barPlot({
+  return barChart({
     title: USAGE_TITLE, unit: 'Hour', names: { up: 'Succeeded', down: 'Rejected' }, bars,
-    number: format.number,
+    number: format.number, csv,
   });
 }

@@ -32,7 +32,8 @@ test('shows a product, its stock over time, and the keys that changed it', async
     ['1 minute ago', '+9', '0 → 9', 'Created', '', 'My first key', ''],
   ]);
   assert.match(answer.text, /<svg class="plot"[^>]* role="img"/);
-  assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: minimum 3, maximum 9, 3 at the end/);
+  assert.match(answer.text,
+    /from 2 Jan 2026, 04:04:05 CET to .*: minimum 3, maximum 9, 3 at the end/);
 });
 
 test('pages through the movements of one product', async (t) => {

@@ -16,7 +16,7 @@ function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], cre
     at: NOW - daysAgo * DAY_MS,
     movement: {
       before: moves[index - 1]?.[1] ?? 0, after,
-      reason: undefined, source: undefined, sequence: undefined,
+      reason: index === 0 ? 'sold' : undefined, source: undefined, sequence: undefined,
     },
   })).reverse();
   const product = { createdAt: NOW - createdDaysAgo * DAY_MS };
@@ -24,7 +24,8 @@ function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], cre
   const path = /<path class="line" d="([^"]*)"/.exec(text ?? '')?.[1] ?? '';
   return {
     text: text ?? '', path,
-    labels: [...(text ?? '').matchAll(/<text[^>]*>([^<]*)</g)].map(([, label]) => label),
+    labels: [...(text ?? '').matchAll(/<span>([^<]*)</g)].map(([, label]) => label),
+    titles: [...(text ?? '').matchAll(/<title>([^<]*)</g)].map(([, title]) => title),
   };
 }
 
@@ -33,17 +34,20 @@ test('draws nothing without movements', () => {
 });
 
 test('draws steps from the first movement to now', () => {
-  const { path, labels, text } = draw([[10, 100], [5, 50], [0, 75]]);
-  // 100 is at the top, 12 below the edge, and 0 at 164; the numbers on the left take 35.
-  assert.equal(path, 'M35 12H211.5V88H388V50H388');
-  assert.deepEqual(labels, ['0', '25', '50', '75', '100', '19 Feb', '24 Feb', '1 Mar']);
-  assert.match(text, /<title id="plot-title">.*minimum 50,\s+maximum 100,\s+75 at the end/s);
+  const { path, labels, text, titles } = draw([[10, 100], [5, 50], [0, 75]]);
+  assert.equal(path, 'M0 0H300V100H600V50H600'); // in a frame of 600 and 200
+  assert.deepEqual(labels, ['100', '75', '50', '25', '0', '19 Feb', '24 Feb', '1 Mar']);
+  assert.match(text, /aria-label="Stock over time, .*: minimum 50, maximum 100, 75 at the end/);
+  // The last movement is now: there is nothing to point at.
+  assert.deepEqual(titles, [
+    '19 Feb, 12:00: 0 → 100 (+100), sold', '24 Feb, 12:00: 100 → 50 (-50)',
+  ]);
 });
 
 test('shows the last 30 days if stock moved in them, otherwise all movements', () => {
   const recent = draw([[200, 900], [20, 10], [10, 20], [5, 10]]);
   assert.deepEqual(recent.labels.slice(-3), ['30 Jan', '14 Feb', '1 Mar']);
-  assert.match(recent.path, /^M[\d.]+ 27\.2H/); // 900 of 1,000, before all of them
+  assert.match(recent.path, /^M0 20H/); // 900 of 1,000, before all of them
   const old = draw([[300, 5], [200, 10], [10, 20]]);
   assert.deepEqual(old.labels.slice(-3), ['5 May', '2 Oct', '1 Mar']);
   assert.match(draw([[12, 5], [11, 1], [10, 2], [1, 3]], 12).path, /^M[\d.]+ [\d.]+H/);
@@ -57,10 +61,10 @@ test('stays within its frame for any numbers', () => {
   })) {
     assert.doesNotMatch(drawn.text, /NaN|Infinity|undefined/, name);
     for (const [, x = ''] of drawn.path.matchAll(/[MH]([\d.-]+)/g)) {
-      assert.ok(Number(x) >= 8 && Number(x) <= 388, `${name}: ${x}`);
+      assert.ok(Number(x) >= 0 && Number(x) <= 600, `${name}: ${x}`);
     }
     for (const [, y = ''] of drawn.path.matchAll(/(?:M[\d.]+ |V)([\d.-]+)/g)) {
-      assert.ok(Number(y) >= 12 && Number(y) <= 164, `${name}: ${y}`);
+      assert.ok(Number(y) >= 0 && Number(y) <= 200, `${name}: ${y}`);
     }
     assert.equal(new Set(drawn.labels.slice(0, -3)).size, drawn.labels.length - 3, name);
   }

@@ -1,0 +1,142 @@
+/**
+ * The units and the value in stock at the end of each day, in UTC. The totals of now are known;
+ * what the changes since a day added leads back to that day. The history does not change, so the
+ * sums of a shop are kept: the next report reads only later changes, and those of a longer period.
+ */
+import type { SellerId } from '../../../domain/id.ts';
+import { DAY_MS } from '../../../domain/time.ts';
+import type { StockDayChange, StockSums } from '../../../store/history-store.ts';
+import { REPORTS_KEPT_LIMIT } from '../limits.ts';
+import type { Portal } from '../route.ts';
+
+/** The stock at the end of a day, or now. */
+export interface StockAtDay {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly units: bigint;
+  /** In minor units; undefined if the history no longer has all prices since then. */
+  readonly valueMinor: bigint | undefined;
+}
+
+interface Kept {
+  /** The totals are of this position. */
+  position: number;
+  units: bigint;
+  valueMinor: bigint;
+  /** Days since 1970: changes of earlier days are not summed. */
+  sinceDay: number;
+  /** Changes after this position are summed. */
+  after: number;
+  /** Whether those before it can be, too. */
+  isWhole: boolean;
+  readonly days: Map<number, Omit<StockDayChange, 'day'>>;
+}
+
+type Store = Pick<Portal['store'], 'readTotals' | 'sumStockChanges'>;
+
+/** The histories of shops, created on first use. */
+export const stockHistories = ({ store }: Pick<Portal, 'store'>) => new StockHistories(store);
+
+class StockHistories {
+  readonly #store: Store;
+  /** The one used longest ago is first. */
+  readonly #kept = new Map<SellerId, Kept>();
+  /** The last update of each shop: the next one starts after it. */
+  readonly #updates = new Map<SellerId, Promise<unknown>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * The days from `sinceDay` to `today`, in order, with all changes up to `position`. Begins later
+   * if the history does.
+   */
+  async read(
+    sellerId: SellerId, position: number, sinceDay: number, today: number,
+  ): Promise<readonly StockAtDay[]> {
+    const before = this.#updates.get(sellerId);
+    const update = (async () => {
+      await before?.catch(() => undefined); // its own caller gets the error
+      const kept = await this.#update(sellerId, position, sinceDay);
+      return listDays(kept, sinceDay, today);
+    })();
+    this.#updates.set(sellerId, update);
+    try {
+      return await update;
+    } finally {
+      if (this.#updates.get(sellerId) === update) this.#updates.delete(sellerId);
+    }
+  }
+
+  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<Kept> {
+    const kept = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
+    this.#kept.delete(sellerId); // until it is complete
+    if (position > kept.position) {
+      const { days } = await this.#store.sumStockChanges(sellerId, {
+        since: 0, after: kept.position, upTo: position,
+      });
+      // Prices that pruning has removed in between: begin with the totals.
+      if (days.some(({ valueMinor }) => valueMinor === undefined)) {
+        return this.#update(sellerId, position, sinceDay);
+      }
+      for (const change of days) {
+        addDay(kept, change);
+        kept.units += change.units;
+        kept.valueMinor += change.valueMinor ?? 0n;
+      }
+      kept.position = position;
+    }
+    if (sinceDay < kept.sinceDay && kept.isWhole) {
+      const sums = await this.#store.sumStockChanges(sellerId, {
+        since: sinceDay * DAY_MS, after: 0, upTo: kept.after,
+      });
+      extend(kept, sums, sinceDay);
+    }
+    this.#kept.set(sellerId, kept);
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
+    return kept;
+  }
+
+  async #start(sellerId: SellerId, position: number): Promise<Kept> {
+    const { products: _, position: reached, ...totals }
+      = await this.#store.readTotals(sellerId, position);
+    return {
+      ...totals, position: reached, after: reached, sinceDay: Infinity, isWhole: true,
+      days: new Map(),
+    };
+  }
+}
+
+function extend(kept: Kept, { days, after, isWhole }: StockSums, sinceDay: number): void {
+  for (const change of days) addDay(kept, change);
+  kept.after = Math.min(after, kept.after);
+  kept.isWhole = isWhole;
+  kept.sinceDay = sinceDay;
+}
+
+function addDay({ days }: Kept, { day, units, valueMinor }: StockDayChange): void {
+  const sum = days.get(day) ?? { units: 0n, valueMinor: 0n };
+  days.set(day, {
+    units: sum.units + units,
+    valueMinor: valueMinor === undefined || sum.valueMinor === undefined
+      ? undefined : sum.valueMinor + valueMinor,
+  });
+}
+
+function listDays(kept: Kept, sinceDay: number, today: number): readonly StockAtDay[] {
+  const listed: StockAtDay[] = [];
+  let { units, valueMinor }: { units: bigint; valueMinor: bigint | undefined } = kept;
+  // Without all changes, the end of the day before the first one is not known.
+  const first = kept.isWhole ? sinceDay : Math.max(sinceDay, Math.min(...kept.days.keys()));
+  for (let day = today; day >= first; day -= 1) {
+    listed.push({ day, units, valueMinor });
+    const change = kept.days.get(day);
+    if (!change) continue;
+    units -= change.units;
+    valueMinor = valueMinor === undefined || change.valueMinor === undefined
+      ? undefined : valueMinor - change.valueMinor;
+  }
+  return listed.reverse();
+}
