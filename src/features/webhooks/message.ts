@@ -43,10 +43,15 @@ export async function findNextMessage(
   const after = resumed ? resumed.last - 1 : sent?.last ?? webhook.position;
   const limit = isSingle && selection.lowStock === undefined ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
   const page = await listChanges(store, sellerId, { types, after, limit });
-  const events = page?.changes.flatMap((change) => eventsOf(change, selection)
-    .filter((event) => change.position !== resumed?.last || event === 'stock.low')
-    .map((event) => ({ position: change.position, event })));
-  const [first, last] = [events?.[0], isSingle ? events?.[0] : events?.at(-1)];
+  const events: { readonly position: number; readonly event: WebhookType }[] = [];
+  for (const change of page?.changes ?? []) {
+    const { position } = change;
+    const unsent = (await listSelected(store, change, selection))
+      .filter((event) => position !== resumed?.last || event === 'stock.low');
+    events.push(...unsent.map((event) => ({ position, event })));
+    if (isSingle && events.length > 0) break;
+  }
+  const [first, last] = [events[0], isSingle ? events[0] : events.at(-1)];
   if (!page || !first || !last) return page && { position: page.next, message: undefined };
   return {
     position: first.position - 1,
@@ -68,8 +73,9 @@ export async function readMessage(
     const limit = Math.min(last - after, WEBHOOK_MESSAGE_CHANGES_LIMIT);
     const page = await listChanges(store, sellerId, { types, after, limit });
     if (!page) return undefined;
-    changes.push(...page.changes.filter((change) =>
-      change.position <= last && eventsOf(change, message).length > 0));
+    for (const change of page.changes.filter(({ position }) => position <= last)) {
+      if ((await listSelected(store, change, message)).length > 0) changes.push(change);
+    }
     after = page.next;
   }
   const [change] = changes;
@@ -88,8 +94,21 @@ export function formatTestMessage(webhook: WebhookReference, at: number): string
     + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"}}`;
 }
 
-function eventsOf(change: Change, { types, lowStock }: Selection): readonly WebhookType[] {
-  return listEvents(change, types, lowStock);
+/** What is sent of a change. The threshold is the product's at the change, or else the shop's. */
+async function listSelected(
+  store: HistoryStore, change: Change, { types, lowStock }: Selection,
+): Promise<readonly WebhookType[]> {
+  const { before, after } = change.movement;
+  if (lowStock === undefined || after >= before) return listEvents(change, types, undefined);
+  const product = change.product ?? await readProduct(store, change);
+  return listEvents(change, types, product ? findThreshold(product) ?? lowStock : lowStock);
+}
+
+/** The threshold in the JSON of a product, if it has one. */
+function findThreshold(product: string): number | undefined {
+  // The cast: `formatProduct` wrote it.
+  const { low_stock: lowStock } = JSON.parse(product) as { readonly low_stock?: number | null };
+  return lowStock ?? undefined;
 }
 
 function formatBatch(
@@ -113,7 +132,7 @@ function formatEvent(
     + `,"stock_before":${before},"stock_after":${after},"stock_delta":${after - before}`
     + `,"reason":${JSON.stringify(reason ?? null)},"source":${JSON.stringify(source ?? null)}`
     + `,"sequence":${sequence ?? null}`
-    + (event === 'stock.low' ? `,"low_stock":${lowStock}` : '')
+    + (event === 'stock.low' ? `,"low_stock":${findThreshold(product) ?? lowStock}` : '')
     + `,"product":${product}}}`;
 }
 

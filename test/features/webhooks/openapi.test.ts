@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { BODY_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { makeClock } from '../../support/clock.ts';
 import type { Answer, Request } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
@@ -196,7 +197,7 @@ test('rejects with each documented status, as documented', async (t) => {
     406: (request) => sendWith(request, { accept: 'image/png' }),
     409: (request) => full.send(request),
     410: (request) => seller.send(request),
-    413: (request) => seller.send({ ...request, body: ' '.repeat(70_000) }),
+    413: (request) => seller.send({ ...request, body: ' '.repeat(BODY_LIMIT_BYTES + 1) }),
     415: (request) => sendWith(request, { 'content-type': 'image/png' }),
     417: (request) => sendWith(request, { expect: 'more' }),
     422: (request) => sendWith(request, used),

@@ -129,6 +129,26 @@ test('sends `stock.low` after the change that lowered the stock', async (t) => {
   assert.equal(new Set(all.received.map(({ id }) => id)).size, 6);
 });
 
+test('compares with the threshold of the product, if it has one', async (t) => {
+  const sending = await prepareSending(t);
+  const { store, actor } = sending;
+  const receiver = await startReceiver(t);
+  const webhook = await sending.create(receiver.url, { delivery: 'single', types: ['stock.low'] });
+  const { set, id } = await makeProduct(sending, 30);
+  await store.patchProduct(actor, { id }, { lowStock: 20 }, {});
+  await set(21);
+  await set(20);
+  // The threshold is that at the change.
+  await store.patchProduct(actor, { id }, { lowStock: null, stock: 10 }, {});
+  await set(5);
+  await store.patchProduct(actor, { id }, { lowStock: 2, stock: 4 }, {});
+  await set(2);
+  sending.start();
+  await sending.until(webhook, ({ position }) => position === 8);
+  assert.deepEqual(receiver.received.map(({ body: { data } }) => [data.position, data.low_stock]),
+    [[4, 20], [6, 5], [8, 2]]);
+});
+
 test('keeps a message the same when the threshold changes between attempts', async (t) => {
   for (const delivery of ['single', 'batch'] as const) {
     const sending = await prepareSending(t);
