@@ -23,6 +23,16 @@ test('focuses the search box by its key, except while somebody types', async (t)
   await assertQuiet(browser);
 });
 
+test('turns the key of the search box off and on', async (t) => {
+  const { browser } = await openPortal(t, { path: '/search' });
+  for (const [label, focus] of [['off', ''], ['on', 'search-box:']] as const) {
+    await (await browser.findByRole('button', `Turn this key ${label}`)).click();
+    await browser.press('/');
+    assert.equal(await readFocus(browser), focus);
+  }
+  await inspect(browser, 'search-tips');
+});
+
 test('searches without scripts, and says what can be searched for', async (t) => {
   const { browser, url } = await openPortal(t, { scripts: false });
   await browser.open(`${url}/search?q=${encodeURIComponent('nothing at all')}`);

@@ -4,12 +4,14 @@ import { test } from 'node:test';
 import type { ImportKind, NewImport } from '../../../src/domain/catalogue/import.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
-import type { ImportId } from '../../../src/domain/id.ts';
+import type { ImportId, KeyId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor, ImportPart } from '../../../src/store/write.ts';
 import { ImportParts } from '../../../src/api/ingest.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import {
+  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore,
+} from './fixture.ts';
 import { makeSync } from './stock.ts';
 
 const FILE: NewImport = {
@@ -23,6 +25,7 @@ export function testImportRecords(prepare: PrepareStore): void {
   testRetries(prepare);
   testLists(prepare);
   testFilters(prepare);
+  testKeyFilter(prepare);
   testCollapsed(prepare);
   testPruning(prepare);
 }
@@ -228,6 +231,31 @@ async function prepareMixed(store: Store, actor: Actor) {
   const stock = await syncWithRecord(store, actor, [{ sku: skuOf(2), set: 0 }]);
   assert.ok(parts.id);
   return { id: parts.id, stock };
+}
+
+function testKeyFilter(prepare: PrepareStore): void {
+  test('lists and counts the changes of one key in the ledger', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const { sellerId } = actor;
+    const { id: keyId } = await store.createKey(sellerId, makeHash(), makeNewKey());
+    await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
+    await store.createProduct({ sellerId, keyId }, makeNewProduct({ sku: 'B' }));
+    await store.patchProduct({ sellerId, keyId }, { sku: 'A' as Sku }, { stock: 77 }, {});
+    const range = { after: 0, upTo: 3 };
+    for (const [key, more, found] of [
+      [keyId, {}, [2, 3]], [keyId, { sku: 'A' as Sku }, [3]], [actor.keyId, {}, [1]],
+      [5 as KeyId, {}, []],
+    ] as const) {
+      const filter = { types: CHANGE_TYPES, keyId: key, ...more };
+      const { movements } = await store.listMovements(sellerId, {
+        ...range, filter, isDescending: false, limit: 9,
+      });
+      assert.deepEqual(movements.map(({ position }) => position), found);
+      const counted = await store.countMovements(sellerId, { ...range, filter });
+      if (counted) assert.equal(counted.count, found.length);
+    }
+  });
 }
 
 function testFilters(prepare: PrepareStore): void {

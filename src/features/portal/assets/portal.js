@@ -93,7 +93,25 @@ themes?.addEventListener('submit', (event) => {
   fetch(themes.action, { method: 'POST', body, redirect: 'manual', keepalive: true });
 });
 
-/** The key / focuses the search box, unless somebody is typing. */
+/**
+ * The key / focuses the search box, unless somebody is typing. The search page can turn it off in
+ * this browser (WCAG 2.2, success criterion 2.1.4).
+ */
+const KEY_OFF = 'search-key-off';
+const keySwitch = document.getElementById('search-key');
+if (keySwitch) {
+  const update = () => {
+    const isOff = localStorage.getItem(KEY_OFF) !== null;
+    keySwitch.textContent = isOff ? 'Turn this key on' : 'Turn this key off';
+  };
+  keySwitch.addEventListener('click', () => {
+    if (localStorage.getItem(KEY_OFF) === null) localStorage.setItem(KEY_OFF, '1');
+    else localStorage.removeItem(KEY_OFF);
+    update();
+  });
+  keySwitch.hidden = false;
+  update();
+}
 const searchBox = document.getElementById('search-box');
 document.addEventListener('keydown', (event) => {
   const { target, key, ctrlKey, metaKey, altKey } = event;
@@ -101,6 +119,7 @@ document.addEventListener('keydown', (event) => {
   if (target instanceof Element && target.closest('input, textarea, select, [contenteditable]')) {
     return;
   }
+  if (localStorage.getItem(KEY_OFF) !== null) return;
   event.preventDefault();
   searchBox.select();
   searchBox.focus();

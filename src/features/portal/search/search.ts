@@ -192,5 +192,6 @@ function renderTips(): Html {
       <li>IDs: <code>prd_</code>, <code>key_</code>, <code>whk_</code> and <code>imp_</code>.</li>
       <li>Pages of this portal, such as <q>password</q> or <q>2fa</q>.</li>
     </ul>
-    <p>Press <kbd>/</kbd> on any page to search.</p>`;
+    <p class="row middle">Press <kbd>/</kbd> on any page to search.
+      <button type="button" class="small" id="search-key" hidden>Turn this key off</button></p>`;
 }

@@ -1,4 +1,4 @@
-/** Creates, rotates and revokes API keys, which are stored as hashes only. */
+/** Creates, rotates and revokes API keys: their hashes, and their last four characters. */
 import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
 import type { AuditType, Requester } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
