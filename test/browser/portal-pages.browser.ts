@@ -47,6 +47,7 @@ const PAGES = {
   api: '/api',
   'api-operation': '/api/syncStock',
   'api-problems': '/api/problems',
+  start: '/start',
   activity: '/activity',
   'activity-found': '/activity?type=key_created',
   account: '/account',

@@ -211,9 +211,9 @@ export const routes: readonly PageRoute[] = [
 
   { ...ownerGet, path: '/activity', section: 'Activity', handle: showActivity },
 
-  { ...ownerGet, path: '/start', handle: showStart, section: 'Getting started' },
-  { ...ownerPost, path: '/start', handle: switchTour },
-  { ...ownerGet, path: '/start/progress', handle: showProgress },
+  { ...editorGet, path: '/start', handle: showStart, section: 'Getting started' },
+  { ...editorPost, path: '/start', handle: switchTour },
+  { ...editorGet, path: '/start/progress', handle: showProgress },
 
   { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },

@@ -33,7 +33,7 @@ export async function changeToast(request: PageRequest, portal: Portal): Promise
   const change = await findRecentChange(request, portal, request.query.get('change'));
   if (!change) return undefined;
   const action = request.link(`/changes/${change.position}/undo`);
-  return toast(await describeDone(request, portal, change), canUndo(change)
+  return toast(await describeDone(request, portal, change), request.may('editor') && canUndo(change)
     && postForm(request, action, html`${nonceField()}<button class="small">Undo</button>`, ''));
 }
 

@@ -45,7 +45,8 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
         <code class="quiet small">${maskApiKey(key)}</code>`,
       ...KEY_FACTS.map(([, render]) => render(key, context)),
     ]),
-    empty: html`<p>No API keys. Create one to call the API.</p>`,
+    empty: html`<p>No API keys yet. <a href="${link('/keys/new')}">Create a key</a> to call the
+      API.</p>`,
   })}
       ${pager(
     'Pages of keys', after === undefined ? undefined : link('/keys'),

@@ -69,7 +69,8 @@ export function renderLedger(
         record && renderLink(request, record),
       ];
     }),
-    empty: html`<p>${page.isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,
+    empty: html`<p>${page.isFirst ? 'No stock movements yet. Adjust the stock or count it above.'
+      : 'No older movements.'}</p>`,
   })}
   ${renderPager(request, {
     label: 'Pages of movements', noun: 'movements', page, total,

@@ -71,7 +71,7 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
 export async function renderRecords(
   request: PageRequest, portal: Portal, records: readonly ImportRecord[],
 ): Promise<Html> {
-  const { account: { sellerId }, format } = request;
+  const { account: { sellerId }, format, link } = request;
   const keyNames = await readKeyNames(
     portal.store, sellerId, records.map(({ keyId }) => keyId),
   );
@@ -86,7 +86,8 @@ export async function renderRecords(
       format.timeElement(record.startedAt),
       renderName(record.actor ?? keyNames.get(record.keyId)),
     ]),
-    empty: html`<p>No imports.</p>`,
+    empty: html`<p>No imports. <a href="${link('/import')}">Import a file</a> to create or update
+      many products at once.</p>`,
   });
 }
 

@@ -28,15 +28,17 @@ interface Tour {
   readonly webhook: Webhook | undefined;
 }
 
-export async function readTour(
-  { account: { sellerId }, position }: PageRequest, portal: Portal,
-): Promise<Tour> {
+/** The steps that the account's role allows. */
+export async function readTour(request: PageRequest, portal: Portal): Promise<Tour> {
+  const { account: { sellerId }, position, may } = request;
   const { store } = portal;
+  const products = { id: 'products', isDone: position > 0 } as const;
+  if (!may('owner')) return { steps: may('editor') ? [products] : [], webhook: undefined };
   const keys = await store.listKeys(
     sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
   );
   const steps: Tour['steps'] = [
-    { id: 'products', isDone: position > 0 },
+    products,
     { id: 'key', isDone: keys.length > 0 },
     { id: 'request', isDone: keys.some(({ lastUsedAt }) => lastUsedAt !== undefined) },
   ];

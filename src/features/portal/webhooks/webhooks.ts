@@ -42,8 +42,8 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
     caption: 'Webhooks',
     columns: ['URL', 'Status', 'Events', 'Delivery', 'Failing since'],
     rows: webhooks.map((webhook) => renderRow(request, webhook)),
-    empty: html`<p>No webhooks yet. Create one to notify your own server of each change as it
-      happens.</p>`,
+    empty: html`<p>No webhooks yet. <a href="${request.link('/webhooks/new')}">Create a webhook</a>
+      to notify your own server of each change as it happens.</p>`,
   })}`,
   });
 }
