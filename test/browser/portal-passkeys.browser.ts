@@ -43,6 +43,7 @@ test('a passkey is added, and signs in without a password', async (t) => {
   await browser.back();
   await add(opened, 'Test laptop');
   assert.match(await readMain(browser), /Passkey added\..*Test laptop.*Never/s);
+  await browser.open(`${opened.url}/account/passkeys`);
   await inspect(browser, 'passkeys');
 
   await signOut(opened);
