@@ -70,8 +70,15 @@ export const removePasskeyForm = defineForm({
   },
   read: () => undefined,
   async save(_, request, portal) {
-    const { id } = await getPasskey(request, portal);
-    await portal.store.removePasskey(request.account, id, request.by);
+    const { account, by, base } = request;
+    const { id, credentialId } = await getPasskey(request, portal);
+    // The store keeps the last passkey; this also keeps the last one that works at this host.
+    const [only, ...others] = await listKnown(portal, account, findRpId(base.origin));
+    if (account.isPasswordOff && only?.id === credentialId && others.length === 0) {
+      throw new AppError('limit_reached', 'This is your only passkey for this address, and you '
+        + 'cannot sign in with your password. Add another passkey or turn on the password first.');
+    }
+    await portal.store.removePasskey(account, id, by);
     return redirect(request.link(`${PAGE}?done=removed`));
   },
 });
