@@ -29,7 +29,7 @@ export interface ImportRecord {
   /** The network address of the client. */
   readonly address: string | null;
   readonly file_name: string | null;
-  /** Of an import of products, or a bulk edit: `edit`, `category` or `delete`. */
+  /** Of an import of products, or a bulk edit: `edit`, `category`, `archive`, ... */
   readonly mode: string | null;
   /** The system that the stock numbers come from. */
   readonly source: string | null;

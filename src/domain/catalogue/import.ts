@@ -17,7 +17,7 @@ export const IMPORT_KINDS = ['products', 'stock', 'stocktake', 'revert', 'bulk']
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** What a bulk edit changed; `edit`: the stock and the price of each product. */
-export type BulkMode = 'edit' | 'category' | 'delete';
+export type BulkMode = 'edit' | 'category' | 'archive' | 'restore' | 'delete';
 
 /** The name of an imported file, as the client gives it. */
 export const fileName = lineValidator(FILE_NAME_LIMIT_CODE_POINTS);

@@ -95,7 +95,7 @@ const required = {
   file_name: nullable({ ...fileName.schema, description: 'As the client gave it.' }),
   mode: nullable({
     type: 'string', description: 'Of an import of products: `upsert`, `update` or `create`; of a '
-      + 'bulk edit: `edit` (stock and price), `category` or `delete`.',
+      + 'bulk edit: `edit` (stock and price), `category`, `archive`, `restore` or `delete`.',
   }),
   source: nullable({
     ...stockSource.schema, description: 'The system that the stock numbers come from.',

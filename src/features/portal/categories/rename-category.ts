@@ -70,7 +70,8 @@ async function save(
     return redirect(request.link('/categories?done=gone'));
   }
   const job = await previewBulk(request, portal, {
-    selection: { filter: { category: from } }, change: { mode: 'category', category: to },
+    selection: { filter: { category: from, archived: 'any' } },
+    change: { mode: 'category', category: to },
   });
   const reply = await redirectToJob(request, job);
   const { task, phase, revision } = job.state;

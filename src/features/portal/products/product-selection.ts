@@ -66,6 +66,8 @@ export function selectionForm(
       </select>
       <span class="quiet" role="status" data-selected></span>
       ${action('edit', 'Edit stock and price')}${action('category', 'Change category')}
+      ${list.get('archived') !== 'true' && action('archive', 'Archive')}
+      ${list.has('archived') && action('restore', 'Restore')}
       <button name="action" value="delete" class="small danger">Delete</button></div>
     ${table}`, 'selection');
 }
@@ -107,8 +109,8 @@ export async function actOnSelection(
   if ('ids' in selection && selection.ids.length === 0) {
     return redirect(link(listPath(new URLSearchParams([...list, ['done', 'none']]))));
   }
-  if (action === 'delete') {
-    return startBulk(request, portal, { selection, change: { mode: 'delete' } });
+  if (action === 'delete' || action === 'archive' || action === 'restore') {
+    return startBulk(request, portal, { selection, change: { mode: action } });
   }
   const change = { mode: 'category', category: undefined } as const;
   return startBulk(request, portal, { selection, change });

@@ -21,7 +21,7 @@ export const KIND_CHOICES: readonly Choice[] =
 
 const BULK_LABELS: Readonly<Record<BulkMode, string>> = {
   edit: 'Bulk edit of stock and price', category: 'Bulk edit of the category',
-  delete: 'Bulk deletion',
+  archive: 'Bulk archiving', restore: 'Bulk restoration', delete: 'Bulk deletion',
 };
 
 /** Such as `Import shop.csv`, `Stock sync from till 2` and `Bulk deletion`. */

@@ -50,6 +50,16 @@ test('renames a category in one step, which can be reverted', async (t) => {
   assert.deepEqual(await readAll(), ['Cups', 'Cups', 'Mugs']);
 });
 
+test('renames archived products, too', async (t) => {
+  const { patch, rename, send, readAll } = await open(t);
+  const { products: [first] } = (await send({ path: '/api/v1/products' })).json();
+  await patch(first, { archived: true });
+  await rename('Cups', 'Bowls');
+  assert.deepEqual(await readAll(), ['Bowls', 'Mugs']);
+  await patch(first, { archived: null });
+  assert.deepEqual(await readAll(), ['Bowls', 'Bowls', 'Mugs']);
+});
+
 test('says which categories it merges before it does so', async (t) => {
   const { user, rename, readAll, readRecords } = await open(t);
   await rename('Cups', 'Mugs');

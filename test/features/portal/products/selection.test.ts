@@ -140,6 +140,21 @@ describe('a bulk edit of the category', () => {
   });
 });
 
+test('archives the ticked products, and restores archived ones', async (t) => {
+  const { user, select, readAll, readRecords } = await open(t);
+  const preview = await select('', { row: ['0', '2'], action: 'archive' });
+  assert.match(preview.text, /Preview: archive 2 products .* hidden from lists until you restore/);
+  assert.match((await act(user, 'commit')).text, /Complete: 2 products\. Changed 2 Unchanged 0/);
+  assert.deepEqual(await readAll(), ['B Cups']);
+  await select('?archived=any', { scope: 'all', action: 'restore' });
+  assert.match((await act(user, 'commit')).text, /Changed 2 Unchanged 1/);
+  assert.deepEqual(await readAll(), ['A Cups', 'B Cups', 'C Mugs']);
+  assert.deepEqual((await readRecords()).map(({ mode }: Record<string, string>) => mode),
+    ['restore', 'archive']);
+  await user.get(`${LIST}?archived=true`);
+  assert.doesNotMatch(user.page?.text ?? '', /value="archive"/);
+});
+
 describe('the selection', () => {
   test('must have a product, unless it is for the grid', async (t) => {
     const { select, user, readRecords } = await open(t);

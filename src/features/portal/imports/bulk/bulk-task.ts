@@ -5,6 +5,7 @@
  */
 import { ImportParts } from '../../../../api/ingest.ts';
 import type { BulkMode, ImportCounts } from '../../../../domain/catalogue/import.ts';
+import { isSameProduct } from '../../../../domain/catalogue/product.ts';
 import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ImportId, ProductId } from '../../../../domain/id.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
@@ -14,7 +15,7 @@ import { type BulkContext, type BulkSelection, readSelected } from './bulk-selec
 /** `category`: undefined until the seller has chosen it. */
 type BulkChange =
   | { readonly mode: 'category' & BulkMode; readonly category: string | undefined }
-  | { readonly mode: 'delete' & BulkMode };
+  | { readonly mode: Exclude<BulkMode, 'edit' | 'category'> };
 
 /** As plain data. */
 export interface BulkOrder {
@@ -123,11 +124,12 @@ export class BulkTask {
     const { change } = this.order;
     const { progress } = this;
     const products: Product[] = [];
+    const changed = change.mode === 'delete' ? 'deleted' : 'updated';
     let lastId: ProductId | undefined;
     for await (const page of readSelected(this.#context, this.order.selection, signal)) {
       for (const product of page) {
-        const isSame = change.mode === 'category' && product.category === change.category;
-        progress.counts[isSame ? 'unchanged' : COUNT[change.mode]] += 1;
+        const isSame = hasValues(product, patchOf(change));
+        progress.counts[isSame ? 'unchanged' : changed] += 1;
         if (!isSame && products.length < PREVIEW_ROWS_SHOWN) products.push(product);
         lastId = product.id;
       }
@@ -173,7 +175,7 @@ export class BulkTask {
   /** Small objects, since there may be a million. A deletion expects what the list has. */
   async #listEdits(signal: AbortSignal): Promise<readonly ProductEdit[]> {
     const { selection, change } = this.order;
-    const patch = change.mode === 'delete' ? undefined : { category: change.category ?? '' };
+    const patch = patchOf(change);
     const category = 'filter' in selection ? selection.filter.category : undefined;
     const expected = category === undefined ? {} : { category };
     const lastId = this.preview?.lastId ?? 0;
@@ -201,7 +203,19 @@ export class BulkTask {
   }
 }
 
-const COUNT = { category: 'updated', delete: 'deleted' } as const;
+/** Undefined for a deletion. */
+function patchOf(change: BulkChange): ProductEdit['patch'] {
+  switch (change.mode) {
+    case 'category': return { category: change.category ?? '' };
+    case 'archive': return { archived: true };
+    case 'restore': return { archived: null };
+    case 'delete': return undefined;
+  }
+}
+
+function hasValues(product: Product, patch: ProductEdit['patch']): boolean {
+  return patch !== undefined && isSameProduct(product, { ...product, ...patch });
+}
 
 function countOf(effect: EditEffect): keyof BulkProgress['counts'] {
   return effect === 'conflict' || effect === 'not_found' ? 'conflicts' : effect;

@@ -23,6 +23,15 @@ const DELETE = 'DELETE';
 const CONFIRMATION = 'confirmation';
 export const CATEGORY_FIELD = 'category';
 
+const VERBS = {
+  category: 'change the category of', archive: 'archive', restore: 'restore', delete: 'delete',
+} as const;
+const SAME = {
+  category: 'all of these products have this category.', archive: 'all are archived.',
+  restore: 'none of these products are archived.', delete: '',
+} as const;
+const START = { category: 'Change', archive: 'Archive', restore: 'Restore' } as const;
+
 const WORDS: JobWords = {
   phases: {
     checking: ['Preview:', html`<span class="tag">Checking</span>`],
@@ -42,7 +51,8 @@ const WORDS: JobWords = {
 
 /** Fields whose errors the page shows. */
 export function listBulkFields(task: BulkDescription): readonly Field[] {
-  return task.change.mode === 'delete' ? [describeConfirmation(task)] : [describeCategory(task)];
+  if (task.change.mode === 'delete') return [describeConfirmation(task)];
+  return task.change.mode === 'category' ? [describeCategory(task)] : [];
 }
 
 /** The category of the form. Adds an error if it is invalid. */
@@ -68,7 +78,7 @@ export function viewBulk(
   const products = total === 0 ? 'products' : countProducts(format, total);
   return {
     words: WORDS, rows: progress.products, rejected: counts.conflicts,
-    name: `${change.mode === 'delete' ? 'delete' : 'change the category of'} ${products}`,
+    name: `${VERBS[change.mode]} ${products}`,
     percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * progress.products / total)),
     extent: `${countProducts(format, progress.products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
@@ -94,22 +104,29 @@ function renderPreview(
   if (!preview) return undefined; // the category is not chosen yet
   if (!canStartBulk(task)) {
     return html`<p><strong>Nothing to change:</strong> ${total === 0 ? 'these products no longer '
-      + 'exist.' : 'all of these products have this category.'}</p>`;
+      + 'exist.' : SAME[change.mode]}</p>`;
   }
-  const count = countProducts(format, change.mode === 'delete' ? total
-    : task.progress.counts.updated);
-  return html`${card('effect', 'Summary', html`
-      ${change.mode === 'delete' ? html`<p>${count} will be deleted. To get them back, revert the
-        deletion; its record is under <a href="${request.link('/imports')}">Imports</a>.</p>`
-    : html`<p>${count} will get the category <strong><bdi>${limit(change.category)}</bdi></strong>.
-        Nothing has been changed yet.</p>${renderMerge(format, task)}`}
-      ${facts(listCounts(format, task, true))}
-      ${change.mode === 'delete'
+  const count = countProducts(format, total - task.progress.counts.unchanged);
+  const button = change.mode === 'delete'
     ? renderCommit(request, job, `Delete ${count}`, {
       fields: renderFields([describeConfirmation(task)], state), className: 'danger',
     })
-    : renderCommit(request, job, `Change ${count}`)}`)}
+    : renderCommit(request, job, `${START[change.mode]} ${count}`);
+  return html`${card('effect', 'Summary', html`<p>${describeEffect(request, task, count)}</p>
+      ${renderMerge(format, task)}${facts(listCounts(format, task, true))}${button}`)}
     <h2>First products</h2>${renderProducts(format, task, preview.products)}`;
+}
+
+function describeEffect({ link }: PageRequest, { change }: BulkDescription, count: string): Html {
+  switch (change.mode) {
+    case 'category': return html`${count} will get the category <strong><bdi>${
+      limit(change.category)}</bdi></strong>. Nothing has been changed yet.`;
+    case 'archive': return html`${count} will be archived: hidden from lists until you restore
+      them.`;
+    case 'restore': return html`${count} will appear in lists again.`;
+    case 'delete': return html`${count} will be deleted. To get them back, revert the deletion; its
+      record is under <a href="${link('/imports')}">Imports</a>.`;
+  }
 }
 
 /** If other products have the category already, the two categories become one. */
@@ -187,7 +204,7 @@ function listCounts(
     : [isDryRun ? 'Will be changed' : 'Changed', format.number(updated)];
   return [
     changed,
-    ...change.mode === 'category' ? [['Unchanged', format.number(unchanged)] as const] : [],
+    ...change.mode !== 'delete' ? [['Unchanged', format.number(unchanged)] as const] : [],
     ...isDryRun ? [] : [['Left alone', format.number(conflicts)] as const],
   ];
 }
