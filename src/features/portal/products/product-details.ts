@@ -33,7 +33,7 @@ export function archivedTag({ archived }: Product): Content {
 export function archiveForm(request: PageRequest, product: Product, others: Html): Html {
   const [to, label] = product.archived ? ['restored', 'Restore'] : ['archived', 'Archive'];
   return postForm(request, request.link(`${pathOf(product)}/archive`), html`${nonceField()}
-    ${hiddenField('to', to)}<button class="plain">${label}</button> ${others}`, 'actions');
+    ${hiddenField('to', to)}<button>${label}</button> ${others}`, 'actions');
 }
 
 /** POST /portal/products/{id}/archive: 303, 400, 404 */
