@@ -99,6 +99,18 @@ describe('products get and set', { concurrency: true }, () => {
     assert.match(gone.notes, /You had no product with this SKU at 3\./);
   });
 
+  test('sets optional members and pairs of metadata, and removes those left blank', async (t) => {
+    const shop = await openStockedShop(t, 1);
+    const set = async (...members: string[]) =>
+      JSON.parse((await shop.run('products', 'set', 'P-0', ...members, '--json')).out);
+    const first = await set('metadata.erp=1', 'metadata.shop=2', 'archived=true', 'low_stock=3');
+    assert.deepEqual([first.metadata, first.archived, first.low_stock],
+      [{ erp: '1', shop: '2' }, true, 3]);
+    const second = await set('metadata.erp=', 'archived=false', 'low_stock=');
+    assert.deepEqual([second.metadata, second.archived, second.low_stock],
+      [{ shop: '2' }, undefined, undefined]);
+  });
+
   test('changes only the version that --if-match names', async (t) => {
     const shop = await openStockedShop(t, 1);
     const set = (position: string) =>
@@ -113,7 +125,8 @@ describe('products get and set', { concurrency: true }, () => {
     [['set', 'P-0'], /^Give SKU MEMBER=VALUE\.\.\.\./],
     [['set', 'P-0', 'price'], /^"price" does not set a member .* Did you mean price=VALUE\?/],
     [['set', 'P-0', 'prise=1'], /Did you mean price=VALUE\?/],
-    [['set', 'P-0', 'weight=1'], /Members are: name, category, sku, price, stock\./],
+    [['set', 'P-0', 'weight=1'], /Members are: name, category, sku, price, stock, barcode, .*, archived\./],
+    [['set', 'P-0', 'archived=yes'], /^archived=yes: Must be true or false\./],
     [['set', 'P-0', '__proto__=1'], /does not set a member/],
     [['set', 'P-0', 'price=1', 'price=2'], /^price is given twice\./],
     [['set', 'P-0', 'price=1,50'], /^price=1,50: Must be a number such as 12\.50/],
