@@ -144,16 +144,16 @@ function testWebhookEvents(prepare: PrepareStore): void {
     await store.patchWebhook(from(2), webhook.id, { url: 'https://other.example/x' });
     await store.patchWebhook(from(3), webhook.id, { status: 'disabled' });
     await store.rotateWebhookSecret(from(4), webhook.id, 0);
-    await store.deleteWebhook(actor, webhook.id);
+    await store.deleteWebhook({ ...actor, actorName: 'Anna' }, webhook.id);
     const id = formatWebhookId(webhook);
     const events = (await listEvents(store, actor.sellerId)).map((event) =>
-      [event.type, event.address, event.subject]);
+      [event.type, event.actorName, event.address, event.subject]);
     assert.deepEqual(events.slice(1), [
-      ['webhook_created', '192.0.2.1', `${id} hooks.example:8443`],
-      ['webhook_changed', '192.0.2.2', `${id} other.example`],
-      ['webhook_changed', '192.0.2.3', `${id} other.example`],
-      ['webhook_secret_rotated', '192.0.2.4', `${id} other.example`],
-      ['webhook_deleted', '', `${id} other.example`],
+      ['webhook_created', 'test', '192.0.2.1', `${id} hooks.example:8443`],
+      ['webhook_changed', 'test', '192.0.2.2', `${id} other.example`],
+      ['webhook_changed', 'test', '192.0.2.3', `${id} other.example`],
+      ['webhook_secret_rotated', 'test', '192.0.2.4', `${id} other.example`],
+      ['webhook_deleted', 'Anna', '', `${id} other.example`],
     ]);
   });
 

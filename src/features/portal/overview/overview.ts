@@ -27,7 +27,7 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
   const isOwner = request.may('owner');
   const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
   const [banner, tour, catalogue, days, requestStats] = await Promise.all([
-    isOwner && renderWebhookBanner(request, portal),
+    renderWebhookBanner(request, portal),
     request.may('editor') && renderTourCard(request, portal),
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),

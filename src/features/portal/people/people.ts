@@ -60,7 +60,7 @@ function renderInvitation(request: PageRequest, invitation: StoredInvitation): R
   const { hash, name = 'Without a name', role, expiresAt } = invitation;
   return [
     html`<bdi>${name}</bdi> <span class="tag low">Invited</span>`,
-    html`Until ${format.timeElement(expiresAt)}`, ROLE_LABELS[role], '–', '–',
+    html`Until ${format.fullTimeElement(expiresAt)}`, ROLE_LABELS[role], '–', '–',
     ...request.may('owner') ? [postForm(
       request, link(`/people/invitations/${hash}/revoke`), html`<button class="small danger">Revoke
         <span class="hidden">the invitation of ${name}</span></button>`, '',

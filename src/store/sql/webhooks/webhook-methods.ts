@@ -116,9 +116,9 @@ function secretMethods(
   };
 }
 
-/** Includes the address, for the audit log. */
-function actorOf({ sellerId, keyId, address = '' }: Actor): Actor {
-  return { sellerId, keyId, address };
+/** Includes the name and the address, for the audit log. */
+function actorOf({ sellerId, keyId, actorName, address = '' }: Actor): Actor {
+  return { sellerId, keyId, actorName, address };
 }
 
 /** The context that an encrypted secret is bound to (AEAD). Persisted: do not change it. */

@@ -7,6 +7,7 @@ import { LOCAL } from '../../webhooks/routes.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText } from '../page-client.ts';
+import { ownerOf } from '../../../support/owner.ts';
 
 async function prepare(t: TestContext) {
   const clock = makeClock();
@@ -32,11 +33,12 @@ test('shows what happened, when, from which address and to what', async (t) => {
   await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('There is no key.') });
   const rows = readRows((await user.get('/portal/activity')).text);
   assert.match(rows[0] ?? '',
-    /^API key revoked now 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
+    /^API key revoked – now 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
   assert.equal(rows[1],
-    'Sign-in failed now 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
+    'Sign-in failed – now 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
+  const { name } = await store.findAccount(ownerOf(sellerId)) ?? {};
   assert.equal(rows[2],
-    'Signed in now 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser');
+    `Signed in ${name} now 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser`);
 });
 
 test('has a label for every audit type', async (t) => {
@@ -45,7 +47,7 @@ test('has a label for every audit type', async (t) => {
     await store.noteAuditEvent({ sellerId, type, address: '', subject: '' });
   }
   const rows = readRows((await user.get('/portal/activity')).text);
-  const words = rows.slice(0, AUDIT_TYPES.length).map((row) => row.split(' now 2 Jan')[0]);
+  const words = rows.slice(0, AUDIT_TYPES.length).map((row) => row.split(' – now 2 Jan')[0]);
   assert.equal(new Set(words).size, AUDIT_TYPES.length);
   for (const word of words) assert.match(word ?? '', /^[A-Z][\w -]+$/);
 });
@@ -97,10 +99,10 @@ test('shows nothing of another account', async (t) => {
   assert.doesNotMatch(text, /not for others/);
 });
 
-test('shows changes of webhooks by the API and in the portal, with their addresses', async (t) => {
+test('shows who changed webhooks by the API and in the portal, and from where', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
-  const { user, send } = await openShop(server);
+  const { user, sellerId, send } = await openShop(server);
   const created = await send({
     method: 'POST', path: '/api/v1/webhooks', headers: { 'content-type': 'application/json' },
     body: '{"url":"http://127.0.0.1:9/hook?token=secret"}',
@@ -110,8 +112,9 @@ test('shows changes of webhooks by the API and in the portal, with their address
   await user.get(`/portal/webhooks/${id}/delete`);
   await user.submit({}, { action: `/portal/webhooks/${id}/delete` });
   const rows = readRows((await user.get('/portal/activity')).text);
+  const { name } = await server.store.findAccount(ownerOf(sellerId)) ?? {};
   assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ now 2 Jan.*CET/, '')), [
-    `Webhook deleted 127.0.0.1 ${id} 127.0.0.1:9`,
-    `Webhook created 127.0.0.1 ${id} 127.0.0.1:9`,
+    `Webhook deleted ${name} 127.0.0.1 ${id} 127.0.0.1:9`,
+    `Webhook created My first key 127.0.0.1 ${id} 127.0.0.1:9`,
   ]);
 });

@@ -10,7 +10,7 @@ async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
   const mug = await catalogue.create({ stock });
   const { user, read } = catalogue;
   return {
-    ...catalogue, mug,
+    ...catalogue, mug, name: catalogue.email.split('@')[0] ?? '',
     stock: async () => (await read(mug))?.['stock'],
     async adjust(fields: Fields) {
       await user.get(mug.path);
@@ -23,7 +23,7 @@ async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
   };
 }
 
-/** The newest movement: its delta, stock, reason, source and key. */
+/** The newest movement: its delta, stock, reason, source and author. */
 async function readNewest({ user }: Pick<Catalogue, 'user'>): Promise<string[]> {
   const [row = []] = readRows(await user.follow());
   return row.slice(1);
@@ -31,15 +31,15 @@ async function readNewest({ user }: Pick<Catalogue, 'user'>): Promise<string[]> 
 
 describe('an adjustment', () => {
   test('adds to the stock or removes from it, with a reason', async (t) => {
-    const { user, adjust, stock } = await start(t, 9);
+    const { user, name, adjust, stock } = await start(t, 9);
     const added = await adjust({ amount: '5', amount_reason: ' delivery ', way: 'add' });
     assert.equal(added.status, 303);
     assert.deepEqual(
-      await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal', ''],
+      await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', name, ''],
     );
     assert.match(readText(user.page?.text ?? ''), /Stock of Product 1 set to 14 \(\+5\)/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
-    assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal', '']);
+    assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', name, '']);
     assert.equal(await stock(), 11);
   });
 
@@ -105,9 +105,9 @@ describe('an adjustment', () => {
 
 describe('a stocktake', () => {
   test('sets the stock, with a reason', async (t) => {
-    const { user, set, stock } = await start(t, 9);
+    const { user, name, set, stock } = await start(t, 9);
     assert.equal((await set({ set: '4', set_reason: 'count' })).status, 303);
-    assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal', '']);
+    assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', name, '']);
     assert.equal(await stock(), 4);
     assert.equal((await set({ set: '4' })).status, 303);
     assert.match(readText((await user.follow()).text), /already had this value/);
