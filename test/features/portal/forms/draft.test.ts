@@ -209,15 +209,15 @@ test('has a draft for every form except buttons and secrets', () => {
     '/account/passkeys', '/account/passkeys/new', '/account/passkeys/{passkey_id}',
     '/account/passkeys/{passkey_id}/remove', '/account/password', '/account/password-sign-in',
     '/account/second-step', '/account/second-step/codes', '/account/second-step/off',
-    '/account/sessions', '/changes/{position}/undo', '/import/sample',
-    '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
+    '/account/sessions', '/changes/{position}/undo', '/filters', '/filters/delete',
+    '/import/sample', '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
     '/imports/{import_id}/revert', '/keys/find', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
-    '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revoke',
+    '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revert', '/leaked/{key_id}/revoke',
     '/people/invitations/{invitation}/revoke', '/people/{account_id}/remove', '/products/selection',
     '/products/{id}/archive', '/products/{id}/delete', '/sign-out', '/start',
-    '/webhooks/{webhook_id}/attempts/{n}/resend',
-    '/webhooks/{webhook_id}/delete', '/webhooks/{webhook_id}/retry',
-    '/webhooks/{webhook_id}/rotate', '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
+    '/webhooks/{webhook_id}/attempts/{n}/resend', '/webhooks/{webhook_id}/delete',
+    '/webhooks/{webhook_id}/retry', '/webhooks/{webhook_id}/rotate',
+    '/webhooks/{webhook_id}/status', '/webhooks/{webhook_id}/test',
   ]);
 });
 
