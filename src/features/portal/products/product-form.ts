@@ -84,8 +84,8 @@ interface ProductReader<Value> {
 }
 
 /**
- * Adds an error for each invalid field; ignore the returned value then. An edit leaves fields alone
- * that its form lacks: one opened before an upgrade does not have the fields that are new since.
+ * Adds an error for each invalid field; ignore the returned value then. Fields that the form lacks
+ * are left alone: one opened before an upgrade does not have the fields that are new since.
  */
 export function readProduct<Value>(
   form: Form, errors: Map<string, string>, { account: { currency }, format }: PageRequest,
@@ -93,7 +93,7 @@ export function readProduct<Value>(
 ): Value | undefined {
   const members: Record<string, unknown> = {};
   for (const { name, member, kind, isRequired } of fields) {
-    if (base && !hasPairs(form, name)) continue;
+    if ((base || !isRequired) && !hasPairs(form, name)) continue;
     const text = form.getTrimmed(name).replaceAll('\r\n', '\n');
     const was = base?.[member];
     // Keep white space around a text from the API, unless the user enters another text.
