@@ -124,6 +124,7 @@ test('shows on the overview which webhook fails, since when and why', async (t) 
   assert.doesNotMatch((await other.user.get('/portal')).text, /failing/);
   receiver.answer = answerWith(410);
   await act(shop, webhook, 'retry');
+  while ((await find(server, webhook)).status === 'active') await nextTurn();
   assert.match(readText((await shop.user.get('/portal')).text), /was disabled\. .*410 \(Gone\)/);
   await act(shop, webhook, 'status');
   await act(shop, webhook, 'status');
