@@ -5,6 +5,7 @@
  */
 import { splitPage } from '../../../api/list.ts';
 import { AppError } from '../../../domain/error.ts';
+import type { Cursors } from '../../../http/cursor.ts';
 import type { ListCount } from '../../../store/write.ts';
 import { type Content, html } from '../html/html.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -15,8 +16,8 @@ export interface PageStart<Key> {
   readonly key: Key;
   /** Whether the rows before the key are read, the nearest one first. */
   readonly isBackward: boolean;
-  /** Rows of the list before the key or, forward, up to it. */
-  readonly preceding: number;
+  /** Rows of the list before the key or, forward, up to it; undefined if they are not known. */
+  readonly preceding?: number;
 }
 
 /** Rows in the direction of reading, and the key to continue beyond; undefined at the end. */
@@ -28,8 +29,8 @@ export interface ReadRows<Row, Key> {
 export interface ListPage<Row> {
   /** In the order of the list. */
   readonly rows: readonly Row[];
-  /** Rows of the list before them. */
-  readonly preceding: number;
+  /** Rows of the list before them; undefined if they are not known. */
+  readonly preceding: number | undefined;
   readonly isFirst: boolean;
   /** Cursors. */
   readonly previous: string | undefined;
@@ -48,15 +49,31 @@ interface List<Row, Key extends object | number> {
 /** The message for a cursor that is none of this list. */
 const INVALID_CURSOR = 'This page link is no longer valid. This is the first page.';
 
-/** The start in the query; adds an error if the cursor is invalid. */
+/**
+ * The start in the query; adds an error if the cursor is invalid.
+ * @param keyScope Cursors of this scope are keys alone: links from before pages had a direction.
+ */
 export function readStart<Key>(
   { query }: PageRequest, { cursors }: Portal, scope: string, errors: Map<string, string>,
+  keyScope?: string,
 ): PageStart<Key> | undefined {
+  const cursor = query.get('cursor') || undefined;
+  const start = findAnchor<PageStart<Key>>(cursors, pagesOf(scope), cursor);
+  if (start || cursor === undefined) return start;
+  const key = keyScope === undefined ? undefined : findAnchor<Key>(cursors, keyScope, cursor);
+  if (key !== undefined) return { key, isBackward: false };
+  errors.set('cursor', INVALID_CURSOR);
+  return undefined;
+}
+
+/** Undefined for a cursor of another scope. */
+function findAnchor<Anchor>(
+  cursors: Cursors, scope: string, cursor: string | undefined,
+): Anchor | undefined {
   try {
-    return cursors.parse<PageStart<Key>>(pagesOf(scope), query.get('cursor') || undefined);
+    return cursors.parse<Anchor>(scope, cursor);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_query')) throw error;
-    errors.set('cursor', INVALID_CURSOR);
     return undefined;
   }
 }
@@ -73,8 +90,9 @@ export async function readListPage<Row, Key extends object | number>(
   }
   const isBackward = start?.isBackward === true;
   const rows = isBackward ? found.rows.toReversed() : found.rows;
-  const preceding = Math.max((start?.preceding ?? 0) - (isBackward ? rows.length : 0), 0);
-  const format = (key: Key, back: boolean, count: number): string | undefined =>
+  const known = start ? start.preceding : 0;
+  const preceding = known && Math.max(known - (isBackward ? rows.length : 0), 0);
+  const format = (key: Key, back: boolean, count: number | undefined): string | undefined =>
     cursors.format(pagesOf(scope), { key, isBackward: back, preceding: count });
   // Without rows, the page is beyond its key in the other direction.
   const keyAt = (row: Row | undefined): Key | undefined =>
@@ -85,7 +103,8 @@ export async function readListPage<Row, Key extends object | number>(
     rows, preceding,
     isFirst: start === undefined,
     previous: first === undefined ? undefined : format(first, true, preceding),
-    next: next === undefined ? undefined : format(next, false, preceding + rows.length),
+    next: next === undefined ? undefined
+      : format(next, false, preceding === undefined ? undefined : preceding + rows.length),
   };
 }
 
@@ -135,9 +154,10 @@ export function renderPager(
   // The last page ends at the total, even if rows have come and gone since the first one.
   const preceding = next === undefined && total?.isExact
     ? Math.max(total.count - rows.length, 0) : page.preceding;
-  const shown = preceding + rows.length;
-  const [from, to] = [preceding + 1, shown].map(format.number);
-  const range = isGrouped || rows.length === 0 ? '' : from === to ? from : `${from}–${to}`;
+  const shown = (preceding ?? 0) + rows.length;
+  const [from, to] = [shown - rows.length + 1, shown].map(format.number);
+  const isNumbered = !isGrouped && preceding !== undefined && rows.length > 0;
+  const range = !isNumbered ? '' : from === to ? from : `${from}–${to}`;
   const known = total && `${total.isExact ? '' : 'more than '}${
     format.number(Math.max(total.count, shown))}`;
   const count = [range, known].filter((part) => part !== '' && part !== undefined).join(' of ');

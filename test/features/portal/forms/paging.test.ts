@@ -119,3 +119,18 @@ test('rejects the cursors of other lists and of nobody', async (t) => {
     }
   }
 });
+
+test('follows a link to a page of products from before pages had a direction', async (t) => {
+  const catalogue = await openCatalogue(t);
+  await fill(catalogue);
+  const { user, send } = catalogue;
+  // Its cursor was that of the API.
+  const { next_cursor: cursor } = (await send({ path: '/api/v1/products?limit=50' })).json();
+  const page = await user.get(`/portal/products?cursor=${cursor}`);
+  const second = await user.get(findLink(await user.get('/portal/products'), 'next') ?? '');
+  assert.deepEqual(show(page), { ...show(second), count: '111 products' });
+  const last = await user.get(findLink(page, 'next') ?? '');
+  assert.equal(show(last).count, '101–111 of 111 products');
+  const first = await user.get(findLink(page, 'prev') ?? '');
+  assert.equal(show(first).count, '1–50 of 111 products');
+});
