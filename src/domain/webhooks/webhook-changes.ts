@@ -28,8 +28,9 @@ export function createWebhook(
   },
 ): Webhook {
   return {
-    sellerId, id, delivery: 'batch', ...input, status: 'active', disabledReason: undefined,
-    position, message: undefined, ...dueAt(at), createdAt: at, updatedAt: at, createdBy,
+    sellerId, id, ...input, delivery: input.delivery ?? 'batch', status: 'active',
+    disabledReason: undefined, position, message: undefined, ...dueAt(at), createdAt: at,
+    updatedAt: at, createdBy,
   };
 }
 

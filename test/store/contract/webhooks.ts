@@ -40,9 +40,8 @@ function testCreation(prepare: PrepareStore): void {
     async (t) => {
       const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
       const expected = {
-        sellerId: actor.sellerId, id: webhook.id, delivery: 'batch', ...makeNewWebhook(),
-        status: 'active',
-        disabledReason: undefined, position: 2, message: undefined, failures: 0,
+        sellerId: actor.sellerId, id: webhook.id, ...makeNewWebhook(), delivery: 'batch',
+        status: 'active', disabledReason: undefined, position: 2, message: undefined, failures: 0,
         failingSince: undefined, nextAttemptAt: clock.now, createdAt: clock.now,
         updatedAt: clock.now, createdBy: 'test',
       };
