@@ -36,9 +36,9 @@ export function testSellers(prepare: PrepareStore): void {
 
   test('gives sellers that are made at the same time ids of their own', async (t) => {
     const store = await prepare(t)(makeClock());
-    const many = 1_100; // more than the ids of one millisecond
-    const made = await Promise.all(Array.from({ length: many }, () => makeSeller(store)));
-    assert.equal(new Set(made.map(({ id }) => id)).size, many);
+    const many = 1_100; // more than the ids of one millisecond; the clock stands still
+    const made = await makeSellers(store, many);
+    assert.equal(new Set(made).size, many);
   });
 
   test('lists sellers in pages, each once and in the order of their ids', async (t) => {
@@ -64,6 +64,16 @@ export function testSellers(prepare: PrepareStore): void {
     const positions = new Map(listed.map(({ id, position }) => [id, position]));
     assert.deepEqual([positions.get(one), positions.get(other.id)], [3, 0]);
   });
+}
+
+/** Fifty at once: of more, some would wait too long for a connection on a slow machine. */
+async function makeSellers(store: Store, count: number): Promise<SellerId[]> {
+  const made: SellerId[] = [];
+  while (made.length < count) {
+    const some = await Promise.all(Array.from({ length: 50 }, () => makeSeller(store)));
+    made.push(...some.map(({ id }) => id));
+  }
+  return made;
 }
 
 async function sellThreeProducts(store: Store): Promise<SellerId> {
