@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createApp } from '../src/features.ts';
 import { createPortal } from '../src/features/portal/portal.ts';
+import { BODY_LIMIT_BYTES } from '../src/http/limits.ts';
 import type { ErrorReport } from '../src/http/response/problem.ts';
 import { listen } from '../src/http/server/listener.ts';
 import { assertProblem } from './api/problem.ts';
@@ -92,7 +93,7 @@ for (const member of ['rawBody', 'body']) {
     assert.equal((await post('products', 'application/json', product('A'))).status, 201);
     assertProblem(await post('products', 'application/json', '{"sku":"A","sku":"B"}'),
       400, 'invalid-json');
-    assertProblem(await post('products', 'application/json', ' '.repeat(70_000)),
+    assertProblem(await post('products', 'application/json', ' '.repeat(BODY_LIMIT_BYTES + 1)),
       413, 'body-too-large');
     const imported = await post('products/import', 'application/x-ndjson',
       gzipSync(`${product('B')}\n${product('C')}\n`), 'gzip');

@@ -10,6 +10,7 @@ import { Writable } from 'node:stream';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../src/domain/access/seller.ts';
 import { createApp } from '../src/features.ts';
+import { BODY_LIMIT_BYTES } from '../src/http/limits.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 
 /** What the process prints, as JSON. */
@@ -58,13 +59,14 @@ async function inject({
 
 const json = { 'content-type': 'application/json' };
 const product = JSON.stringify({ name: 'Mug', category: 'Kitchen', sku: 'A', price: 1, stock: 1 });
+const tooLarge = 'x'.repeat(BODY_LIMIT_BYTES + 1);
 const csv = { 'content-type': 'text/csv' };
 const statuses: number[] = [];
 for (const request of [
   { method: 'GET' },
   { headers: json, body: product },
-  { headers: json, body: 'x'.repeat(100_000) },
-  { headers: { ...json, 'transfer-encoding': 'chunked' }, body: 'x'.repeat(100_000), isOpen: true },
+  { headers: json, body: tooLarge },
+  { headers: { ...json, 'transfer-encoding': 'chunked' }, body: tooLarge, isOpen: true },
   { headers: { ...json, 'x-api-key': '' }, body: product },
   { headers: { ...json, 'x-api-key': '' }, body: product, isOpen: true },
   { path: '/api/v1/products/import', headers: csv, body: 'name,category,sku,price,stock\n' },

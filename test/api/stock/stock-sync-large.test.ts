@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
+import { BODY_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import type { TestSeller } from '../../support/server.ts';
 import { assertProblem } from '../problem.ts';
 import { openShop, sendStock, STOCK, sync } from './stock.ts';
 
 const MOST = 8;
-/** More than 64 KiB, with one change. */
-const LARGE = `{"changes":[{"sku":"A","set":3}]${' '.repeat(64 * 1024)}}`;
+/** A large call, with one change. */
+const LARGE = `{"changes":[{"sku":"A","set":3}]${' '.repeat(BODY_LIMIT_BYTES)}}`;
 
 /** Begins a call that does not end. */
 function begin(t: TestContext, port: number, { key }: TestSeller, length?: number): ClientRequest {
@@ -30,7 +31,7 @@ test('rejects a ninth large call of a seller, and frees a place when one breaks 
   { timeout: 15_000 }, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const calls = Array.from({ length: MOST }, (_, n) =>
-      begin(t, server.port, seller, n % 2 === 0 ? 100_000 : undefined));
+      begin(t, server.port, seller, n % 2 === 0 ? BODY_LIMIT_BYTES + 1 : undefined));
     await Promise.all(calls.map((call) => once(call, 'socket')));
     let refused = await sendStock(seller, LARGE);
     while (refused.status === 200) refused = await sendStock(seller, LARGE);
