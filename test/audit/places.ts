@@ -35,14 +35,24 @@ export const KINDS: readonly Kind[] = [
   },
   { title: 'Files', modules: ['fs', 'fs/promises'], names: [], signs: [] },
   {
+    title: 'What pages keep in the browser',
+    modules: [],
+    names: ['localStorage', 'sessionStorage', 'indexedDB', 'caches', 'cookieStore'],
+    signs: [/\bdocument\.cookie\b/g],
+  },
+  {
     title: 'SQL',
     modules: ['sqlite'],
     names: [],
     // Regular expressions also have `exec`; their names are in capitals.
     signs: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
   },
-  { title: 'Cryptography and randomness', modules: ['crypto'], names: ['crypto'],
-    signs: [/\bMath\.random\b/g] },
+  {
+    title: 'Cryptography and randomness',
+    modules: ['crypto'],
+    names: ['crypto', 'PublicKeyCredential'],
+    signs: [/\bMath\.random\b/g],
+  },
   {
     title: 'Processes, threads, and code that is loaded or made at run time',
     modules: [

@@ -10,7 +10,7 @@ const buttons = [...document.querySelectorAll('button[data-passkey]')]
 /** Of the request that waits for the user to choose a passkey as autofill. */
 const waiting = new AbortController();
 
-if ('PublicKeyCredential' in window) {
+if ('PublicKeyCredential' in globalThis) {
   for (const button of buttons) {
     button.hidden = false;
     button.addEventListener('click', () => run(button));
