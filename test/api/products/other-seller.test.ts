@@ -122,6 +122,7 @@ async function fill({ send, create }: TestSeller): Promise<Names> {
     const hook = { method: 'POST', path: '/api/v1/webhooks', headers: json, body };
     const { id: hookId } = (await send(hook)).json();
     const path = `/api/v1/webhooks/${hookId}`;
+    assert.equal((await send({ method: 'POST', path: `${path}/test` })).json().n, 1);
     await send({ method: 'PATCH', path, headers: json, body: '{"status":"disabled"}' });
     hooks.push(hookId);
   }
@@ -163,6 +164,11 @@ function listAsks(document: Json, route: Route): readonly Naming[] {
   return [[parameter as Name, () => ({ ...body, headers })]];
 }
 
+/** The path that names this object, and its first delivery attempt. */
+function fillPath(pattern: string, named: string): string {
+  return pattern.replace('{n}', '1').replace(/\{\w+\}/, named);
+}
+
 test('answers every route for objects of another seller as for unknown ones', async (t) => {
   const { server, seller, other, theirs, nobodys, watch } = await prepare(t);
   const document = await fetchDocument(server);
@@ -174,7 +180,7 @@ test('answers every route for objects of another seller as for unknown ones', as
       const context = `${route.method} ${route.path} naming the ${name}`;
       const ask = (names: Names) => {
         const { query = '', ...request } = makeAsk(names[name]);
-        const path = route.path.replace(/\{\w+\}/, encodeURIComponent(names[name])) + query;
+        const path = fillPath(route.path, encodeURIComponent(names[name])) + query;
         return seller.send({ ...request, method: route.method, path });
       };
       const [foreign, unknown] = [await ask(theirs), await ask(nobodys)];
@@ -196,8 +202,9 @@ test('answers its own seller what it hides from another', async (t) => {
   assert.ok(named.length >= 4);
   for (const { path } of named) {
     const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? [];
-    const fill1 = (names: Names) => path.replace(/\{\w+\}/, names[parameter as Name]);
-    assert.equal((await other.send({ path: fill1(theirs) })).status, 200, path);
-    assert.equal((await other.send({ path: fill1(nobodys) })).status, 404, path);
+    // The cast: the parameters of paths are names of this list.
+    const ask = (names: Names) => other.send({ path: fillPath(path, names[parameter as Name]) });
+    assert.equal((await ask(theirs)).status, 200, path);
+    assert.equal((await ask(nobodys)).status, 404, path);
   }
 });
