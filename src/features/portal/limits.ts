@@ -132,7 +132,7 @@ export const REJECTED_ROWS_LIMIT_BYTES = 64 * 1024 * 1024;
 export const PREVIEW_ROWS_LIMIT = 500_000;
 /** Examples in a preview: rows of each kind, and changed members; one page shows them all. */
 export const PREVIEW_ROWS_SHOWN = 20;
-export const DIFFERENCES_SHOWN = 30;
+export const DIFFERENCES_SHOWN = 20;
 /** Bytes of a text in a preview, and of the reason for a rejected row. */
 export const PREVIEW_TEXT_BYTES = 80;
 export const PREVIEW_REASON_BYTES = 300;

@@ -109,9 +109,10 @@ function renderControl(
       return html`<textarea name="${name}" rows="${field.rows}" spellcheck="false"${described}>
 ${value}</textarea>`;
     case 'select':
-      return html`<select name="${name}"${described}>${field.choices.map((choice) => html`
-        <option value="${choice.value}"${choice.value === value && html` selected`}>${
-  choice.label}</option>`)}</select>`;
+      // Without line breaks: a page may have hundreds of options.
+      return html`<select name="${name}"${described}>${field.choices.map((choice) =>
+        html`<option value="${choice.value}"${choice.value === value && html` selected`}>${
+          choice.label}</option>`)}</select>`;
     case 'checkboxes': case 'radio': {
       const isRadio = field.control === 'radio';
       return html`${field.choices.map((choice) => html`<label class="choice">

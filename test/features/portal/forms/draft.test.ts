@@ -180,6 +180,8 @@ test('keeps what was typed in every form', async (t) => {
       name: 'A', category: 'B', sku: 'C', price: 'D', stock: 'E',
     }],
     [mug.path, mug.path, { name: 'A', category: 'B', sku: 'C', price: 'D' }],
+    ['/portal/products/grid', '/portal/products/grid', { stock: 'x', price: 'y', reason: 'why' }],
+    ['/portal/categories/rename?category=Kitchen', '/portal/categories/rename', { to: 'Bar' }],
     [mug.path, `${mug.path}/stock`, { set: 'x', set_reason: 'why' }],
     [mug.path, `${mug.path}/adjust`, { amount: 'x', amount_reason: 'why' }],
     ['/portal/webhooks/new', '/portal/webhooks/new', {
