@@ -32,7 +32,7 @@ export function stockLevel(
 ): Content {
   const [tag, text] = stock === 0 ? ['bad', 'sold out']
     : stock <= (lowStock ?? account.lowStock) ? ['low', 'low'] : ['', ''];
-  const own = typeof lowStock === 'number' && html` data-low-stock="${lowStock}"`;
-  return html`<span data-live="level"${own}${
+  return html`<span data-live="level"${
+    typeof lowStock === 'number' && html` data-low-stock="${lowStock}"`}${
     tag !== '' && html` class="tag ${tag}"`}>${text}</span>`;
 }

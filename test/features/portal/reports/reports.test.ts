@@ -29,10 +29,18 @@ async function start(t: TestContext) {
   return { ...catalogue, mug };
 }
 
+/** The reports, once the history of the stock has been calculated. */
+async function readReports(user: PageClient) {
+  for (;;) {
+    const page = await user.get('/portal/reports');
+    assertPage(page);
+    if (!page.text.includes('is being calculated')) return page;
+  }
+}
+
 test('shows value and units at the end of each day, and the top movers', async (t) => {
   const { user, mug } = await start(t);
-  const page = await user.get('/portal/reports');
-  assertPage(page);
+  const page = await readReports(user);
   const text = readText(page.text);
   assert.match(text, /4 Jan 7 €21\.00 3 Jan 9 €48\.00 2 Jan 13 €55\.00 1 Jan 0 €0\.00/);
   assert.match(page.text, /aria-label="Value in stock: €0\.00 on 6 Dec, €21\.00 on 4 Jan, /);
@@ -85,8 +93,7 @@ test('shows nothing of another shop, and what to do without products', async (t)
 test('shows the part of the period whose history is kept', async (t) => {
   const { user, server, clock } = await start(t);
   await server.store.pruneHistory(clock.now - DAY_MS / 2);
-  const page = await user.get('/portal/reports');
-  assertPage(page);
+  const page = await readReports(user);
   assert.match(readText(page.text), /Value 4 Jan 7 €21\.00 Download as CSV/);
 });
 
