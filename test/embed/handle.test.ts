@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createShop } from '../../src/embed/shop.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
+import { BODY_LIMIT_BYTES } from '../../src/http/limits.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Request, send } from '../support/http.ts';
 import { listenUntilEnd } from '../support/listening.ts';
@@ -49,11 +50,12 @@ test('leaves no listener and no timer on a connection that is kept alive', async
   });
   const json = { 'content-type': 'application/json' };
   const product = (sku: string): string => JSON.stringify({ ...makeProduct(), sku });
+  const tooLarge = ' '.repeat(BODY_LIMIT_BYTES + 1);
   const rounds = 20;
   for (let round = 0; round < rounds; round += 1) {
     const answers = [
       await ask('/products', { method: 'POST', headers: json, body: product(`A-${round}`) }),
-      await ask('/products', { method: 'POST', headers: json, body: ' '.repeat(100_000) }),
+      await ask('/products', { method: 'POST', headers: json, body: tooLarge }),
       await ask('/products', { headers: { 'x-api-key': '' } }),
       await ask('/products', { method: 'HEAD' }),
       await ask('/products', { headers: { accept: 'text/csv' } }),

@@ -7,12 +7,13 @@ import { Agent as TlsAgent, request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import { after as afterAll, describe, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { BODY_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startServer } from '../../support/server.ts';
 import { open, readUntil } from '../raw.ts';
 
-const SIZES = [100_000, 1_000_000, 2_000_000, 5_000_000, 20_000_000];
+const SIZES = [BODY_LIMIT_BYTES + 1, 1_000_000, 2_000_000, 5_000_000, 20_000_000];
 /** A second request reuses the connection of the first, if the client keeps it. */
 const ATTEMPTS = 2;
 const LIMITED = { timeout: 60_000 };
