@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
-import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
+import { makeProduct, startServer, type TestSeller, type TestServer } from '../support/server.ts';
 import { countTo } from '../store/contract/fixture.ts';
 import { assertProblem, faultsOf } from './problem.ts';
 
@@ -18,10 +18,20 @@ interface Shop {
 async function startShop(t: TestContext, count: number): Promise<Shop> {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  await Promise.all(countTo(count).map((n) => seller.create({ sku: `S-${n}`, stock: n })));
+  if (count > 0) await importProducts(seller, count);
   const other = await server.makeSeller();
   await other.create({ sku: 'S-1', name: 'Of somebody else' });
   return { server, seller };
+}
+
+async function importProducts(seller: TestSeller, count: number): Promise<void> {
+  const lines = countTo(count).map((n) =>
+    `${JSON.stringify({ ...makeProduct(), sku: `S-${n}`, stock: n })}\n`);
+  const { text } = await seller.send({
+    method: 'POST', path: `${PRODUCTS}/import`, body: lines.join(''),
+    headers: { 'content-type': 'application/x-ndjson' },
+  });
+  assert.match(text, new RegExp(`"created":${count}\\b`));
 }
 
 function readLines(text: string): any[] {
