@@ -46,7 +46,7 @@ test('a first start leads to a shop, and its key to a product that shows up by i
   assert.equal(await openedAt(), before);
 
   await follow(browser, 'Show the newest');
-  const row = await browser.find(`[data-product="${made.id}"]`);
+  const row = await browser.find(`tr:has([href$="/${made.id}"])`);
   assert.match(await row.text(), /^Blue mug.* 40.*CHF.12\.00.*MUG-1.*Kitchen/s);
   const shownAt = await openedAt();
   const key = /x-api-key: (\S+)"/.exec(line)?.[1];

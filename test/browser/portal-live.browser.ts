@@ -8,12 +8,12 @@ import { assertQuiet, follow, inspect, openPortal, press } from './portal.ts';
 /** The text of a live member of the only product on the page. */
 function read(browser: Browser, id: string, member: string): Promise<string> {
   return browser.run((product, live) => [...document.querySelectorAll(
-    `[data-product="${product}"] [data-live="${live}"]`,
+    `:is([data-product="${product}"], tr:has([href$="/${product}"])) [data-live="${live}"]`,
   )].map(({ textContent }) => textContent).join(), id, member);
 }
 
 test('updates the product list in the format of the page', async (t) => {
-  const { browser, shop: { create, patch, sync, send } } = await openPortal(t, {
+  const { browser, shop: { create, patch, sync, send, read: readProduct } } = await openPortal(t, {
     path: '/products',
   });
   const mug = await create({ name: 'Mug', price: 1_234.5, stock: 2_000 });
@@ -32,13 +32,16 @@ test('updates the product list in the format of the page', async (t) => {
   await browser.waitFor('the name', async () => await read(browser, mug.id, 'name') === 'Cup');
   const texts = ['price', 'category', 'stock'].map((member) => read(browser, mug.id, member));
   assert.deepEqual(await Promise.all(texts), ['€2,000.00', '<b>Bar</b>', '1,500']);
-  await browser.waitFor('the time', async () =>
-    /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d CES?T$/.test(await read(browser, mug.id, 'updated_at')));
+  assert.equal(await read(browser, mug.id, 'updated_at'), 'now');
+  const updated = await readProduct(mug);
+  const time = await browser.find(`tr:has([href$="/${mug.id}"]) time`);
+  assert.equal(await time.attribute('datetime'), updated?.['updated_at']);
+  assert.match(await time.attribute('title') ?? '', /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d CES?T$/);
   await browser.findByText(/^[23] changes|1 change$/);
   for (const name of HOSTILE_NAMES) await create({ name });
   await browser.findByText(new RegExp(`New products: ${HOSTILE_NAMES.length}\\.`));
   await send({ method: 'DELETE', path: `/api/v1/products/${jar.id}` });
-  await browser.waitFor('the end', () => browser.has(`tr.gone[data-product="${jar.id}"]`));
+  await browser.waitFor('the end', () => browser.has(`tr.gone [href$="/${jar.id}"]`));
   await inspect(browser, 'products-live');
   await follow(browser, 'Show the newest');
   assert.equal(await browser.run(() => document.querySelectorAll('tbody tr').length), 12);

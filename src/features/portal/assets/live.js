@@ -88,7 +88,9 @@ function makeWriter(root) {
       const { name, category, sku } = data;
       Object.assign(texts, { name, category, sku, price: amounts.format(data.price) });
     }
-    for (const product of document.querySelectorAll(`[data-product="${CSS.escape(id)}"]`)) {
+    const own = CSS.escape(id);
+    const row = `tr:has(> th a[data-live][href$="/${own}"])`;
+    for (const product of document.querySelectorAll(`[data-product="${own}"], ${row}`)) {
       for (const element of product.querySelectorAll('[data-live]')) {
         if (!(element instanceof HTMLElement)) continue;
         const member = element.dataset['live'] ?? '';

@@ -23,8 +23,6 @@ interface Table {
   readonly columns: readonly (Column | string)[];
   /** The first cell of each row is its header. */
   readonly rows: readonly Row[];
-  /** The product id of each row, if `live.js` keeps the table current. */
-  readonly productIds?: readonly string[];
   /** Empty state, instead of a table without rows: why it is empty, and what to do next. */
   readonly empty?: Content;
 }
@@ -32,7 +30,7 @@ interface Table {
 /** A table with more columns shows each row as a card on phones. */
 const PHONE_COLUMNS_LIMIT = 3;
 
-export function table({ caption, columns: given, rows, productIds, empty }: Table): Html {
+export function table({ caption, columns: given, rows, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   const columns = given.map((column) => typeof column === 'string' ? { label: column } : column);
   const hasCards = columns.length > PHONE_COLUMNS_LIMIT;
@@ -53,9 +51,7 @@ export function table({ caption, columns: given, rows, productIds, empty }: Tabl
       <th scope="col"${isNumber && html` class="number"`}${
   sort && html` aria-sort="${sort}"`}>${label}</th>`)}
     </tr></thead>
-    <tbody>${rows.map((row, index) => html`<tr${
-  productIds && html` data-product="${productIds[index]}"`}>${
-  row.map(renderCell)}</tr>`)}</tbody>
+    <tbody>${rows.map((row) => html`<tr>${row.map(renderCell)}</tr>`)}</tbody>
   </table></div>`;
 }
 

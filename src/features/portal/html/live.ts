@@ -1,7 +1,7 @@
 /**
  * Markup for `live.js`: the position from which a page follows changes, the number format, and
- * notices. An element with a live value names the member in `data-live`, inside an element with the
- * product's id in `data-product`.
+ * notices. An element with a live value names the member in `data-live`. It is inside an element
+ * with the product's id in `data-product`, or in a table row that begins with the product's link.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';

@@ -1,7 +1,6 @@
 /** The product list: search form, table and empty state. */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
-import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
 import { changeToast } from '../history/undo.ts';
@@ -102,7 +101,6 @@ function productTable(
       const [link, ...cells] = renderRow(request, product, lessBytes);
       return [selectable(request, list, index, html`${link}`), ...cells];
     }),
-    productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
     empty: renderEmpty(request, portal, search),
   });
 }
@@ -128,10 +126,9 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
   const cut = (text: string, limitBytes: number): string =>
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
-    html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>
-      ${archivedTag(product)}`,
-    html`${stockLevel(product, request)}
-      <span data-live="stock">${format.number(stock)}</span>`,
+    html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>${
+      product.archived === true && html` ${archivedTag(product)}`}`,
+    html`${stockLevel(product, request)} <span data-live="stock">${format.number(stock)}</span>`,
     format.money(priceMinor),
     shorten(sku, SKU_BYTES),
     cut(category, CATEGORY_BYTES),

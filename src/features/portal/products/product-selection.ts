@@ -20,7 +20,8 @@ import { pathOf } from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { listFields, listPath, readList, readSearch } from './product-search.ts';
 
-const SHORT_RADIX = 36;
+/** As in the links of the rows, so that the page compresses well. */
+const SHORT_RADIX = 32;
 const LIST_LIMIT_CHARACTERS = 1_000;
 
 /** The checkbox of a row, whose value is its index; the product's name is its label. */
