@@ -76,7 +76,7 @@ export async function openBrowser(t: Lifetime): Promise<Browser> {
 async function openSession(driver: Driver, folder: string): Promise<Session> {
   const capabilities = {
     browserName: 'chrome',
-    timeouts: { pageLoad: 30_000, script: 10_000 },
+    timeouts: { pageLoad: 60_000, script: 60_000 },
     'webauthn:virtualAuthenticators': true,
     'goog:loggingPrefs': LOGGING,
     'goog:chromeOptions': {

@@ -111,7 +111,7 @@ test('deletes a product after confirmation', async (t) => {
   assert.equal((await shop.read({ id }))?.['sku'], 'BOWL-1');
   await follow(browser, 'Delete');
   await press(browser, 'Delete product');
-  assert.match(await readMain(browser), / deleted\..*No products yet/s);
+  assert.match(await readMain(browser), / deleted\..*No products\s+View archived products/s);
   assert.equal(await shop.read({ id }), undefined);
   await browser.open(`${url}/products/${id}`);
   assert.match(await readMain(browser), /Page not found/);

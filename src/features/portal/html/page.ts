@@ -144,7 +144,7 @@ ${content}
 /** `portal.js` focuses it when somebody presses the key. */
 function renderSearchBox({ link }: PageRequest, value = ''): Html {
   return html`<form method="get" action="${link('/search')}" role="search" aria-label="Portal"
-      class="find"><label class="hidden" for="search-box">Search</label>
+      class="find"><label class="hidden" for="search-box">Search portal</label>
       <input id="search-box" name="q" type="search" value="${value}" placeholder="Search"
         maxlength="${2 * SEARCH_LIMIT_CODE_POINTS}" autocomplete="off" aria-keyshortcuts="/"
         title="Search products, keys, webhooks, imports and pages (press /)"></form>`;
