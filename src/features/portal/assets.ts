@@ -1,6 +1,6 @@
 /**
- * The portal's stylesheet, scripts and icon. They are read once and served under paths that contain
- * a hash of their content, so browsers can cache them forever.
+ * The portal's stylesheet, scripts and icon. They are read once and served without their comments,
+ * under paths that contain a hash of what is served, so browsers can cache them forever.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,11 +15,16 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const HASH_LENGTH = 16;
 
+/** Comments on lines of their own and indentation: a quarter of what a script would weigh. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*\/\*.*?\*\//gms, '').replace(/\n\s*/g, '\n').trimStart();
+}
+
 export type Assets = ReturnType<typeof loadAssets>;
 
 export function loadAssets() {
   const files = new Map(readdirSync(FOLDER).map((name) => {
-    const content = readFileSync(new URL(name, FOLDER));
+    const content = withoutComments(readFileSync(new URL(name, FOLDER), 'utf8'));
     const digest = hash('sha256', content, 'hex').slice(0, HASH_LENGTH);
     const headers = {
       'content-type': TYPES[extname(name)] ?? '',
