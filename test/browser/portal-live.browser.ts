@@ -66,6 +66,7 @@ test('announces a changed product, and keeps what was entered', async (t) => {
   assert.equal(await browser.run(() => document.querySelector<HTMLInputElement>(
     'input[name="expect"]',
   )?.value), '5');
+  await browser.waitFor('the marks to go', async () => !await browser.has('.changed'));
   await inspect(browser, 'product-changed');
   await press(browser, 'Save');
   assert.equal(await (await browser.find('h1')).text(), 'Someone else edited this product');
