@@ -91,7 +91,7 @@ test('says in the header of the file whose it is and of which version', async (t
   await (await openStore(t, { folder })).close();
   const header = readFileSync(join(folder, FILE_NAME));
   assert.equal(header.toString('latin1', 68, 72), 'SPAc');
-  assert.equal(header.readInt32BE(60), 21);
+  assert.equal(header.readInt32BE(60), 23);
 });
 
 test('generates a cursor key for each database', async (t) => {
