@@ -168,7 +168,7 @@ async function makeCutOff(t: TestContext): Promise<string> {
 function insertMany(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN');
   const insert = db.prepare(`
-    INSERT INTO invitation (hash, is_first, expires_at) VALUES (?, 0, 0)`);
+    INSERT INTO invitation (hash, role, is_first, expires_at) VALUES (?, 'owner', 0, 0)`);
   for (const n of countTo(2_000)) insert.run(String(n).padStart(64, '0'));
 }
 

@@ -11,7 +11,7 @@ import { PastCatalogue } from '../../../../src/store/rules/history/past-catalogu
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
-import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct, plain, readAll } from '../../contract/fixture.ts';
 import { makeSync } from '../../contract/stock.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
@@ -44,7 +44,7 @@ async function assertPast(store: Store, sellerId: SellerId, recorded: readonly P
   const targets = recorded.flat().flatMap(({ id, sku }) => [{ id }, { sku }]);
   for (const [position, products] of recorded.entries()) {
     const at = `at ${position}`;
-    const page = await store.listProductsAt(sellerId, position, ALL);
+    const page = plain(await store.listProductsAt(sellerId, position, ALL));
     assert.deepEqual(page, { products, hasMore: false, position }, at);
     const { levels } = await store.listStockAt(sellerId, position, ALL);
     assert.deepEqual(levels.map(({ id }) => id), products.map(({ id }) => id), at);
@@ -52,13 +52,14 @@ async function assertPast(store: Store, sellerId: SellerId, recorded: readonly P
       assert.deepEqual(levels[index], { id, sku, stock, position: last }, at);
       const one = { after: products[index - 1]?.id, limit: 1 };
       const { products: found, hasMore } = await store.listProductsAt(sellerId, position, one);
-      assert.deepEqual([found, hasMore], [[products[index]], index < products.length - 1], at);
+      assert.deepEqual([plain(found), hasMore],
+        [[products[index]], index < products.length - 1], at);
     }
     for (const target of targets) {
       const found = products.find((product) => ('id' in target
         ? product.id === target.id : product.sku === target.sku));
       const product = await store.findProductAt(sellerId, target, position);
-      assert.deepEqual(product, found, `${JSON.stringify(target)} ${at}`);
+      assert.deepEqual(product && plain(product), found, `${JSON.stringify(target)} ${at}`);
     }
   }
 }
