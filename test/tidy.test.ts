@@ -132,6 +132,19 @@ test('imports no feature but from itself, the portal and the composition', () =>
   assert.deepEqual(problems, []);
 });
 
+test('imports the pages of a feature in the portal only from themselves and the routes', () => {
+  const features = new Set(sources.filter(({ path }) => path.startsWith('src/features/'))
+    .map(({ path }) => path.split('/')[2]));
+  const problems = sources.filter(({ path }) => path !== 'src/features/portal/routes.ts')
+    .flatMap((file) => targetsOf(file).map((target) => ({ from: file.path, target })))
+    .filter(({ target }) => target.startsWith('src/features/portal/'))
+    .filter(({ from, target }) => {
+      const [, , , folder, file] = target.split('/');
+      return file !== undefined && features.has(folder) && from.split('/')[3] !== folder;
+    });
+  assert.deepEqual(problems, []);
+});
+
 test('lists the core in src/README.md, and all that the core imports', () => {
   const { files, imported } = readCoreList();
   const core = files.map(({ path }) => path);

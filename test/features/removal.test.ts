@@ -41,6 +41,8 @@ const PROBES: readonly Probe[] = [
   { path: '/portal/products', needs: ['portal'], status: 303 },
   { path: '/portal/changes', needs: ['portal', 'changes'], status: 303 },
   { path: '/portal/import', needs: ['portal', 'imports'], status: 303 },
+  { path: '/portal/filters', method: 'POST', needs: ['portal'], status: 403 },
+  { path: '/portal/categories/rename', needs: ['portal', 'imports'], status: 303 },
   { path: '/portal/api', needs: ['portal', 'openapi'], status: 303 },
   { path: '/portal/webhooks', needs: ['portal', 'webhooks'], status: 303 },
 ];

@@ -13,6 +13,7 @@ import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
+import type { Content } from './html/html.ts';
 import type { PortalLimits } from './sign-in/rate-limits.ts';
 
 /** Prefix of all portal paths. */
@@ -22,11 +23,45 @@ export function isPortalPath(path: string): boolean {
   return path === '/' || path === ROOT || path.startsWith(`${ROOT}/`);
 }
 
+/** Whether this path is in `routes.ts`: the pages of a feature are missing without it. */
+export function hasPage({ router }: Pick<Portal, 'router'>, path: string): boolean {
+  const [method] = router.findMethods(path);
+  return method !== undefined && router.find(method, path).route.path === path;
+}
+
 /** An entry of the navigation, for accounts that may see its page. */
 interface Section {
   readonly path: string;
   readonly name: string;
   readonly role: Role;
+}
+
+/** An element of a list of results. */
+export type SearchResult = readonly [path: string, name: string, detail: Content];
+
+/** The matches of one kind, up to a limit. */
+export interface Matches<Item> {
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+}
+
+/** Finds one kind of results. */
+export interface Finder {
+  readonly id: string;
+  readonly title: string;
+  find(
+    request: PageRequest, portal: Portal, q: string, limit: number,
+  ): Promise<Matches<SearchResult>>;
+  /** What the whole text is the id of. */
+  findNamed(request: PageRequest, portal: Portal, q: string): Promise<SearchResult | undefined>;
+}
+
+/** What the pages of a feature add to pages of others. */
+export interface Addition {
+  /** On the overview, above the rest. */
+  readonly notice?: (request: PageRequest, portal: Portal) => Promise<Content>;
+  /** In the results of the search. */
+  readonly finder?: Finder;
 }
 
 /** Services that all pages share. */
@@ -38,6 +73,7 @@ export interface Portal extends Services {
   readonly formats: Formats;
   /** The navigation's entries. */
   readonly sections: readonly Section[];
+  readonly additions: readonly Addition[];
   /** State that pages keep between requests, such as uploads; closed with the portal. */
   readonly pageInstances: Instances<Portal>;
   readonly uploadFolder: string;

@@ -19,21 +19,22 @@ import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
 import { showCategories } from './categories/categories.ts';
-import { renameForm } from './categories/rename-category.ts';
 import { CHANGE_FIELDS, followLive, showChanges } from './changes/changes.ts';
 import { exportMovementList, showMovements } from './changes/movements.ts';
 import { filterHandlers } from './filters/saved-filters.ts';
 import { undoChange } from './history/undo.ts';
 import type { FormHandlers } from './forms/form-page.ts';
+import { actOnSelection } from './imports/bulk/act-on-selection.ts';
+import { renameForm } from './imports/bulk/rename-category.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
 } from './imports/import-page.ts';
+import { revertKeyChanges } from './imports/revert/key-revert.ts';
 import { previewRevert } from './imports/revert/revert-page.ts';
 import { importSample } from './imports/sample.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import { findKey, showFindKey } from './keys/find-key.ts';
-import { revertKeyChanges } from './keys/key-changes.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
 import {
@@ -52,7 +53,6 @@ import { newProductForm } from './products/new-product.ts';
 import { archiveProduct } from './products/product-details.ts';
 import { showProducts } from './products/product-list.ts';
 import { searchFields } from './products/product-search.ts';
-import { actOnSelection } from './products/product-selection.ts';
 import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
@@ -60,7 +60,7 @@ import {
 import { showRecord, showRecords } from './records/records.ts';
 import { downloadReport } from './reports/report-files.ts';
 import { showReports } from './reports/reports.ts';
-import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
+import type { Addition, AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import {
@@ -71,11 +71,13 @@ import { switchTheme } from './sign-in/theme.ts';
 import { showProgress, showStart, switchTour } from './start/start.ts';
 import { showAttempt } from './webhooks/attempt-page.ts';
 import {
-  deleteWebhook, replayDraft, replayWebhook, resendMessage, retryNow, rotateSecret,
+  deleteWebhook, replay, replayDraft, resendMessage, retryNow, rotateSecret,
   showWebhookDeletion, switchWebhook, testWebhook,
 } from './webhooks/webhook-actions.ts';
+import { renderWebhookBanner } from './webhooks/webhook-banner.ts';
 import { saveWebhook, showWebhookForm, webhookDraft } from './webhooks/webhook-form.ts';
 import { showWebhook } from './webhooks/webhook-page.ts';
+import { webhookFinder } from './webhooks/webhook-finder.ts';
 import { showWebhooks } from './webhooks/webhooks.ts';
 
 const publicGet = { method: 'GET', access: 'public' } as const;
@@ -86,7 +88,10 @@ const editorGet = { method: 'GET', access: 'signed-in', role: 'editor' } as cons
 const editorPost = { method: 'POST', access: 'signed-in', role: 'editor' } as const;
 const ownerGet = { method: 'GET', access: 'signed-in', role: 'owner' } as const;
 const ownerPost = { method: 'POST', access: 'signed-in', role: 'owner' } as const;
-const filters = filterHandlers({ products: searchFields, changes: () => CHANGE_FIELDS });
+const filters = filterHandlers({
+  products: searchFields,
+  changes: () => CHANGE_FIELDS,
+});
 
 export const routes: readonly PageRoute[] = [
   {
@@ -94,7 +99,6 @@ export const routes: readonly PageRoute[] = [
     handle: async ({ parameters }: AnonymousPageRequest, { assets }: Portal) =>
       assets.answer(parameters['digest'] ?? '', parameters['name'] ?? ''),
   },
-
   { ...publicGet, path: '/join', handle: showJoin },
   { ...publicPost, path: '/join', handle: join },
   { ...publicGet, path: '/sign-in', handle: showSignIn },
@@ -107,6 +111,9 @@ export const routes: readonly PageRoute[] = [
   { ...publicPost, path: '/theme', handle: switchTheme },
 
   { ...viewerGet, path: '/', section: 'Overview', handle: showOverview },
+  { ...viewerGet, path: '/search', handle: showSearch },
+  { ...editorPost, path: '/filters', handle: filters.save },
+  { ...editorPost, path: '/filters/delete', handle: filters.delete },
 
   { ...viewerGet, path: '/products', section: 'Products', handle: showProducts },
   ...formRoutes('editor', '/products/new', newProductForm),
@@ -126,19 +133,11 @@ export const routes: readonly PageRoute[] = [
   { ...editorPost, path: '/products/{id}/archive', handle: archiveProduct },
   { ...editorGet, path: '/products/{id}/delete', handle: showDeletion },
   { ...editorPost, path: '/products/{id}/delete', handle: deleteProduct },
-
   { ...viewerGet, path: '/categories', handle: showCategories },
   ...formRoutes('editor', '/categories/rename', renameForm),
 
-  { ...viewerGet, path: '/live', handle: followLive },
-
-  { ...viewerGet, path: '/search', handle: showSearch },
-  { ...editorPost, path: '/filters', handle: filters.save },
-  { ...editorPost, path: '/filters/delete', handle: filters.delete },
-
-  { ...viewerGet, path: '/export', handle: exportFile },
-
   { ...viewerGet, path: '/import', section: 'Import and export', handle: showImports },
+  { ...viewerGet, path: '/export', handle: exportFile },
   { method: 'POST', access: 'upload', role: 'editor', path: '/import', handle: uploadFile },
   { ...editorPost, path: '/import/sample', handle: importSample },
   { ...editorGet, path: '/import/{id}', handle: showImport },
@@ -147,19 +146,18 @@ export const routes: readonly PageRoute[] = [
   { ...editorPost, path: '/import/{id}/cancel', handle: cancelImport },
   { ...editorPost, path: '/import/{id}/discard', handle: discardImport },
   { ...editorGet, path: '/import/{id}/refused', handle: downloadRejectedRows },
-
   { ...viewerGet, path: '/imports', handle: showRecords },
   { ...viewerGet, path: '/imports/{import_id}', handle: showRecord },
   { ...editorPost, path: '/imports/{import_id}/revert', handle: previewRevert },
 
   { ...viewerGet, path: '/changes', section: 'Changes', handle: showChanges },
+  { ...viewerGet, path: '/live', handle: followLive },
+  { ...editorPost, path: '/changes/{position}/undo', handle: undoChange },
   { ...viewerGet, path: '/movements', handle: showMovements },
   { ...viewerGet, path: '/movements/export', handle: exportMovementList },
 
   { ...viewerGet, path: '/reports', section: 'Reports', handle: showReports },
   { ...viewerGet, path: '/reports/{report}', handle: downloadReport },
-
-  { ...editorPost, path: '/changes/{position}/undo', handle: undoChange },
 
   { ...ownerGet, path: '/keys', section: 'API keys', handle: showKeys },
   ...formRoutes('owner', '/keys/new', keyForm),
@@ -188,10 +186,7 @@ export const routes: readonly PageRoute[] = [
   { ...ownerPost, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
   { ...ownerPost, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
   { ...ownerPost, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
-  {
-    ...ownerPost, path: '/webhooks/{webhook_id}/replay',
-    handle: replayWebhook, draft: replayDraft,
-  },
+  { ...ownerPost, path: '/webhooks/{webhook_id}/replay', handle: replay, draft: replayDraft },
   { ...ownerPost, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
   { ...ownerGet, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
   { ...ownerPost, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
@@ -208,7 +203,6 @@ export const routes: readonly PageRoute[] = [
   ...formRoutes('owner', '/people/{account_id}/role', roleForm),
   { ...ownerGet, path: '/people/{account_id}/remove', handle: showRemoval },
   { ...ownerPost, path: '/people/{account_id}/remove', handle: removePerson },
-
   { ...ownerGet, path: '/activity', section: 'Activity', handle: showActivity },
 
   { ...editorGet, path: '/start', handle: showStart, section: 'Getting started' },
@@ -235,6 +229,12 @@ export const routes: readonly PageRoute[] = [
   ...formRoutes('viewer', '/account/password-sign-in', passwordSignInForm),
   { ...viewerGet, path: '/account/sessions', handle: showSessions },
   { ...viewerPost, path: '/account/sessions', handle: endSessions },
+];
+
+/** One line each. */
+export const additions: readonly Addition[] = [
+  { notice: renderWebhookBanner },
+  { finder: webhookFinder },
 ];
 
 /** A form's page and its submission; without a draft if its fields are secrets. */

@@ -5,13 +5,14 @@ import { flashNotice, numeric, pager, table } from '../html/elements.ts';
 import { html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 
 /** Bytes of a category on the page; the rest is cut off. */
 const CATEGORY_BYTES = 120;
 /** Of all rows of a page; of one row without its links; and links in a row. */
 const [ROWS_LIMIT_BYTES, ROW_BYTES, LINKS] = [36 * 1024, 500, 2];
 
+const RENAME = '/categories/rename';
 const FLASH = new Map([['gone', 'That category has no products any more.']]);
 
 /** GET /portal/categories: 200, 503 */
@@ -23,15 +24,16 @@ export async function showCategories(request: PageRequest, portal: Portal): Prom
   );
   const rows = fitPage(found);
   const next = found[rows.length]?.category;
+  const canRename = request.may('editor') && hasPage(portal, RENAME);
   return renderPage(request, portal, {
     title: 'Categories',
     content: html`${flashNotice(request, FLASH)}
-      <p>Each product has one category. Renaming a category changes all of its products at
-        once.</p>
+      <p>Each product has one category. ${canRename && html`Renaming a category changes all of its
+        products at once.`}</p>
       ${table({
     caption: 'Categories',
-    columns: ['Category', numeric('Products'), ...request.may('editor') ? ['Action'] : []],
-    rows: rows.map((one) => renderRow(request, one)),
+    columns: ['Category', numeric('Products'), ...canRename ? ['Action'] : []],
+    rows: rows.map((one) => renderRow(request, one, canRename)),
     empty: html`<p>No ${from !== undefined && 'more '}categories.
       <a href="${link('/products')}">Show products</a></p>`,
   })}
@@ -50,13 +52,15 @@ function fitPage(found: readonly Category[]): readonly Category[] {
   return found.slice(0, Math.min(end < 0 ? found.length : end, PORTAL_PAGE_PRODUCTS));
 }
 
-function renderRow({ format, link, may }: PageRequest, { category, products }: Category) {
+function renderRow(
+  { format, link }: PageRequest, { category, products }: Category, canRename: boolean,
+) {
   const query = new URLSearchParams({ category });
   const name = shorten(category, CATEGORY_BYTES);
   return [
     html`<a href="${link('/products', query)}"><bdi>${name}</bdi></a>`,
     format.number(products),
-    ...may('editor') ? [html`<a href="${link('/categories/rename', query)}">Rename<span
+    ...canRename ? [html`<a href="${link(RENAME, query)}">Rename<span
       class="hidden"> ${name}</span></a>`] : [],
   ];
 }

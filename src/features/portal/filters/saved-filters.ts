@@ -56,17 +56,18 @@ export async function renderSavedFilters(
         <button>Save filter</button>`, 'row')}</details>`}`;
 }
 
-/** @param fields Of each list. */
+/** @param fields Of each list that has a page. */
 export function filterHandlers(
-  fields: Readonly<Record<FilteredList, (request: PageRequest) => readonly Field[]>>,
+  fields: Readonly<Partial<Record<FilteredList, (request: PageRequest) => readonly Field[]>>>,
 ) {
   /** @throws AppError `invalid_data` */
   function readFilter(request: PageRequest, form: Form) {
     const list = LISTS.find((known) => known === form.get('list'));
-    if (list === undefined) throw invalidFilter('Reload the page.');
+    const fieldsOf = list && fields[list];
+    if (!fieldsOf) throw invalidFilter('Reload the page.');
     const parsed = name.parse(form.getTrimmed(NAME.name));
     if ('error' in parsed) throw invalidFilter(`The name: ${parsed.error.detail}`);
-    const query = String(readFilters(new Form(form.get('query')), fields[list](request)));
+    const query = String(readFilters(new Form(form.get('query')), fieldsOf(request)));
     return { list, name: parsed.value, query };
   }
 

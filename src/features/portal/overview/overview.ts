@@ -15,7 +15,6 @@ import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderTourCard } from '../start/tour.ts';
-import { renderWebhookBanner } from '../webhooks/webhook-banner.ts';
 import { renderRequestStats } from './request-stats.ts';
 
 const STOCK_MOVEMENTS = `Stock movements, last ${OVERVIEW_DAYS} days`;
@@ -26,8 +25,8 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
   // The others are about keys and webhooks, too.
   const isOwner = request.may('owner');
   const since = Math.floor(portal.clock() / DAY_MS) - OVERVIEW_DAYS + 1;
-  const [banner, tour, catalogue, days, requestStats] = await Promise.all([
-    renderWebhookBanner(request, portal),
+  const [notices, tour, catalogue, days, requestStats] = await Promise.all([
+    Promise.all(portal.additions.map(({ notice }) => notice?.(request, portal))),
     request.may('editor') && renderTourCard(request, portal),
     readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
@@ -35,7 +34,7 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${banner}${tour}
+    content: html`${notices}${tour}
       ${catalogue ? renderTotals(request, catalogue) : html`<div class="notice low">
         <p>Totals are being recounted after a large change. Reload the page in a moment.</p>
       </div>`}

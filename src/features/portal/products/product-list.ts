@@ -21,7 +21,9 @@ import { pathOf } from './product-path.ts';
 import {
   listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,
 } from './product-search.ts';
-import { bulkToast, selectable, selectAll, selectionForm } from './product-selection.ts';
+import {
+  bulkToast, canSelect, selectable, selectAll, selectionForm,
+} from './product-selection.ts';
 
 /**
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows
@@ -63,7 +65,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
         <a class="button" href="${link('/categories')}">Categories</a></p>
         ${renderFilters(link('/products'), fields, state, search.isFiltered)}
         ${saved}`}
-      ${selectionForm(request, {
+      ${selectionForm(request, portal, {
     products: page.rows, total, list: listQuery(request, request.query),
     table: productTable(request, portal, page.rows, search, Buffer.byteLength(saved.text)),
   })}
@@ -83,14 +85,14 @@ function productTable(
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const name = head('name', 'Name');
-  const canEdit = request.may('editor');
   const list = listQuery(request, request.query);
+  const isSelectable = canSelect(request, portal, list);
   const linksBytes = Math.max(0, String(list).length - SEARCH_BYTES) * LINKS;
   const lessBytes = (linksBytes + otherBytes) / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [
-      { ...name, label: html`${canEdit && selectAll()}${name.label}` },
+      { ...name, label: html`${isSelectable && selectAll()}${name.label}` },
       { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
       { ...head('price', 'Price'), isNumber: true, live: 'price' },
       { ...head('sku', 'SKU'), live: 'sku' },
@@ -99,7 +101,7 @@ function productTable(
     ],
     rows: products.map((product, index) => {
       const [link, ...cells] = renderRow(request, product, lessBytes);
-      return [selectable(request, list, index, html`${link}`), ...cells];
+      return [selectable(isSelectable, index, html`${link}`), ...cells];
     }),
     empty: renderEmpty(request, portal, search),
   });

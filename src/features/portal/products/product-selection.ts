@@ -4,31 +4,33 @@
  */
 import { countChanges } from '../../../domain/catalogue/import.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import type { ProductFilter } from '../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
-import { formatProductId, parseImportId, type ProductId } from '../../../domain/id.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { parseImportId, type ProductId } from '../../../domain/id.ts';
 import type { ListCount } from '../../../store/write.ts';
 import { postForm } from '../forms/fields.ts';
 import { Form, hiddenField } from '../forms/form.ts';
 import { toast } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import { redirect } from '../html/page.ts';
-import { startBulk } from '../imports/bulk/bulk-page.ts';
-import type { BulkSelection } from '../imports/bulk/bulk-selection.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { pathOf } from '../records/import-record.ts';
-import type { PageRequest, Portal } from '../route.ts';
-import { listFields, listPath, readList, readSearch } from './product-search.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
+import { listFields, readList, readSearch } from './product-search.ts';
 
+const PATH = '/products/selection';
 /** As in the links of the rows, so that the page compresses well. */
 const SHORT_RADIX = 32;
 const LIST_LIMIT_CHARACTERS = 1_000;
 
+/** The ticked products, or all that match a filter. */
+export type Selection =
+  { readonly ids: readonly ProductId[] } | { readonly filter: ProductFilter };
+
 /** The checkbox of a row, whose value is its index; the product's name is its label. */
 export function selectable(
-  request: PageRequest, list: URLSearchParams, index: number, name: Html,
+  isShown: boolean, index: number, name: Html,
 ): Html {
-  return !canSelect(request, list) ? name
+  return !isShown ? name
     : html`<label><input type="checkbox" name="row" value="${index}">${name}</label>`;
 }
 
@@ -48,15 +50,15 @@ interface SelectableList {
 
 /** The form around the table. */
 export function selectionForm(
-  request: PageRequest, { products, total, table, list }: SelectableList,
+  request: PageRequest, portal: Portal, { products, total, table, list }: SelectableList,
 ): Content {
-  if (products.length === 0 || !canSelect(request, list)) return table;
+  if (products.length === 0 || !canSelect(request, portal, list)) return table;
   const { format, link } = request;
   const matches = total === undefined ? ''
     : ` (${total.isExact ? '' : 'more than '}${format.number(total.count)})`;
   const action = (value: string, label: string): Html =>
     html`<button name="action" value="${value}" class="small">${label}</button>`;
-  return postForm(request, link('/products/selection'), html`
+  return postForm(request, link(PATH), html`
     ${listFields(list).map(([name, value]) => hiddenField(name, value))}
     ${hiddenField('page', products.map(toShortId).join(' '))}
     <div class="actions"><label for="scope">Apply to</label>
@@ -74,8 +76,10 @@ export function selectionForm(
 }
 
 /** A form has room for any search that people type. */
-function canSelect({ may }: PageRequest, list: URLSearchParams): boolean {
-  return may('editor') && String(list).length <= LIST_LIMIT_CHARACTERS;
+export function canSelect(
+  { may }: PageRequest, portal: Portal, list: URLSearchParams,
+): boolean {
+  return may('editor') && hasPage(portal, PATH) && String(list).length <= LIST_LIMIT_CHARACTERS;
 }
 
 /** After the grid was saved: the query parameter `import` names the record, which can be undone. */
@@ -91,36 +95,10 @@ export async function bulkToast(request: PageRequest, { store }: Portal): Promis
   postForm(request, `${path}/revert`, html`<button class="small">Undo</button>`, ''));
 }
 
-/** POST /portal/products/selection: 303, 400, 422, 503 */
-export async function actOnSelection(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const { link } = request;
-  const list = readList(request, form);
-  const action = form.get('action');
-  const isEdit = action === 'edit';
-  const selection = await readSelection(request, portal, form, isEdit);
-  if (isEdit) {
-    const query = 'ids' in selection
-      ? [...selection.ids.map((id) => ['id', formatProductId(request.account.sellerId, id)]),
-        ...listFields(list)]
-      : [...list].filter(([name]) => name !== 'cursor');
-    return redirect(link('/products/grid', new URLSearchParams(query)));
-  }
-  if ('ids' in selection && selection.ids.length === 0) {
-    return redirect(link(listPath(new URLSearchParams([...list, ['done', 'none']]))));
-  }
-  if (action === 'delete' || action === 'archive' || action === 'restore') {
-    return startBulk(request, portal, { selection, change: { mode: action } });
-  }
-  const change = { mode: 'category', category: undefined } as const;
-  return startBulk(request, portal, { selection, change });
-}
-
 /** Without a ticked product, an edit is one of the page. @throws AppError `invalid_query` */
-async function readSelection(
+export async function readSelection(
   request: PageRequest, portal: Portal, form: Form, isEdit: boolean,
-): Promise<BulkSelection> {
+): Promise<Selection> {
   const scope = form.get('scope');
   if (scope === 'all') {
     const query = new Form(readList(request, form));

@@ -1,29 +1,18 @@
-/** What a search finds in a shop: products, keys, webhooks and imports, by parts of words. */
+/** What a search finds in a shop: products, keys, imports and what features add, by words. */
 import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { foldText, searchTermsOf } from '../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
-import {
-  parseImportId, parseKeyId, parseProductId, parseWebhookId, type SellerId,
-} from '../../../domain/id.ts';
-import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import { parseImportId, parseKeyId, parseProductId, type SellerId } from '../../../domain/id.ts';
 import { KEYS_SEARCHED_LIMIT } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
-import { listWebhooks } from '../webhooks/webhooks.ts';
-
-/** The matches of one kind, up to a limit. */
-export interface Matches<Item> {
-  readonly items: readonly Item[];
-  readonly hasMore: boolean;
-}
+import type { Matches, PageRequest, Portal } from '../route.ts';
 
 /** What an id or a SKU names. */
 export interface Named {
   readonly product?: Product | undefined;
   readonly key?: ApiKey | undefined;
-  readonly webhook?: Webhook | undefined;
   readonly record?: ImportRecord | undefined;
 }
 
@@ -36,11 +25,6 @@ export async function findNamed(
   if (request.may('owner')) {
     const key = parseKeyId(q);
     if (key?.sellerId === sellerId) return { key: await store.findKey(key) };
-    const webhookId = parseWebhookId(sellerId, q);
-    if (webhookId !== undefined) {
-      const webhooks = await listWebhooks(request, portal);
-      return { webhook: webhooks?.find(({ id }) => id === webhookId) };
-    }
   }
   const importId = parseImportId(sellerId, q);
   if (importId !== undefined) return { record: await store.findImport(sellerId, importId) };
@@ -82,15 +66,6 @@ export async function findKeys(
       : key.lastFour?.toLowerCase() === end.toLowerCase())), limit);
 }
 
-/** For owners only. By URL and description. None if webhooks are disabled. */
-export async function findWebhooks(
-  request: PageRequest, portal: Portal, q: string, limit: number,
-): Promise<Matches<Webhook>> {
-  const all = request.may('owner') ? await listWebhooks(request, portal) ?? [] : [];
-  const isMatch = matcherOf(q);
-  return cut(all.filter(({ url, description }) => isMatch(`${url}\n${description}`)), limit);
-}
-
 /** By file name and source, newest first. */
 export async function findImports(
   { store }: Portal, sellerId: SellerId, q: string, limit: number,
@@ -99,7 +74,7 @@ export async function findImports(
 }
 
 /** Whether a text contains every term. */
-function matcherOf(q: string): (text: string) => boolean {
+export function matcherOf(q: string): (text: string) => boolean {
   const terms = searchTermsOf(q);
   return (text) => {
     const folded = foldText(text);
@@ -107,6 +82,6 @@ function matcherOf(q: string): (text: string) => boolean {
   };
 }
 
-function cut<Item>(found: readonly Item[], limit: number): Matches<Item> {
+export function cut<Item>(found: readonly Item[], limit: number): Matches<Item> {
   return { items: found.slice(0, limit), hasMore: found.length > limit };
 }

@@ -1,12 +1,11 @@
 /**
- * The search of the portal: products, keys, webhooks, imports and pages that match a text. A key
- * that somebody pastes here is looked up by its hash, and is not shown.
+ * The search of the portal: products, keys, imports and pages that match a text, and what features
+ * add. A key that somebody pastes here is looked up by its hash, and is not shown.
  */
 import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { lineValidator } from '../../../domain/validation.ts';
-import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { Form } from '../forms/form.ts';
 import { alert } from '../html/elements.ts';
@@ -19,20 +18,16 @@ import {
 } from '../limits.ts';
 import { pathOf as productPathOf } from '../products/product-path.ts';
 import { nameOf as importNameOf, pathOf as importPathOf } from '../records/import-record.ts';
-import type { PageRequest, Portal } from '../route.ts';
-import { nameOf as webhookNameOf, pathOf as webhookPathOf } from '../webhooks/webhooks.ts';
 import {
-  findImports, findKeys, findNamed, findProducts, findWebhooks, type Matches, type Named,
-} from './find-matches.ts';
+  hasPage, type Matches, type PageRequest, type Portal, type SearchResult,
+} from '../route.ts';
+import { findImports, findKeys, findNamed, findProducts, type Named } from './find-matches.ts';
 import { findPages, type FoundPage } from './page-index.ts';
-
-/** An element of a list of results. */
-type Result = readonly [path: string, name: string, detail: Content];
 
 interface Group {
   readonly id: string;
   readonly title: string;
-  readonly results: readonly Result[];
+  readonly results: readonly SearchResult[];
   /** The page with all of them; undefined if this is all. */
   readonly all?: string | undefined;
   /** Instead of results. */
@@ -54,10 +49,12 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
     return renderSearch(request, portal, { content, status: 400 });
   }
   const only = request.query.get('in');
-  const [named, groups] = await Promise.all([
-    findNamed(request, portal, q), findGroups(request, portal, q, only),
+  const [named, added, groups] = await Promise.all([
+    findNamed(request, portal, q),
+    Promise.all(portal.additions.map(({ finder }) => finder?.findNamed(request, portal, q))),
+    findGroups(request, portal, q, only),
   ]);
-  const [exact] = listNamed(request, named);
+  const [exact] = [...added, ...listNamed(request, named)].filter((one) => one !== undefined);
   const shown = groups.filter(({ results, note }) => results.length > 0 || note !== undefined);
   return renderSearch(request, portal, {
     q,
@@ -113,11 +110,12 @@ async function findGroups(
       const results = found.items.map(toKey);
       return { id: 'keys', title: 'API keys', results, all: allOf('keys', found) };
     },
-    webhooks: async () => {
-      const found = await findWebhooks(request, portal, q, limit);
-      const results = found.items.map(toWebhook);
-      return { id: 'webhooks', title: 'Webhooks', results, all: allOf('webhooks', found) };
-    },
+    ...Object.fromEntries(portal.additions.flatMap(({ finder }) => finder
+      ? [[finder.id, async () => {
+        const { id, title } = finder;
+        const found = await finder.find(request, portal, q, limit);
+        return { id, title, results: found.items, all: allOf(id, found) };
+      }]] : [])),
     imports: async () => {
       const found = await findImports(portal, sellerId, q, limit);
       const results = found.items.map((record) => toImport(request, record));
@@ -125,6 +123,7 @@ async function findGroups(
     },
     pages: async () => {
       const mayShow = ({ path }: FoundPage): boolean => {
+        if (!hasPage(portal, path)) return false;
         const { route } = portal.router.find('GET', path);
         return !('role' in route) || request.may(route.role);
       };
@@ -137,36 +136,30 @@ async function findGroups(
 }
 
 function listNamed(
-  request: PageRequest, { product, key, webhook, record }: Named,
-): readonly Result[] {
+  request: PageRequest, { product, key, record }: Named,
+): readonly SearchResult[] {
   return [
     ...product ? [toProduct(request, product)] : [], ...key ? [toKey(key)] : [],
-    ...webhook ? [toWebhook(webhook)] : [], ...record ? [toImport(request, record)] : [],
+    ...record ? [toImport(request, record)] : [],
   ];
 }
 
-function toProduct({ format }: PageRequest, product: Product): Result {
+function toProduct({ format }: PageRequest, product: Product): SearchResult {
   const { name, sku, stock, priceMinor } = product;
   return [productPathOf(product), name, html`<code>${sku}</code> · ${format.number(stock)} in stock
     · ${format.money(priceMinor)}`];
 }
 
-function toKey(key: ApiKey): Result {
+function toKey(key: ApiKey): SearchResult {
   return [keyPathOf(key), key.name, html`<code>${maskApiKey(key)}</code>${
     key.revokedAt !== undefined && ' · revoked'}`];
 }
 
-function toWebhook(webhook: Webhook): Result {
-  const { url, description } = webhook;
-  return [webhookPathOf(webhook), webhookNameOf(webhook),
-    description === '' ? undefined : shorten(url, NAME_BYTES)];
-}
-
-function toImport({ format }: PageRequest, record: ImportRecord): Result {
+function toImport({ format }: PageRequest, record: ImportRecord): SearchResult {
   return [importPathOf(record), importNameOf(record), format.timeElement(record.startedAt)];
 }
 
-function toPage({ path, title }: FoundPage): Result {
+function toPage({ path, title }: FoundPage): SearchResult {
   return [path, title, undefined];
 }
 

@@ -68,7 +68,7 @@ export async function switchWebhook(
 }
 
 /** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */
-export async function replayWebhook(
+export async function replay(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const webhook = await getWebhook(request, portal);

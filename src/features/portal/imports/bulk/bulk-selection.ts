@@ -3,13 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ProductFilter } from '../../../../domain/catalogue/product-query.ts';
 import { AppError } from '../../../../domain/error.ts';
-import type { ProductId } from '../../../../domain/id.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { Actor } from '../../../../store/write.ts';
 import { BULK_ATTEMPTS_LIMIT, BULK_RETRY_MS } from '../../limits.ts';
-
-export type BulkSelection =
-  { readonly ids: readonly ProductId[] } | { readonly filter: ProductFilter };
+import type { Selection } from '../../products/product-selection.ts';
 
 /** Who edits which catalogue. */
 export interface BulkContext {
@@ -19,7 +16,7 @@ export interface BulkContext {
 
 /** Pages of products, in the order of their ids. @throws AppError as `Store.exportProducts` */
 export async function* readSelected(
-  context: BulkContext, selection: BulkSelection, signal: AbortSignal,
+  context: BulkContext, selection: Selection, signal: AbortSignal,
 ): AsyncGenerator<readonly Product[], void, void> {
   if ('filter' in selection) {
     yield* (await startExport(context, selection.filter, signal)).pages;

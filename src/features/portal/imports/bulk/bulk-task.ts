@@ -10,7 +10,8 @@ import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ImportId, ProductId } from '../../../../domain/id.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
 import { BULK_BATCH_PRODUCTS, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
-import { type BulkContext, type BulkSelection, readSelected } from './bulk-selection.ts';
+import type { Selection } from '../../products/product-selection.ts';
+import { type BulkContext, readSelected } from './bulk-selection.ts';
 
 /** `category`: undefined until the seller has chosen it. */
 type BulkChange =
@@ -19,7 +20,7 @@ type BulkChange =
 
 /** As plain data. */
 export interface BulkOrder {
-  readonly selection: BulkSelection;
+  readonly selection: Selection;
   readonly change: BulkChange;
 }
 

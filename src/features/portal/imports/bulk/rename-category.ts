@@ -2,18 +2,18 @@
  * Renames a category: a bulk edit of all products that have it. A new name that another category
  * has merges the two, which is previewed first.
  */
-import { CATEGORY_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { lineValidator } from '../../../domain/validation.ts';
-import { AppError } from '../../../domain/error.ts';
-import type { Reply } from '../../../http/response/reply.ts';
-import type { Field } from '../forms/fields.ts';
-import { defineForm, renderFormPage } from '../forms/form-page.ts';
-import { type FormState, hiddenField, nonceField, takeValue } from '../forms/form.ts';
-import { html } from '../html/html.ts';
-import { redirect } from '../html/page.ts';
-import { redirectToJob } from '../imports/import-page.ts';
-import { previewBulk } from '../imports/bulk/bulk-page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import { lineValidator } from '../../../../domain/validation.ts';
+import { AppError } from '../../../../domain/error.ts';
+import type { Reply } from '../../../../http/response/reply.ts';
+import type { Field } from '../../forms/fields.ts';
+import { defineForm, renderFormPage } from '../../forms/form-page.ts';
+import { type FormState, hiddenField, nonceField, takeValue } from '../../forms/form.ts';
+import { html } from '../../html/html.ts';
+import { redirect } from '../../html/page.ts';
+import type { PageRequest, Portal } from '../../route.ts';
+import { redirectToJob } from '../import-page.ts';
+import { previewBulk } from './bulk-page.ts';
 
 const category = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
 const FIELDS: readonly Field[] = [

@@ -1,0 +1,28 @@
+/** Undoes what an API key changed: leads to the preview of the revert. */
+import { DAY_MS, findDuration } from '../../../../domain/time.ts';
+import type { Reply } from '../../../../http/response/reply.ts';
+import type { Form } from '../../forms/form.ts';
+import { shorten } from '../../html/html.ts';
+import { ALWAYS } from '../../keys/key-changes.ts';
+import { formatId, getKey } from '../../keys/key-facts.ts';
+import { KEY_NAME_BYTES } from '../../limits.ts';
+import type { PageRequest, Portal } from '../../route.ts';
+import { startPreview } from './revert-page.ts';
+
+/** POST /portal/leaked/{key_id}/revert: 303, 404, 410, 503 */
+export async function revertKeyChanges(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const key = await getKey(request, portal);
+  const { sellerId, id: keyId, name, createdAt } = key;
+  const lifeMs = findDuration(form.get('since')) ?? DAY_MS;
+  // Before the key, there is nothing to undo.
+  const since = form.get('since') === ALWAYS ? createdAt
+    : Math.max(createdAt, portal.clock() - lifeMs);
+  const after = await portal.store.findPositionAt(sellerId, since - 1);
+  return startPreview(request, portal, {
+    sellerId, selection: { after, upTo: request.position, keyId, source: undefined }, total: 0,
+    name: `Key ${shorten(name, KEY_NAME_BYTES)}`,
+    path: `/changes?key=${formatId(key)}`,
+  });
+}
