@@ -25,7 +25,7 @@ for (const [args, message] of [
   });
 }
 
-describe('a moved catalogue', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a moved catalogue', { skip: NO_POSTGRES, timeout: 180_000 }, () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres({ isFast: true });
