@@ -42,6 +42,7 @@ test('updates the product list in the format of the page', async (t) => {
   await browser.findByText(new RegExp(`New products: ${HOSTILE_NAMES.length}\\.`));
   await send({ method: 'DELETE', path: `/api/v1/products/${jar.id}` });
   await browser.waitFor('the end', () => browser.has(`tr.gone [href$="/${jar.id}"]`));
+  await browser.waitFor('the marks to go', async () => !await browser.has('.changed'));
   await inspect(browser, 'products-live');
   await follow(browser, 'Show the newest');
   assert.equal(await browser.run(() => document.querySelectorAll('tbody tr').length), 12);
@@ -75,6 +76,7 @@ test('announces a changed product, and keeps what was entered', async (t) => {
   assert.equal(await (await browser.find('h1')).text(), 'My mug');
   await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });
   await browser.findByText(/^Someone else deleted this product/);
+  await browser.waitFor('the marks to go', async () => !await browser.has('.changed'));
   await inspect(browser, 'product-deleted');
 });
 
