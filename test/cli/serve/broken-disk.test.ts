@@ -15,7 +15,7 @@ const COMMANDS = [['serve', '--port', '0'], ['seller', 'list']];
 
 test('reports a full disk if it cannot start, and changes nothing',
   async (t) => {
-    const disk = mountSmallDisk(t, '600k');
+    const disk = mountSmallDisk(t, '900k');
     if (disk === undefined) return;
     const data = join(disk, 'data');
     await createSeller(data);
@@ -36,7 +36,7 @@ test('reports a full disk if it cannot start, and changes nothing',
 
 test('reports a read-only disk',
   async (t) => {
-    const disk = mountSmallDisk(t, '600k');
+    const disk = mountSmallDisk(t, '900k');
     if (disk === undefined) return;
     const data = join(disk, 'data');
     await createSeller(data);
