@@ -29,7 +29,7 @@ import {
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; a product's page shows
  * them in full. A long search appears in links, so it takes space from names and categories.
  */
-const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [100, 60, 48];
+const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [120, 60, 64];
 const TEXT_MIN_BYTES = 20;
 const LINKS = 6;
 /** Length of a search that takes no space from texts. */
