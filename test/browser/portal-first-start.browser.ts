@@ -47,7 +47,7 @@ test('a first start leads to a shop, and its key to a product that shows up by i
 
   await follow(browser, 'Show the newest');
   const row = await browser.find(`tr:has([href$="/${made.id}"])`);
-  assert.match(await row.text(), /^Blue mug.* 40.*CHF.12\.00.*MUG-1.*Kitchen/s);
+  assert.match(await row.text(), /^Blue mug\s+40.*CHF.12\.00.*MUG-1.*Kitchen/s);
   const shownAt = await openedAt();
   const key = /x-api-key: (\S+)"/.exec(line)?.[1];
   await type(`curl '${serving.url}/api/v1/stock' -H 'x-api-key: ${key}' \\
