@@ -3,6 +3,7 @@ import { JSON_TYPE } from '../../../api/media-types.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
 import { type Form, hiddenField } from '../forms/form.ts';
+import { card } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { PREFERENCE_LIFE_MS } from '../limits.ts';
@@ -19,7 +20,7 @@ export async function showStart(request: PageRequest, portal: Portal): Promise<R
     content: html`<p>${done} of ${tour.steps.length} steps are done. The
       <a href="${request.link('/api')}">API reference</a> describes everything that programs can
       do.</p>
-      <section class="card" aria-label="Steps">${renderSteps(request, portal, tour)}</section>
+      ${card('steps', 'Steps', renderSteps(request, portal, tour))}
       ${isTourHidden(request) && postForm(request, request.link('/start'), html`
         ${hiddenField('tour', 'shown')}<button>Show this list on the overview</button>`, '')}`,
     scripts: ['tour.js'],
