@@ -95,38 +95,3 @@ test('lists archived products on request, page by page, also by other filters', 
   assertProblem(await write('POST', PRODUCTS, { ...makeProduct(), sku: 'B' }), 409, 'sku-taken');
   assert.equal(await requests(await server.makeSeller()).listSkus('archived=any'), '');
 });
-
-test('exports all products unless it is told otherwise, and imports them again', async (t) => {
-  const { server, seller, write } = await prepare(t);
-  await write('POST', PRODUCTS, { ...makeProduct(), sku: 'MUG', ...VALUES });
-  await write('POST', PRODUCTS, { ...makeProduct(), sku: 'CUP' });
-  for (const [format, type] of [['csv', 'text/csv'], ['ndjson', 'application/x-ndjson']] as const) {
-    const file = await seller.send({ path: `${PRODUCTS}?format=${format}` });
-    const active = await seller.send({ path: `${PRODUCTS}?format=${format}&archived=false` });
-    assert.ok(file.text.includes('MUG') && !active.text.includes('MUG'));
-    const other = requests(await server.makeSeller());
-    const imported = await other.write('POST', `${PRODUCTS}/import`, file.text, {
-      'content-type': type, accept: 'application/x-ndjson',
-    });
-    assert.match(imported.text, /"created":2/);
-    assert.equal(await other.listSkus('archived=true'), 'MUG');
-    const [again] = (await other.write('GET', `${PRODUCTS}?archived=true`, '')).json().products;
-    assert.partialDeepStrictEqual(again, VALUES);
-  }
-});
-
-test('reads metadata from columns, and merges the pairs', async (t) => {
-  const { seller, write } = await prepare(t);
-  await write('POST', PRODUCTS, { ...makeProduct(), sku: 'MUG', metadata: { erp: '1', old: 'x' } });
-  const file = 'sku,EAN,metadata.erp,metadata.Till,archived\nMUG,4006381333931,7,,TRUE\n'
-    + 'MUG,123,,,\n';
-  const answer = await write('POST', `${PRODUCTS}/import?mode=update`, file, {
-    'content-type': 'text/csv', accept: 'application/x-ndjson',
-  });
-  assert.match(answer.text, /"updated":1,.*"failed":1/);
-  assert.match(answer.text, /\/barcode/);
-  const { metadata, barcode, archived } =
-    (await seller.send({ path: `${PRODUCTS}/sku/MUG` })).json();
-  assert.deepEqual([metadata, barcode, archived],
-    [{ erp: '7', old: 'x' }, '4006381333931', true]);
-});
