@@ -5,12 +5,14 @@ TESTS ?= 'test/**/*.test.ts'
 # Tests wait as much as they compute. Their hundreds of processes share one compile cache.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
+# Usage: $(call RUN_TESTS,FILES,CONCURRENCY,TIMEOUT_MS), the timeout for each test. Without
+# --test-force-exit, a process that outlives a failed test would keep its file from ever ending.
 # With REPEAT=1, the files that fail run a second time, one after the other: a busy machine sometimes
-# delays a process past a deadline. A file fails if it fails twice.
+# delays a process past a deadline, or kills a browser. A file fails if it fails twice.
 FAILED_FILES = .node/failed-tests
-RUN_TESTS = run() { FAILED_FILES=$(FAILED_FILES) $(NODE) --test --test-timeout=180000 \
+RUN_TESTS = run() { FAILED_FILES=$(FAILED_FILES) $(NODE) --test --test-force-exit --test-timeout=$(3) \
   --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout "$$@"; }; \
-  rm -f $(FAILED_FILES); run --test-concurrency=$(JOBS) $(TESTS) || \
+  rm -f $(FAILED_FILES); run --test-concurrency=$(2) $(1) || \
   { [ -n "$(REPEAT)" ] && [ -s $(FAILED_FILES) ] && echo "Repeating the files that failed:" && \
   run --test-concurrency=1 $$(cat $(FAILED_FILES)); }
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
@@ -54,35 +56,31 @@ types: node_modules ## check types only, those of scripts against the browser's 
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
 test: types ## types, source rules and all behaviour (minutes); TESTS='test/api/*.test.ts' for a part
-	@export $(CACHED); $(RUN_TESTS)
+	@export $(CACHED); $(call RUN_TESTS,$(TESTS),$(JOBS),180000)
 
 coverage: types ## the same with coverage: at least 95 % of lines and 90 % of branches
 	@rm -rf coverage/tmp && mkdir -p coverage/tmp
-	@export NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp"; $(RUN_TESTS)
+	@export NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp"; $(call RUN_TESTS,$(TESTS),$(JOBS),180000)
 	@$(BIN)/c8/bin/c8.js report --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0
 
-# Types are checked once: `-o types` skips them after that. A busy machine sometimes kills a browser
-# or its driver: only a second failure counts.
+# Types are checked once: `-o types` skips them after that.
 test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
 	@$(MAKE) coverage REPEAT=1
 	@$(MAKE) -o types test REPEAT=1 NODE="$$(.toolchain/node 24.21.0)"
-	@$(MAKE) -o types test-removal
-	@$(MAKE) -o types test-packages
-	@$(MAKE) -o types test-faults
-	@$(MAKE) -o types test-browser || $(MAKE) -o types test-browser
+	@$(MAKE) -o types test-removal test-packages test-faults test-browser REPEAT=1
 
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
-	@$(CACHED) $(NODE) --test $(REMOVAL_TESTS)
+	@export $(CACHED); $(call RUN_TESTS,$(REMOVAL_TESTS),1,600000)
 
 test-packages: types ## the package among others, the executable and the container image
-	@$(CACHED) $(NODE) --test --test-concurrency=2 $(PACKAGES_TESTS)
+	@export $(CACHED); $(call RUN_TESTS,$(PACKAGES_TESTS),2,600000)
 
 test-faults: types ## crashes, power cuts, failing disks and databases (8 minutes); needs strace and root
-	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
+	@export $(CACHED); $(call RUN_TESTS,$(FAULT_TESTS),2,600000)
 
 test-browser: types ## the portal in a real browser; needs chromium and chromium-driver
-	@$(CACHED) $(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
+	@export $(CACHED); $(call RUN_TESTS,$(BROWSER_TESTS),2,600000)
 
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts

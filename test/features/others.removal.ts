@@ -50,8 +50,10 @@ async function runOthers(
   copyWithout(removed, folder, ['test', 'data', 'README.md']);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, [
-    '--test', '--test-reporter=dot', `--test-concurrency=${CONCURRENCY}`, ...others,
-  ], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    '--test', '--test-force-exit', '--test-timeout=180000', '--test-reporter=dot',
+    `--test-concurrency=${CONCURRENCY}`, ...others,
+  ], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'], signal: t.signal });
+  child.on('error', () => {}); // it was killed because this test timed out
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   const output = await text(child.stdout);
   assert.equal(await exited, 0, output);

@@ -110,7 +110,8 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     const files = globSync(['test/cli/**/*.test.ts', 'test/main.test.ts'], { cwd: ROOT });
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
     const { stdout } = await promisify(execFile)(process.execPath, [
-      '--test', '--test-timeout=180000', '--test-concurrency=4', '--test-reporter=tap', ...files,
+      '--test', '--test-force-exit', '--test-timeout=180000', '--test-concurrency=4',
+      '--test-reporter=tap', ...files,
     ], {
       cwd: ROOT, env: { ...inherited, TEST_EXECUTABLE: program }, maxBuffer: 64 * 1024 * 1024,
     }).catch(({ stdout: report }: { stdout: string }) =>

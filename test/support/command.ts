@@ -48,7 +48,8 @@ export interface Serving {
 
 /**
  * Starts `serve --json`, on a free port unless `args` name a Unix socket, and waits until it
- * listens. After the test the process is killed if it still runs.
+ * listens. The server is killed after the test, or at the latest when this process exits: a test
+ * that timed out may start one after its hooks have run.
  */
 export async function startServing(
   t: Pick<TestContext, 'after'>, args: readonly string[], environment: NodeJS.ProcessEnv = {},
@@ -62,8 +63,11 @@ export async function watchServing(
   t: Pick<TestContext, 'after'>, child: ChildProcess,
 ): Promise<Serving> {
   const ended = once(child, 'close') as Promise<[number | null]>;
+  const kill = (): void => { child.kill('SIGKILL'); };
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
   t.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    kill(); // no effect if it has exited
     await ended;
   });
   let notes = '';
