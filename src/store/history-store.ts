@@ -148,7 +148,9 @@ export interface ProductMoves {
 export interface TopMovers {
   /** By the units that each list is sorted by, most first. */
   readonly most: Readonly<Record<'unitsIn' | 'unitsOut', readonly ProductMoves[]>>;
-  /** Undefined if all movements were read; else the time of the oldest one that was. */
+  /** Whether all movements were read: none was pruned, and there were not too many. */
+  readonly isWhole: boolean;
+  /** The time of the oldest change of a stock or price that was read. */
   readonly since: number | undefined;
 }
 

@@ -50,6 +50,14 @@ export function testStockSums(prepare: PrepareStore): void {
       since: START + 2 * DAY_MS, after: 3, upTo: 4,
     });
     assert.deepEqual(later.days, sums.days);
+    const query = { since, after: 0, upTo: 4, limit: 9 };
+    const { isWhole, since: oldest } = await store.listTopMovers(sellerId, query);
+    assert.deepEqual([isWhole, oldest], [false, clock.now]);
+    clock.now += 2 * DAY_MS;
+    await store.pruneHistory(clock.now - DAY_MS);
+    assert.deepEqual(await store.listTopMovers(sellerId, query), {
+      most: { unitsIn: [], unitsOut: [] }, isWhole: false, since: undefined,
+    });
   });
 
   test('sums nothing of another seller', async (t) => {
@@ -127,7 +135,7 @@ async function assertMovers(store: Store, sellerId: SellerId): Promise<void> {
     ]);
   }
   const movers = await store.listTopMovers(sellerId, { ...query, since, limit: 3 });
-  assert.equal(movers.since, undefined);
+  assert.equal(movers.isWhole, true);
   const { most } = movers;
   const top = (member: keyof TopMovers['most']) => most[member].map((moves) => moves[member]);
   const sorted = (index: 0 | 1) => [...expected.values()].map((units) => units[index])

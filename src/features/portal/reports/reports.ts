@@ -116,7 +116,7 @@ function renderHistory(
 }
 
 async function renderMovers(
-  request: PageRequest, portal: Portal, { most, since }: TopMovers, days: number,
+  request: PageRequest, portal: Portal, { most, isWhole, since }: TopMovers, days: number,
 ): Promise<Html> {
   const { format, link, account: { sellerId } } = request;
   const ids = [...new Set([...most.unitsOut, ...most.unitsIn].map(({ productId }) => productId))];
@@ -142,8 +142,9 @@ async function renderMovers(
     });
   };
   return html`<section aria-labelledby="movers"><h2 id="movers">Top movers</h2>
-    ${since !== undefined && html`<p class="quiet">Of the newest movements, since ${
-      format.time(since)}.</p>`}
+    ${!isWhole && html`<p class="quiet">${since === undefined
+      ? 'The history of this period was removed.'
+      : html`Of the newest movements, since ${format.time(since)}.`}</p>`}
     <div class="columns"><div><h3>Out</h3>${list('unitsOut', 'out')}</div>
       <div><h3>In</h3>${list('unitsIn', 'in')}</div></div>
     <p class="small"><a href="${link(`/reports/movers?days=${days}`)}">Download as CSV</a></p>

@@ -1,7 +1,7 @@
 /**
- * The units and the value in stock at the end of each day, in UTC. The totals of now are known;
- * what the changes since a day added leads back to that day. The history does not change, so the
- * sums of a shop are kept: the next report reads only later changes, and those of a longer period.
+ * The units and the value in stock at the end of each day, in UTC: the current totals without what
+ * later changes added. The history does not change, so the sums of a shop are kept: the next report
+ * reads only later changes, and those of a longer period.
  */
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
@@ -39,7 +39,7 @@ export const stockHistories = ({ store }: Pick<Portal, 'store'>) => new StockHis
 
 class StockHistories {
   readonly #store: Store;
-  /** The one used longest ago is first. */
+  /** Least recently used first. */
   readonly #kept = new Map<SellerId, Kept>();
   /** The last update of each shop: the next one starts after it. */
   readonly #updates = new Map<SellerId, Promise<unknown>>();
@@ -73,11 +73,11 @@ class StockHistories {
     const kept = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
     this.#kept.delete(sellerId); // until it is complete
     if (position > kept.position) {
-      const { days } = await this.#store.sumStockChanges(sellerId, {
+      const { days, after } = await this.#store.sumStockChanges(sellerId, {
         since: 0, after: kept.position, upTo: position,
       });
-      // Prices that pruning has removed in between: begin with the totals.
-      if (days.some(({ valueMinor }) => valueMinor === undefined)) {
+      // Pruning has removed changes or prices in between, or there are too many: begin again.
+      if (after > kept.position || days.some(({ valueMinor }) => valueMinor === undefined)) {
         return this.#update(sellerId, position, sinceDay);
       }
       for (const change of days) {
@@ -129,7 +129,7 @@ function listDays(kept: Kept, sinceDay: number, today: number): readonly StockAt
   const listed: StockAtDay[] = [];
   let { units, valueMinor }: { units: bigint; valueMinor: bigint | undefined } = kept;
   // Without all changes, the end of the day before the first one is not known.
-  const first = kept.isWhole ? sinceDay : Math.max(sinceDay, Math.min(...kept.days.keys()));
+  const first = kept.isWhole ? sinceDay : Math.max(sinceDay, Math.min(today, ...kept.days.keys()));
   for (let day = today; day >= first; day -= 1) {
     listed.push({ day, units, valueMinor });
     const change = kept.days.get(day);

@@ -58,8 +58,12 @@ export async function sumStockChanges(
     if (snapshot === undefined || !currency) continue;
     sums.settle(productId, parseSnapshot(snapshot, currency).priceMinor, 0);
   }
-  const isKept = prunedTo === 0 || after > prunedTo;
-  return { days: sums.list(), after, isWhole: after === start && isKept };
+  return { days: sums.list(), after, isWhole: after === start && isKept(after, prunedTo) };
+}
+
+/** Whether no change after this position was pruned. */
+function isKept(after: number, prunedTo: number): boolean {
+  return prunedTo === 0 || after > prunedTo;
 }
 
 /** The sums of days, and the units that wait for a price, while the history is read backward. */
@@ -138,7 +142,7 @@ interface Counted extends Pick<ProductMoves, 'productId' | 'sku'> {
 
 export async function listTopMovers(
   queries: StockQueries, sellerId: SellerId, { limit }: MoversQuery,
-  { after: start, upTo }: KeptSpan,
+  { after: start, upTo, prunedTo }: KeptSpan,
 ): Promise<TopMovers> {
   const after = Math.max(start, upTo - TOP_MOVERS_CHANGES_LIMIT);
   const products = new Map<ProductId, Counted>();
@@ -158,7 +162,8 @@ export async function listTopMovers(
       .slice(0, limit);
   return {
     most: { unitsIn: most('unitsIn'), unitsOut: most('unitsOut') },
-    since: after === start ? undefined : since,
+    isWhole: after === start && isKept(after, prunedTo),
+    since,
   };
 }
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { stockHistories } from '../../../../src/features/portal/reports/stock-history.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { addUp, DAY_MS } from '../../../store/contract/fixture.ts';
+import { addUp, countTo, DAY_MS } from '../../../store/contract/fixture.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import { PageClient, readText } from '../page-client.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
@@ -128,4 +128,23 @@ test('adds later changes and longer periods to the sums that it has', async (t) 
   await sync([{ sku: 'NEW', adjust: -1 }, { sku: 'MUG', set: 50 }]);
   await assertExact(FIRST_DAY + 1);
   await Promise.all([assertExact(FIRST_DAY - 5), assertExact(FIRST_DAY)]);
+});
+
+test('begins again when changes since the last report were pruned', async (t) => {
+  const { server: { store }, clock, sellerId, sync } = await start(t);
+  const histories = stockHistories({ store });
+  const read = async (reader = histories) => {
+    const { position = 0 } = await store.findSeller(sellerId) ?? {};
+    const today = Math.floor(clock.now / DAY_MS);
+    return (await reader.read(sellerId, position, today - 29, today)).map(({ units }) => units);
+  };
+  assert.equal((await read()).at(-1), 7n);
+  for (const _ of countTo(3)) await sync([{ sku: 'MUG', adjust: -1 }]);
+  clock.now += 40 * DAY_MS;
+  await sync([{ sku: 'MUG', adjust: -1 }]);
+  await store.pruneHistory(clock.now - DAY_MS);
+  assert.deepEqual(await read(), [3n]);
+  clock.now += 40 * DAY_MS;
+  await store.pruneHistory(clock.now - DAY_MS);
+  assert.deepEqual(await read(stockHistories({ store })), [3n]);
 });
