@@ -65,8 +65,8 @@ export const PLOT_MOVEMENTS_LIMIT = 200;
 export const REPORT_PERIODS: readonly number[] = [30, 90, 365];
 export const TOP_MOVERS_SHOWN = 10;
 /**
- * How long a report waits for sums of the history that are calculated the first time, and shops
- * whose sums a process keeps; each has up to a few hundred numbers.
+ * How long a report waits for what is calculated the first time, and shops whose sums and top
+ * movers a process keeps; each has up to a few hundred numbers.
  */
 export const REPORT_WAIT_MS = 1_000;
 export const REPORTS_KEPT_LIMIT = 1_000;

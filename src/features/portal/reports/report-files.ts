@@ -9,7 +9,8 @@ import { toDecimal } from '../html/format.ts';
 import { OVERVIEW_DAYS } from '../limits.ts';
 import { readDayUsage } from '../overview/request-stats.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { readPeriod, readStockHistory, readTopMovers } from './reports.ts';
+import { readPeriod, readStockHistory } from './reports.ts';
+import { readTopMovers } from './top-movers.ts';
 
 type Cell = string | number | undefined;
 

@@ -11,10 +11,11 @@ import { chartTable, lineChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { REPORT_PERIODS, REPORT_WAIT_MS, TOP_MOVERS_SHOWN } from '../limits.ts';
+import { REPORT_PERIODS, REPORT_WAIT_MS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { type StockAtDay, stockHistories } from './stock-history.ts';
+import { readTopMovers } from './top-movers.ts';
 
 /** Longer periods show the ends of weeks. */
 const DAILY_LIMIT_DAYS = 100;
@@ -26,17 +27,19 @@ export async function showReports(request: PageRequest, portal: Portal): Promise
   if (request.position === 0) return renderEmptyPage(request, portal);
   const days = readPeriod(request);
   const [history, movers] = await Promise.all([
-    waitFor(readStockHistory(request, portal, days)), readTopMovers(request, portal, days),
+    waitFor(readStockHistory(request, portal, days)),
+    waitFor(readTopMovers(request, portal, days)),
   ]);
   return renderPage(request, portal, {
     title: 'Reports',
     content: html`<nav class="row middle" aria-label="Period">${REPORT_PERIODS.map((period) => html`
         <a class="button small" href="${link(`/reports?days=${period}`)}"${
   period === days && html` aria-current="true"`}>${period} days</a> `)}</nav>
-      ${history ? renderHistory(request, history, days) : html`<div class="notice low">
-        <p>The stock of the last ${days} days is being calculated. Reload the page in a moment.</p>
+      ${history && renderHistory(request, history, days)}
+      ${!(history && movers) && html`<div class="notice low">
+        <p>The report of the last ${days} days is being calculated. Reload the page in a moment.</p>
       </div>`}
-      ${await renderMovers(request, portal, movers, days)}
+      ${movers && await renderMovers(request, portal, movers, days)}
       <p><a href="${link('/movements')}">View each movement</a></p>`,
   });
 }
@@ -63,13 +66,6 @@ export function readStockHistory(
 ): Promise<readonly StockAtDay[]> {
   const today = Math.floor(clock() / DAY_MS);
   return pageInstances.get(stockHistories).read(sellerId, position, today - days + 1, today);
-}
-
-export function readTopMovers(
-  { account: { sellerId }, position: upTo }: PageRequest, { store, clock }: Portal, days: number,
-): Promise<TopMovers> {
-  const since = (Math.floor(clock() / DAY_MS) - days + 1) * DAY_MS;
-  return store.listTopMovers(sellerId, { since, after: 0, upTo, limit: TOP_MOVERS_SHOWN });
 }
 
 /** Undefined if the result takes longer than a page may; it is kept for the next request. */

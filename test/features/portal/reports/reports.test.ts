@@ -148,3 +148,18 @@ test('begins again when changes since the last report were pruned', async (t) =>
   await store.pruneHistory(clock.now - DAY_MS);
   assert.deepEqual(await read(stockHistories({ store })), [3n]);
 });
+
+test('reads the changes for the top movers once per position and period', async (t) => {
+  const { server, user, sync } = await start(t);
+  const { store } = server;
+  const read = t.mock.method(store, 'listTopMovers');
+  for (const path of ['/reports', '/reports/movers', '/reports', '/reports?days=90']) {
+    assert.equal((await user.get(`/portal${path}`)).status, 200);
+  }
+  assert.equal(read.mock.callCount(), 2);
+  await sync([{ sku: 'MUG', adjust: 100 }]);
+  assert.match(readText((await user.get('/portal/reports?days=90')).text), /Mug 4 111/);
+  read.mock.mockImplementationOnce(async () => { throw new Error('no disk'); });
+  assert.equal((await user.get('/portal/reports/movers')).status, 500);
+  assert.equal((await user.get('/portal/reports/movers')).status, 200);
+});
