@@ -42,7 +42,7 @@ export interface AccessStore {
   /**
    * Since the secret cannot be shown again, a retry under an idempotency key is rejected.
    * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys),
-   *   `idempotency_mismatch`
+   *   `idempotency_mismatch`, `browser_refused` (an account that is no owner any more)
    */
   createKey(
     sellerId: SellerId, hash: string, key: NewApiKey, context?: KeyContext,
@@ -58,12 +58,12 @@ export interface AccessStore {
    * Creates a key with the name, scopes, ranges and lifetime of the given one. The given one
    * expires after `overlapMs`, or at its own expiry if that is earlier.
    * @throws AppError `not_found` (no such key, or it is revoked or expired), `limit_reached`,
-   *   `idempotency_mismatch`
+   *   `idempotency_mismatch`, `browser_refused`
    */
   rotateKey(
     key: KeyReference, hash: string, overlapMs: number, context?: KeyContext,
   ): Promise<ApiKey>;
-  /** Takes effect immediately; idempotent. @throws AppError `not_found` */
+  /** Takes effect immediately; idempotent. @throws AppError `not_found`, `browser_refused` */
   revokeKey(key: KeyReference, by?: Requester): Promise<ApiKey>;
   /**
    * Undefined for an unknown or revoked key, and if the seller is disabled. Every request needs

@@ -150,13 +150,13 @@ export interface AccountStore {
   /** By name. */
   listFilters(sellerId: SellerId, list: FilteredList): Promise<readonly SavedFilter[]>;
 
-  /** @throws AppError `limit_reached` (accounts and invitations of the seller) */
+  /** @throws AppError `limit_reached` (accounts and invitations), `browser_refused` (no owner) */
   createInvitation(hash: string, invitation: Invitation, by?: Requester): Promise<void>;
   /** Undefined if the invitation is unknown, used or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;
   /** Of one seller, also those that have expired, in the order of their hashes. */
   listInvitations(sellerId: SellerId): Promise<readonly StoredInvitation[]>;
-  /** Returns false if the seller has no such invitation. */
+  /** Returns false if the seller has no such invitation. @throws AppError `browser_refused` */
   revokeInvitation(sellerId: SellerId, hash: string, by: Requester): Promise<boolean>;
   register(registration: Registration): Promise<RegistrationResult>;
 
@@ -168,14 +168,14 @@ export interface AccountStore {
    * Also removes its sessions and codes. The seller and their keys remain. Ignores an account that
    * does not exist. Without `by`, for the operator, it may be the last owner; the seller's
    * invitations end then.
-   * @throws AppError `limit_reached` for the last owner
+   * @throws AppError `limit_reached` for the last owner; `browser_refused`
    */
   removeAccount(account: AccountReference, by?: Requester): Promise<void>;
-  /** @throws AppError `not_found`; `limit_reached` for the last owner */
+  /** @throws AppError `not_found`; `limit_reached` for the last owner; `browser_refused` */
   setRole(account: AccountReference, role: Role, by: Requester): Promise<void>;
   /**
    * Returns false, and changes nothing, if another account of the seller has this name.
-   * @throws AppError `not_found`
+   * @throws AppError `not_found`; `browser_refused`, except for the own name
    */
   setAccountName(account: AccountReference, name: string, by: Requester): Promise<boolean>;
   setAccountSettings(

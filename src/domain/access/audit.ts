@@ -1,5 +1,5 @@
 /** The audit log: events of sellers, accounts and keys, with time and address. */
-import type { SellerId } from '../id.ts';
+import type { AccountId, SellerId } from '../id.ts';
 
 export const AUDIT_TYPES = [
   'account_created', 'account_removed',
@@ -19,6 +19,11 @@ export type AuditType = (typeof AUDIT_TYPES)[number];
 export interface Requester {
   /** The name of an account or of a key; undefined for the command line. */
   readonly actorName?: string | undefined;
+  /**
+   * The account of the portal that asks, which must be an owner still where only owners may. It is
+   * not recorded. Undefined for keys and for the command line.
+   */
+  readonly accountId?: AccountId | undefined;
   /** The client's address; undefined or empty for the command line and for embedders. */
   readonly address?: string | undefined;
 }

@@ -20,7 +20,7 @@ export function toSignedInRequest(
   const { headers, response, record, address } = request;
   const own = {
     ...request, user, account, position,
-    by: { actorName: account.name, address },
+    by: { actorName: account.name, accountId: account.accountId, address },
     may: (role: Role) => includesRole(account.role, role),
     isDraft: false,
     format: portal.formats.get(account),

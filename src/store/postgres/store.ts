@@ -213,9 +213,9 @@ function noteKeyIn(sql: Sql) {
   };
 }
 
-/** The seller that a mutation is about: every input names it first, or in its actor. */
+/** The seller that a mutation is about: an input names it first, after a hash, or in its actor. */
 function sellerOf(input: unknown): SellerId | undefined {
-  const [first] = Array.isArray(input) ? input : [input];
+  const [first] = [input].flat().filter((part) => typeof part !== 'string');
   if (typeof first === 'number') return first as SellerId;
   // The casts: these are the members of inputs that have a seller.
   const { sellerId, actor, key, webhook } = (first ?? {}) as Record<string, Named | undefined>

@@ -8,7 +8,7 @@ import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { ownerOf } from '../../support/owner.ts';
-import { countTo, DAY_MS, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
 import {
   join, listEvents, makeInvitation, makeJoining, makeNewSession, makeSecretHash, SHOWN,
 } from './portal-fixture.ts';
@@ -23,6 +23,7 @@ export function testPeople(prepare: PrepareStore): void {
   testSeparation(prepare);
   testRevocation(prepare);
   testLimit(prepare);
+  testFormerOwners(prepare);
 }
 
 /** An account with this role, of the seller of `owner`. */
@@ -205,9 +206,59 @@ function testLimit(prepare: PrepareStore): void {
     const { clock, store, owner: { sellerId } } = await prepareOwner(prepare(t));
     const create = (): Promise<void> => store.createInvitation(
       makeSecretHash(), makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS }), BY);
-    for (const _ of countTo(ACCOUNTS_PER_SELLER_LIMIT - 1)) await create();
+    for (const _ of countTo(ACCOUNTS_PER_SELLER_LIMIT - 2)) await create();
+    const last = await Promise.allSettled(countTo(4).map(create));
+    assert.equal(last.filter(({ status }) => status === 'fulfilled').length, 1);
     await assert.rejects(create(), { code: 'limit_reached' });
     clock.now += DAY_MS;
     await create();
+  });
+}
+
+function testFormerOwners(prepare: PrepareStore): void {
+  test('rejects what only owners may from an account that is no owner any more', async (t) => {
+    const { clock, store, owner } = await prepareOwner(prepare(t));
+    const { sellerId } = owner;
+    const [one, other] = [await invite(store, owner, 'owner'), await invite(store, owner, 'owner')];
+    const target = await invite(store, owner, 'viewer', 'Ben');
+    const key = await store.createKey(sellerId, makeHash(), makeNewKey());
+    await store.setRole(one, 'editor', BY);
+    await store.removeAccount(other, BY);
+    const invitation = makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS });
+    const open = makeSecretHash();
+    await store.createInvitation(open, invitation, { ...BY, accountId: owner.accountId });
+    const reference = { sellerId, keyId: key.id };
+    const before = await listEvents(store, sellerId);
+    for (const { accountId } of [one, other]) {
+      const by = { ...BY, accountId };
+      for (const attempt of [
+        () => store.createInvitation(makeSecretHash(), invitation, by),
+        () => store.revokeInvitation(sellerId, open, by),
+        () => store.setRole(target, 'owner', by),
+        () => store.setAccountName(target, 'Max', by),
+        () => store.removeAccount(target, by),
+        () => store.createKey(sellerId, makeHash(), makeNewKey(), by),
+        () => store.rotateKey(reference, makeHash(), 0, by),
+        () => store.revokeKey(reference, by),
+      ]) await assert.rejects(attempt(), { code: 'browser_refused' }, String(attempt));
+    }
+    assert.deepEqual(await listEvents(store, sellerId), before);
+    assert.equal(await store.setAccountName(one, 'Zoë', { accountId: one.accountId }), true);
+    await store.createKey(sellerId, makeHash(), makeNewKey(), { accountId: owner.accountId });
+  });
+
+  test('leaves no invitation of an owner who is demoted at the same time', async (t) => {
+    const { clock, store, owner } = await prepareOwner(prepare(t));
+    const { sellerId } = owner;
+    const second = await invite(store, owner, 'owner');
+    const invitation = makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS });
+    const by = { ...BY, accountId: second.accountId };
+    await Promise.allSettled([
+      ...countTo(3).map(() => store.createInvitation(makeSecretHash(), invitation, by)),
+      store.setRole(second, 'editor', BY),
+      ...countTo(3).map(() => store.createInvitation(makeSecretHash(), invitation, by)),
+    ]);
+    assert.equal((await store.findAccount(second))?.role, 'editor');
+    assert.deepEqual(await store.listInvitations(sellerId), []);
   });
 }

@@ -89,17 +89,17 @@ export function keyMethods(
 ): Pick<AccessStore, 'createKey' | 'rotateKey'> {
   return {
     createKey: (
-      sellerId, hash, key, { actorName, address = '', idempotency, lastFour } = {},
+      sellerId, hash, key, { actorName, accountId, address = '', idempotency, lastFour } = {},
     ) => run(
       'createKey',
-      { sellerId, hash, key, address, generated: { lastFour }, actor: { actorName } },
+      { sellerId, hash, key, address, generated: { lastFour }, actor: { actorName, accountId } },
       scopeOf({ sellerId, idempotency }),
     ),
     rotateKey: (
-      key, hash, overlapMs, { actorName, address = '', idempotency, lastFour } = {},
+      key, hash, overlapMs, { actorName, accountId, address = '', idempotency, lastFour } = {},
     ) => run(
       'rotateKey',
-      { key, hash, overlapMs, address, generated: { lastFour }, actor: { actorName } },
+      { key, hash, overlapMs, address, generated: { lastFour }, actor: { actorName, accountId } },
       scopeOf({ sellerId: key.sellerId, idempotency }),
     ),
   };

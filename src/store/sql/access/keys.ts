@@ -10,12 +10,13 @@ import type { MutationsOf } from '../port-methods.ts';
 import { readInteger, readOptional } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { KEY_COLUMNS, mapKey } from './key-queries.ts';
+import { prepareAssertOwner } from './owner-check.ts';
 
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
 /** Names and order of members are hashed, without actor and generated (rules/idempotency.ts). */
 interface Creation {
-  readonly actor: Pick<Requester, 'actorName'>;
+  readonly actor: Omit<Requester, 'address'>;
   readonly sellerId: SellerId;
   readonly hash: string;
   readonly key: NewApiKey;
@@ -28,7 +29,7 @@ interface GeneratedKey {
 }
 
 interface Rotation {
-  readonly actor: Pick<Requester, 'actorName'>;
+  readonly actor: Omit<Requester, 'address'>;
   readonly key: KeyReference;
   readonly hash: string;
   readonly overlapMs: number;
@@ -42,6 +43,7 @@ export type NoteKey = (hash: string, sellerId: SellerId) => Promise<void>;
 export type KeyMutations = ReturnType<typeof keyMutations>;
 
 export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
+  const assertOwner = prepareAssertOwner(sql);
   const addKey = prepareAddKey(sql, noteKey);
   const findLive = sql.prepare(`
     SELECT ${KEY_COLUMNS}, life_ms FROM api_key
@@ -87,6 +89,7 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
     },
     ...{
       async revokeKey([{ sellerId, keyId }, by], at) {
+        await assertOwner(sellerId, by);
         const row = await revoke.get({ at, sellerId, keyId });
         if (!row) throw new AppError('not_found', 'There is no such key.');
         const revoked = mapKey(row);
@@ -101,6 +104,7 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
 }
 
 function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
+  const assertOwner = prepareAssertOwner(sql);
   const findSeller = sql.prepare(`
     SELECT (SELECT count(*) FROM api_key WHERE seller_id = :sellerId AND ${LIVE}) AS live,
       (SELECT coalesce(max(id), 0) FROM api_key WHERE seller_id = :sellerId) AS last_id
@@ -116,6 +120,7 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
   return async (
     { sellerId, hash, key, generated, actor }: Omit<Creation, 'address'>, at: number,
   ): Promise<ApiKey> => {
+    await assertOwner(sellerId, actor);
     await noteKey?.(hash, sellerId);
     const seller = await findSeller.get({ sellerId, at });
     if (!seller) throw new AppError('not_found', 'There is no such seller.');

@@ -8,6 +8,7 @@ import type {
 } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { KeyMutations } from '../access/keys.ts';
+import { prepareAssertOwner } from '../access/owner-check.ts';
 import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
@@ -21,6 +22,7 @@ const COLUMNS = 'hash, seller_id, role, name, is_first, expires_at';
 export function invitationMutations(
   sql: Sql, audit: AuditLog, { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
+  const assertOwner = prepareAssertOwner(sql);
   const removeExpired = sql.prepare('DELETE FROM invitation WHERE expires_at <= :at');
   const count = sql.prepare(`
     SELECT (SELECT count(*) FROM account WHERE seller_id = :sellerId)
@@ -30,8 +32,7 @@ export function invitationMutations(
     VALUES (:hash, :sellerId, :role, :name, :isFirst, :expiresAt)`);
   const take = prepareTakeInvitation(sql);
   const revoke = sql.prepare(`
-    DELETE FROM invitation WHERE seller_id = :sellerId AND hash = :hash
-    RETURNING role, name`);
+    DELETE FROM invitation WHERE seller_id = :sellerId AND hash = :hash RETURNING role, name`);
   const insertAccount = prepareInsertAccount(sql);
   const findAccountOfEmail = prepareFindAccountOfEmail(sql);
   const insertSession = prepareInsertSession(sql);
@@ -40,6 +41,7 @@ export function invitationMutations(
     async createInvitation([hash, { sellerId, role, name, isFirst, expiresAt }, by], at) {
       await removeExpired.run({ at });
       if (sellerId != null) {
+        await assertOwner(sellerId, by);
         const people = readInteger(await count.get({ sellerId }) ?? {}, 'people');
         if (people >= ACCOUNTS_PER_SELLER_LIMIT) throw tooManyPeople();
       }
@@ -49,6 +51,7 @@ export function invitationMutations(
       await audit.add({ ...by, sellerId, type: 'invitation_created', subject }, at);
     },
     async revokeInvitation([sellerId, hash, by], at) {
+      await assertOwner(sellerId, by);
       const row = await revoke.get({ sellerId, hash });
       if (!row) return false;
       const subject = describe(readOptional(row, 'name', readText), readText(row, 'role'));

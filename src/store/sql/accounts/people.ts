@@ -8,11 +8,13 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
+import { prepareAssertOwner } from '../access/owner-check.ts';
 import { readInteger, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { readRole } from './accounts.ts';
 
 export function peopleMutations(sql: Sql, audit: AuditLog) {
+  const assertOwner = prepareAssertOwner(sql);
   const listPeople = prepareListPeople(sql);
   const setRole = sql.prepare(`
     UPDATE account SET role = :role WHERE seller_id = :sellerId AND id = :accountId`);
@@ -41,15 +43,16 @@ export function peopleMutations(sql: Sql, audit: AuditLog) {
 
   return {
     async removeAccount([{ sellerId, accountId }, by], at) {
+      await assertOwner(sellerId, by);
       const { person, others } = await find({ sellerId, accountId });
       if (!person) return;
-      // A parameter that is undefined may have become null on its way to this thread.
-      if (by != null) assertOwnerAmong(person, others);
+      if (by != null) assertOwnerAmong(person, others); // null if it has crossed threads
       await endInvitationsOf(person, sellerId);
       await remove({ sellerId, accountId });
       await audit.add({ ...by, sellerId, type: 'account_removed', subject: person.email }, at);
     },
     async setRole([{ sellerId, accountId }, role, by], at) {
+      await assertOwner(sellerId, by);
       const { person, others } = await get({ sellerId, accountId });
       if (person.role === role) return;
       assertOwnerAmong(person, others);
@@ -59,6 +62,7 @@ export function peopleMutations(sql: Sql, audit: AuditLog) {
       await audit.add({ ...by, sellerId, type: 'role_changed', subject }, at);
     },
     async setAccountName([{ sellerId, accountId }, name, by], at) {
+      if (by.accountId !== accountId) await assertOwner(sellerId, by);
       const { person, others } = await get({ sellerId, accountId });
       if (person.name === name) return true;
       if (others.some((other) => isSameName(other.name, name))) return false;
