@@ -10,6 +10,7 @@ test('an owner invites a colleague, who joins by the link and only sees', async 
   await inspect(browser, 'people');
   await follow(browser, 'Invite someone');
   await fillIn(browser, { Name: 'Ben' });
+  await fillIn(browser, { 'Current password': shop.password });
   await (await browser.find('input[name="role"][value="viewer"]')).click();
   await inspect(browser, 'people-invite');
   await press(browser, 'Create invitation');

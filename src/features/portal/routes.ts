@@ -44,9 +44,7 @@ import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
 import { inviteForm } from './people/invite.ts';
 import { revokeInvitation, showPeople, showPerson } from './people/people.ts';
-import {
-  ownNameForm, personNameForm, removePerson, roleForm, showRemoval,
-} from './people/person.ts';
+import { ownNameForm, personNameForm, removalForm, roleForm } from './people/person.ts';
 import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
 import { newProductForm } from './products/new-product.ts';
@@ -201,8 +199,7 @@ export const routes: readonly PageRoute[] = [
   { ...ownerGet, path: '/people/{account_id}', handle: showPerson },
   ...formRoutes('owner', '/people/{account_id}/name', personNameForm),
   ...formRoutes('owner', '/people/{account_id}/role', roleForm),
-  { ...ownerGet, path: '/people/{account_id}/remove', handle: showRemoval },
-  { ...ownerPost, path: '/people/{account_id}/remove', handle: removePerson },
+  ...formRoutes('owner', '/people/{account_id}/remove', removalForm),
   { ...ownerGet, path: '/activity', section: 'Activity', handle: showActivity },
 
   { ...editorGet, path: '/start', handle: showStart, section: 'Getting started' },

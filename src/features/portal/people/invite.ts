@@ -14,6 +14,7 @@ import { copyable } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { type PageRequest, type Portal, ROOT } from '../route.ts';
+import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { listInvitations } from './people.ts';
 import { ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
 
@@ -27,14 +28,14 @@ export const ROLE_FIELD: Field = {
     value: role, label: html`<strong>${ROLE_LABELS[role]}</strong>: ${ROLE_MEANINGS[role]}`,
   })),
 };
-const FIELDS: readonly Field[] = [NAME_FIELD, ROLE_FIELD];
+const FIELDS: readonly Field[] = [NAME_FIELD, ROLE_FIELD, CURRENT_PASSWORD];
 
 interface Invited {
   readonly name: string;
   readonly role: Role;
 }
 
-/** GET /portal/people/new: 200. POST: 200, 409, 422 */
+/** GET /portal/people/new: 200. POST: 200, 403, 409, 422, 429, 503 */
 export const inviteForm = defineForm<Invited>({
   fields: FIELDS,
   render: (request, portal, state) => renderFormPage(request, portal, {

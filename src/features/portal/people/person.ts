@@ -1,19 +1,18 @@
 /** What owners change of a person: name, role, and whether they are in the shop at all. */
-import { parseRole, type Role } from '../../../domain/access/account.ts';
+import { type Account, parseRole, type Role } from '../../../domain/access/account.ts';
 import { actorName } from '../../../domain/access/caller.ts';
-import { AppError } from '../../../domain/error.ts';
-import type { Reply } from '../../../http/response/reply.ts';
-import { confirmation, defineForm, renderFormPage } from '../forms/form-page.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
 import { takeValue } from '../forms/form.ts';
-import { alert } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
-import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { redirect } from '../html/page.ts';
+import type { PageRequest } from '../route.ts';
+import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
 import { NAME_FIELD, ROLE_FIELD } from './invite.ts';
 import { getPerson, pathOf } from './people.ts';
 
 const NAME_TAKEN = 'Someone in the shop has this name.';
+const ROLE_FIELDS = [ROLE_FIELD, CURRENT_PASSWORD];
 
 /** GET /portal/people/{account_id}/name: 200, 404. POST: 303, 404, 422 */
 export const personNameForm = defineForm({
@@ -55,15 +54,15 @@ export const ownNameForm = defineForm({
   },
 });
 
-/** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 404, 409, 422 */
+/** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
 export const roleForm = defineForm<Role>({
-  fields: [ROLE_FIELD],
+  fields: ROLE_FIELDS,
   async render(request, portal, state) {
     const person = await getPerson(request, portal);
     return renderFormPage(request, portal, {
       title: `Change the role of ${person.name}`, action: `${pathOf(person)}/role`,
       cancel: pathOf(person), submit: 'Change role',
-      fields: [{ ...ROLE_FIELD, initial: person.role }],
+      fields: [{ ...ROLE_FIELD, initial: person.role }, CURRENT_PASSWORD],
       before: html`<p>The new role applies at once. ${warnOwner(person.role)}</p>`,
     }, state);
   },
@@ -74,42 +73,33 @@ export const roleForm = defineForm<Role>({
   },
 });
 
-/** GET /portal/people/{account_id}/remove: 200, 404 */
-export async function showRemoval(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderRemoval(request, portal);
-}
-
-async function renderRemoval(
-  request: PageRequest, portal: Portal, problem?: string,
-): Promise<Reply> {
-  const person = await getPerson(request, portal);
-  const path = request.link(pathOf(person));
-  const isSelf = person.accountId === request.account.accountId;
-  return renderPage(request, portal, {
-    title: isSelf ? 'Leave the shop' : `Remove ${person.name}`,
-    status: problem === undefined ? 200 : 409,
-    content: html`${problem !== undefined && alert('bad', html`<p>${problem}</p>`)}
-      <p>${isSelf ? 'You are' : html`<bdi>${person.name}</bdi> (${person.email}) is`} signed out
-        everywhere at once and cannot sign in again. Changes keep the name. ${
-    warnOwner(person.role)}</p>
-      ${confirmation(request, {
-    action: `${path}/remove`, cancel: path, submit: isSelf ? 'Leave the shop' : 'Remove',
-  })}`,
-  });
-}
-
-/** POST /portal/people/{account_id}/remove: 303, 404, 409 */
-export async function removePerson(request: PageRequest, portal: Portal): Promise<Reply> {
-  const person = await getPerson(request, portal);
-  try {
+/** GET /portal/people/{account_id}/remove: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
+export const removalForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  async render(request, portal, state) {
+    const person = await getPerson(request, portal);
+    const isSelf = isOwn(request, person);
+    const path = pathOf(person);
+    return renderFormPage(request, portal, {
+      title: isSelf ? 'Leave the shop' : `Remove ${person.name}`, action: `${path}/remove`,
+      cancel: path, submit: isSelf ? 'Leave the shop' : 'Remove', isDestructive: true,
+      fields: [CURRENT_PASSWORD],
+      before: html`<p>${isSelf ? 'You are' : html`<bdi>${person.name}</bdi> (${person.email}) is`}
+        signed out everywhere at once and cannot sign in again. Changes keep the name. ${
+  warnOwner(person.role)}</p>`,
+    }, state);
+  },
+  read: () => undefined,
+  async save(_, request, portal) {
+    const person = await getPerson(request, portal);
     await portal.store.removeAccount(person, request.by);
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
-    return renderRemoval(request, portal, error.publicDetail);
-  }
-  return person.accountId === request.account.accountId
-    ? redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE])
-    : redirect(request.link('/people?done=removed'));
+    return isOwn(request, person) ? redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE])
+      : redirect(request.link('/people?done=removed'));
+  },
+});
+
+function isOwn({ account }: PageRequest, { accountId }: Account): boolean {
+  return accountId === account.accountId;
 }
 
 function warnOwner(role: Role): Content {

@@ -19,12 +19,13 @@ async function prepare(t: TestContext) {
   const server = await startServer(t, { portal: true, clock });
   const shop = await openShop(server);
   const { user, sellerId } = shop;
+  const confirmed = { current_password: shop.password };
   const invite = async (name: string, role: string) => {
     await user.get('/portal/people/new');
-    return user.submit({ name, role });
+    return user.submit({ name, role, ...confirmed });
   };
   const owner = ownerOf(sellerId);
-  return { clock, server, store: server.store, shop, user, owner, sellerId, invite };
+  return { clock, server, store: server.store, shop, user, owner, sellerId, confirmed, invite };
 }
 
 /** The code on the page that shows an invitation. */
@@ -117,14 +118,14 @@ test('revokes an invitation, which then admits nobody; an expired one is not lis
 });
 
 test('renames people and changes their roles', async (t) => {
-  const { server, shop, store, user } = await prepare(t);
+  const { server, shop, store, user, confirmed } = await prepare(t);
   const { account } = await addColleague(server, shop, 'viewer', 'Ben');
   const path = `/portal/people/${account.accountId}`;
   assert.match(readText((await user.get(path)).text), /Ben .*Viewer/);
   await user.get(`${path}/name`);
   assert.equal((await user.submit({ name: ' Benjamin ' })).status, 303);
   await user.get(`${path}/role`);
-  assert.equal((await user.submit({ role: 'editor' })).status, 303);
+  assert.equal((await user.submit({ role: 'editor', ...confirmed })).status, 303);
   const { name, role } = await store.findAccount(account) ?? {};
   assert.deepEqual([name, role], ['Benjamin', 'editor']);
   await user.get(`${path}/name`);
@@ -144,15 +145,35 @@ test('lets everyone rename themselves', async (t) => {
 });
 
 test('removes a person, whose sessions end at once', async (t) => {
-  const { server, shop, store, user, sellerId } = await prepare(t);
+  const { server, shop, store, user, sellerId, confirmed } = await prepare(t);
   const ben = await addColleague(server, shop, 'editor', 'Ben');
   const path = `/portal/people/${ben.account.accountId}/remove`;
   assert.match(readText((await user.get(path)).text), /signed out everywhere at once/);
-  const removed = await user.submit({}, { action: path });
+  const removed = await user.submit(confirmed, { action: path });
   assert.equal(removed.headers.location, '/portal/people?done=removed');
   assert.equal((await ben.user.get('/portal')).headers.location, '/portal/sign-in');
   assert.equal((await store.listAccounts(sellerId)).length, 1);
   assert.equal((await user.get(path)).status, 404);
+});
+
+test('invites, gives a role and removes only after the password', async (t) => {
+  const { server, shop, store, user, sellerId } = await prepare(t);
+  const { account } = await addColleague(server, shop, 'viewer', 'Ben');
+  const path = `/portal/people/${account.accountId}`;
+  for (const [page, fields] of [
+    ['/portal/people/new', { name: 'Zoë', role: 'owner' }],
+    [`${path}/role`, { role: 'owner' }], [`${path}/remove`, {}],
+  ] as const) {
+    for (const password of ['', 'not the password at all']) {
+      await user.get(page);
+      const sent = { ...fields, current_password: password };
+      const answer = await user.submit(sent, { action: page });
+      assert.equal(answer.status, 422, page);
+      assert.match(readText(answer.text), /Current password: Incorrect password/, page);
+    }
+  }
+  assert.deepEqual(await store.listInvitations(sellerId), []);
+  assert.equal((await store.findAccount(account))?.role, 'viewer');
 });
 
 test('shows a draft to nobody but its author, also in the same shop', async (t) => {
@@ -180,20 +201,20 @@ test('shows no draft to an author who may no longer send it', async (t) => {
 });
 
 test('keeps the last owner, who can neither leave nor give up the role', async (t) => {
-  const { server, shop, store, user, owner } = await prepare(t);
+  const { server, shop, store, user, owner, confirmed } = await prepare(t);
   const path = `/portal/people/${owner.accountId}`;
   await user.get(`${path}/remove`);
-  const left = await user.submit({}, { action: `${path}/remove` });
+  const left = await user.submit(confirmed, { action: `${path}/remove` });
   assert.equal(left.status, 409);
   assert.match(readText(left.text), /only owner of the shop/);
   await user.get(`${path}/role`);
-  const demoted = await user.submit({ role: 'viewer' });
+  const demoted = await user.submit({ role: 'viewer', ...confirmed });
   assert.equal(demoted.status, 409);
   assert.match(readText(demoted.text), /only owner of the shop/);
   assert.equal((await store.findAccount(owner))?.role, 'owner');
   await addColleague(server, shop, 'owner');
   await user.get(`${path}/remove`);
-  await user.submit({}, { action: `${path}/remove` });
+  await user.submit(confirmed, { action: `${path}/remove` });
   assert.equal(user.page?.headers.location, '/portal/sign-in');
   assert.equal(await store.findAccount(owner), undefined);
 });
