@@ -8,7 +8,6 @@
  */
 import type { AccountReference } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { SellerId } from '../../../domain/id.ts';
 import { PASSWORD_HASH_QUEUE_LIMIT } from '../../../domain/limits.ts';
 import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -36,7 +35,7 @@ interface Origin {
 export class PortalLimits {
   readonly #store: ThrottleStore;
   readonly #requests: ReturnType<typeof makeRequestLimiters>;
-  readonly #confirmations = new ConcurrencyLimiter<SellerId>('password checks', {
+  readonly #confirmations = new ConcurrencyLimiter<string>('password checks', {
     total: PASSWORD_HASH_QUEUE_LIMIT, perOwner: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
   });
 
@@ -83,14 +82,14 @@ export class PortalLimits {
   }
 
   /**
-   * Checks a signed-in user's password; a correct one is free. Limits concurrent checks per seller,
-   * because each is slow and delays those of other sellers.
+   * Checks a signed-in user's password; a correct one is free. Limits concurrent checks per
+   * account, because each is slow and delays those of others.
    * @throws AppError `rate_limited`, `unavailable`
    */
   async tryConfirmation(
     account: AccountReference, check: () => Promise<boolean>,
   ): Promise<boolean> {
-    const release = this.#confirmations.acquire(account.sellerId);
+    const release = this.#confirmations.acquire(nameOf(account));
     try {
       return await this.#attempt([bucketOf(PASSWORDS, nameOf(account))], check);
     } finally {
@@ -104,8 +103,8 @@ export class PortalLimits {
   }
 
   /** Whether this failed sign-in of the account may be written to the audit log, by this node. */
-  takeLogEntry(sellerId: SellerId): boolean {
-    return this.#requests.logEntries.take(String(sellerId)).isAllowed;
+  takeLogEntry(account: AccountReference): boolean {
+    return this.#requests.logEntries.take(nameOf(account)).isAllowed;
   }
 
   /**

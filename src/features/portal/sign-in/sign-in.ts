@@ -146,10 +146,11 @@ async function verifyPassword(
 
 /** Does not wait for the write: the response time must not reveal that the account exists. */
 export function logFailedSignIn(
-  { address }: AnonymousPageRequest, { store, limits, report }: Portal, { sellerId }: Credentials,
+  { address }: AnonymousPageRequest, { store, limits, report }: Portal, credentials: Credentials,
   subject: string,
 ): void {
-  if (!limits.takeLogEntry(sellerId)) return;
+  if (!limits.takeLogEntry(credentials)) return;
+  const { sellerId } = credentials;
   store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
     .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }

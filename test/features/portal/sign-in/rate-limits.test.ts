@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppError } from '../../../../src/domain/error.ts';
-import type { SellerId } from '../../../../src/domain/id.ts';
+import type { AccountId, SellerId } from '../../../../src/domain/id.ts';
 import {
   REGISTRATIONS_PER_ADDRESS_PER_HOUR, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
   SIGN_IN_WINDOW_MS, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT,
@@ -17,6 +17,7 @@ import { ownerOf } from '../../../support/owner.ts';
 const SELLER = 1 as SellerId;
 const OTHER = 2 as SellerId;
 const [ACCOUNT, OTHER_ACCOUNT] = [ownerOf(SELLER), ownerOf(OTHER)];
+const COLLEAGUE = { sellerId: SELLER, accountId: 2 as AccountId };
 const SLOWED = { code: 'rate_limited' };
 const no = async (): Promise<boolean> => false;
 const yes = async (): Promise<boolean> => true;
@@ -158,7 +159,9 @@ test('limits concurrent password checks of one account', async () => {
     Promise.withResolvers<boolean>());
   const inFlight = checks.map(({ promise }) => limits.tryConfirmation(ACCOUNT, () => promise));
   await assert.rejects(limits.tryConfirmation(ACCOUNT, yes), { code: 'unavailable' });
-  assert.equal(await limits.tryConfirmation(OTHER_ACCOUNT, yes), true);
+  for (const other of [COLLEAGUE, OTHER_ACCOUNT]) {
+    assert.equal(await limits.tryConfirmation(other, yes), true);
+  }
   for (const { resolve } of checks) resolve(true);
   await Promise.all(inFlight);
   assert.equal(await limits.tryConfirmation(ACCOUNT, yes), true);
@@ -177,10 +180,11 @@ test('limits the shops that one address opens in an hour', async () => {
 
 test('logs a failed sign-in of an account once a minute', () => {
   const { clock, limits } = prepare();
-  const taken = [SELLER, SELLER, OTHER].map((id) => limits.takeLogEntry(id));
-  assert.deepEqual(taken, [true, false, true]);
+  const taken = [ACCOUNT, ACCOUNT, COLLEAGUE, OTHER_ACCOUNT]
+    .map((account) => limits.takeLogEntry(account));
+  assert.deepEqual(taken, [true, false, true, true]);
   clock.now += 60_000;
-  assert.equal(limits.takeLogEntry(SELLER), true);
+  assert.equal(limits.takeLogEntry(ACCOUNT), true);
 });
 
 test('formats the time to wait in suitable units', async () => {
