@@ -12,6 +12,7 @@ import { alert, card, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { renderAddressNote } from '../sign-in/passkey-address.ts';
 import { listKnown } from '../sign-in/passkeys.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 
@@ -128,7 +129,7 @@ export async function renderPasskeys(
       <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
         security key. It replaces the password and the authentication code, and works only at this
         portal's address, so nobody can trick you into giving it away.</p>
-      ${rpId === undefined ? renderAddressNotice(request) : html`
+      ${rpId === undefined ? alert('low', html`<p>${renderAddressNote(request, PAGE)}</p>`) : html`
         <noscript><p class="notice low">Adding and using passkeys needs JavaScript.</p></noscript>
         <p class="notice low" data-passkey-missing hidden>This browser does not support
           passkeys.</p>`}
@@ -152,17 +153,6 @@ function renderRow({ link, format }: PageRequest, passkey: Passkey, rpId?: strin
     format.timeElement(createdAt),
     lastUsedAt === undefined ? 'Never' : format.timeElement(lastUsedAt),
   ];
-}
-
-/** Browsers have no passkeys for IP addresses. */
-function renderAddressNotice({ base: { url } }: PageRequest): Html {
-  const local = new URL(url);
-  const isLocal = local.hostname === '127.0.0.1' || local.hostname === '[::1]';
-  local.hostname = 'localhost';
-  const here = `${local.href.replace(/\/$/, '')}/portal${PAGE}`;
-  return alert('low', html`<p>Passkeys need a host name, and you have opened the portal at an IP
-    address. ${isLocal ? html`Open it as <code>${here}</code> instead.`
-    : 'Start the server with --base-url and a host name.'}</p>`);
 }
 
 function renderPasswordSignIn({ account, link }: PageRequest): Content {

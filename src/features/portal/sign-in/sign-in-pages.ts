@@ -15,6 +15,7 @@ import { notice } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, Portal } from '../route.ts';
+import { renderAddressNote } from './passkey-address.ts';
 
 const PASSWORD_FIELDS: readonly Field[] = [
   {
@@ -56,11 +57,13 @@ export function renderSignIn(
   }, state);
 }
 
-/** Hidden without scripts, and where passkeys cannot work: the password is enough then. */
+/** The button is hidden without scripts; where passkeys cannot work, a note says so. */
 function renderPasskeyForm(
   request: AnonymousPageRequest, { to, draft }: Pick<SignInPage, 'to' | 'draft'>,
 ): Content {
-  if (findRpId(request.base.origin) === undefined) return undefined;
+  if (findRpId(request.base.origin) === undefined) {
+    return html`<p class="hint">${renderAddressNote(request, '/sign-in')}</p>`;
+  }
   const action = request.link('/sign-in/passkey');
   return html`${postForm(request, action, html`${hiddenField('to', to)}${draftField(draft)}
       <p class="fault" role="alert" data-passkey-fault hidden></p>

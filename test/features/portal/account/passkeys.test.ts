@@ -155,7 +155,7 @@ test('has no passkeys at an IP address, and says where to go', async (t) => {
   const { server, shop } = await prepare(t);
   await addFirst(shop);
   const { text } = await shop.user.get(PAGE);
-  assert.match(text, new RegExp(`Open it as <code>http://localhost:${server.port}${PAGE}</code>`));
+  assert.match(text, new RegExp(`open it as <code>http://localhost:${server.port}${PAGE}</code>`));
   assert.match(readText(text), /Laptop Only at localhost/);
   assert.doesNotMatch(text, /Add a passkey/);
   for (const path of ['/new', '/options']) {

@@ -202,6 +202,9 @@ test('treats a password that is turned off like a wrong one', async (t) => {
   const [right, wrong] = [await sign(shop.password), await sign('a guess')];
   assert.deepEqual(right, wrong);
   assert.match(right.text, /Incorrect e-mail or password\./);
+  // Passkeys do not work at this address, so the page says where they do.
+  assert.match(right.text, new RegExp(
+    `open it as http://localhost:${server.port}/portal/sign-in instead`));
   const subject = `Password (turned off) for ${shop.email}`;
   assert.deepEqual(await listRefusals({ store }, shop), [subject]);
   const user = new PasskeyClient(server.port);

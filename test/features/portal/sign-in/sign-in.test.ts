@@ -83,7 +83,8 @@ test('checks a password without an account, too, so that both take as long', asy
   const limits = new PortalLimits(store, Date.now);
   // The casts: what a refused sign-in needs of both, and no more.
   const request = {
-    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, base: { origin: '', url: '' },
+    address: '192.0.2.7', headers: {}, csrfToken: '', link: String,
+    base: { origin: 'http://localhost', url: 'http://localhost' },
     path: '/sign-in', query: new Form(),
   } as unknown as AnonymousPageRequest;
   const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
