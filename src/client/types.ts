@@ -132,7 +132,7 @@ interface Origin {
   readonly at: string;
   /** The key that made the change. */
   readonly key_id: string;
-  /** Who made the change without a key: a portal account, or whoever the program named. */
+  /** Who made the change without a key: a portal account, or the actor that the program named. */
   readonly actor?: string;
   /** The import that made the change; absent for single writes. */
   readonly import?: string;

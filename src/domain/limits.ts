@@ -72,7 +72,7 @@ export const PASSKEYS_PER_ACCOUNT_LIMIT = 20;
 export const PASSKEY_NAME_LIMIT_CODE_POINTS = 60;
 /** Id of a passkey's credential; the longest that WebAuthn allows. */
 export const CREDENTIAL_ID_LIMIT_BYTES = 1_023;
-/** Client data and CBOR of a passkey's answer; those of known authenticators take 8 KiB at most. */
+/** Client data and CBOR of a passkey response; those of known authenticators take 8 KiB at most. */
 export const CLIENT_DATA_LIMIT_BYTES = 4 * 1024;
 export const CBOR_LIMIT_BYTES = 16 * 1024;
 /** Depth and items of CBOR; attestation objects have 3 levels and fewer than 50 items. */

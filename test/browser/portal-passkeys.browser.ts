@@ -62,7 +62,7 @@ test('a passkey that does not verify the user is refused', async (t) => {
   await signOut(opened);
   await (await browser.findByRole('button', 'Sign in with a passkey')).click();
   const fault = await browser.waitFor('the fault', async () => {
-    const text = await (await browser.find('[data-passkey-fault]')).text();
+    const text = await (await browser.find('[data-passkey-error]')).text();
     return text !== '' && text;
   });
   assert.match(fault, /Cancelled, or no passkey was found/);

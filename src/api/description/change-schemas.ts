@@ -36,8 +36,8 @@ export function describeChange(
   };
   const actor = {
     ...actorName.schema,
-    description: 'Who made the change without an API key: an account of the portal, or whoever the '
-      + 'embedding program named. Absent for keys.',
+    description: 'Who made the change without an API key: an account of the portal, or the actor '
+      + 'that the embedding program named. Absent for keys.',
   };
   const imported = {
     ...importIdSchema, description: 'The import that made the change. Absent for single writes.',

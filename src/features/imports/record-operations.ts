@@ -129,8 +129,8 @@ export const recordSchemas: Readonly<Record<string, Schema>> = {
     ...required,
     actor: {
       ...actorName.schema,
-      description: 'Who imported without an API key: an account of the portal, or whoever the '
-        + 'embedding program named. Absent for keys.',
+      description: 'Who imported without an API key: an account of the portal, or the actor '
+        + 'that the embedding program named. Absent for keys.',
     },
     reverts,
   }, Object.keys(required)),

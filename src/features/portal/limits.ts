@@ -121,7 +121,7 @@ export const UPLOAD_CHUNK_BYTES = 64 * 1024;
  */
 export const IMPORT_PROGRESS_INTERVAL_MS = 1_000;
 export const IMPORT_SILENCE_LIMIT_MS = 15_000;
-/** Attempts to store the end of an import, at the same interval: databases fail over meanwhile. */
+/** Attempts to store the end of an import, at the same interval: a database may fail over. */
 export const IMPORT_END_ATTEMPTS = 60;
 /** How long an abandoned import is kept, and how often the server looks for them. */
 export const IMPORT_LIFE_MS = 24 * 60 * 60 * 1000;

@@ -15,7 +15,7 @@ export const PAGE = '/portal/account/passkeys';
 /** What `passkey.js` gets from the server. */
 interface Options {
   readonly challenge: string;
-  readonly sealed: string;
+  readonly encrypted: string;
   readonly rpId: string;
 }
 
@@ -72,10 +72,10 @@ export class PasskeyClient extends PageClient {
   ): Promise<Answer> {
     await this.get(`${PAGE}/new`);
     assert.equal((await this.submit({ current_password: password })).status, 200);
-    const { challenge, sealed } = this.readCreation();
+    const { challenge, encrypted } = this.readCreation();
     const created = authenticator.create({ challenge, origin: this.origin, ...ask });
     return this.send(PAGE, {
-      name, challenge: sealed, transports: 'internal hybrid',
+      name, challenge: encrypted, transports: 'internal hybrid',
       client_data: created.clientDataJson.toString('base64url'),
       attestation: created.attestationObject.toString('base64url'), ...fields,
     });
@@ -86,10 +86,10 @@ export class PasskeyClient extends PageClient {
     options: Options, authenticator: SoftwareAuthenticator, account: AccountReference,
     { ask = {}, fields = {} }: Fault = {},
   ): Record<string, string> {
-    const { challenge, sealed } = options;
+    const { challenge, encrypted } = options;
     const answer = authenticator.get({ challenge, origin: this.origin, ...ask });
     return {
-      challenge: sealed,
+      challenge: encrypted,
       credential_id: authenticator.credentialId.toString('base64url'),
       client_data: answer.clientDataJson.toString('base64url'),
       authenticator_data: answer.authenticatorData.toString('base64url'),

@@ -70,7 +70,7 @@ export function verifyAssertion(
   verifyAuthenticator(ceremony, data);
   const signed = Buffer.concat([authenticatorData, sha256(clientDataJson)]);
   if (isSigned(parseCoseKey(publicKey), signed, signature)) return data.signCount;
-  throw rejected('has a wrong signature');
+  throw rejected('has an invalid signature');
 }
 
 /** Unknown members are ignored, as section 5.8.1 demands. */
@@ -80,9 +80,9 @@ function verifyClientData(
   const data = parseClientData(bytes);
   if (data['type'] !== type) throw rejected('is for another operation');
   if (!isSame(data['challenge'], challenge)) throw rejected('is for another challenge');
-  if (data['origin'] !== origin) throw rejected('is for another address');
+  if (data['origin'] !== origin) throw rejected('is for another origin');
   if (data['crossOrigin'] !== undefined && data['crossOrigin'] !== false) {
-    throw rejected('comes from a frame of another address');
+    throw rejected('comes from a frame of another origin');
   }
 }
 
@@ -122,5 +122,5 @@ function sha256(bytes: Uint8Array): Buffer {
 }
 
 function rejected(reason: string): AppError {
-  return new AppError('invalid_data', `The answer of the passkey ${reason}.`);
+  return new AppError('invalid_data', `The passkey response ${reason}.`);
 }

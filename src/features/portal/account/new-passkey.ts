@@ -85,7 +85,7 @@ async function renderCreation(request: PageRequest, portal: Portal): Promise<Rep
       <noscript><p class="notice low">Creating a passkey needs JavaScript.</p></noscript>
       <p class="notice low" data-passkey-missing hidden>This browser does not support passkeys.</p>
       ${renderFields([NAME], state)}
-      <p class="fault" role="alert" data-passkey-fault hidden></p>
+      <p class="fault" role="alert" data-passkey-error hidden></p>
       <div class="actions">
         <button type="button" class="primary" data-passkey="create"
           data-create="${JSON.stringify(options)}" hidden>Create passkey</button>

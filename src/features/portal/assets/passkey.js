@@ -105,15 +105,15 @@ async function create({ challenge, rpId, rpName, algorithms, excluded, user }) {
 
 /**
  * @param {HTMLFormElement} form
- * @param {{ sealed: string }} options
+ * @param {{ encrypted: string }} options
  * @param {Credential | null} credential
  */
-function fillUsed(form, { sealed }, credential) {
+function fillUsed(form, { encrypted }, credential) {
   // The casts: these are the types for the options above.
   const { rawId, response: any } = /** @type {PublicKeyCredential} */ (credential);
   const response = /** @type {AuthenticatorAssertionResponse} */ (any);
   fill(form, {
-    challenge: sealed,
+    challenge: encrypted,
     credential_id: encode(rawId),
     client_data: encode(response.clientDataJSON),
     authenticator_data: encode(response.authenticatorData),
@@ -124,15 +124,15 @@ function fillUsed(form, { sealed }, credential) {
 
 /**
  * @param {HTMLFormElement} form
- * @param {{ sealed: string }} options
+ * @param {{ encrypted: string }} options
  * @param {Credential | null} credential
  */
-function fillCreated(form, { sealed }, credential) {
+function fillCreated(form, { encrypted }, credential) {
   // The casts: these are the types for the options above.
   const { response: any } = /** @type {PublicKeyCredential} */ (credential);
   const response = /** @type {AuthenticatorAttestationResponse} */ (any);
   fill(form, {
-    challenge: sealed,
+    challenge: encrypted,
     client_data: encode(response.clientDataJSON),
     attestation: encode(response.attestationObject),
     transports: (response.getTransports?.() ?? []).join(' '),
@@ -161,7 +161,7 @@ function describe({ id, transports }) {
  * @param {string} text Empty for none.
  */
 function show(form, text) {
-  const fault = form.querySelector('[data-passkey-fault]');
+  const fault = form.querySelector('[data-passkey-error]');
   if (!(fault instanceof HTMLElement)) return;
   fault.textContent = text;
   fault.hidden = text === '';

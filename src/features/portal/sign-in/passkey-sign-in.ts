@@ -12,7 +12,7 @@ import { type Form, NO_ERRORS } from '../forms/form.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { readDevice } from './device.ts';
 import {
-  COPIED_PASSKEY, getRpId, issueChallenge, listKnown, readAnswerText, readUse, UNKNOWN_PASSKEY,
+  COPIED_PASSKEY, getRpId, issueChallenge, listKnown, readResponseText, readUse, UNKNOWN_PASSKEY,
 } from './passkeys.ts';
 import { renderSignIn, toPagePath } from './sign-in-pages.ts';
 import { completeSignIn, logFailedSignIn } from './sign-in.ts';
@@ -66,7 +66,7 @@ async function verify(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Outcome> {
   const { store } = portal;
-  const named = parseUserHandle(readAnswerText(form, 'user_handle'));
+  const named = parseUserHandle(readResponseText(form, 'user_handle'));
   const account = named && await store.findAccount(named);
   const credentials = account && await store.findCredentials(account.email);
   if (!credentials) return { detail: UNKNOWN_PASSKEY };

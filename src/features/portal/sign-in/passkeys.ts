@@ -1,7 +1,7 @@
 /**
- * What the portal asks browsers about passkeys, and their answers. A challenge is random, valid for
+ * What the portal asks browsers about passkeys, and their responses. A challenge is random, valid for
  * a few minutes, for one purpose, in one browser, and once. Nothing is stored until it is used: the
- * form carries it, encrypted with the server's key. Answers arrive as hidden fields of ordinary
+ * form carries it, encrypted with the server's key. Responses arrive as hidden fields of ordinary
  * forms, so they pass the same checks as any other form.
  */
 import { randomBytes } from 'node:crypto';
@@ -18,15 +18,15 @@ import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue } from './cookie.ts';
 
 /** The fields that `passkey.js` fills in: all are base64url, except `transports`. */
-type AnswerField = 'challenge' | 'credential_id' | 'client_data' | 'authenticator_data'
+type ResponseField = 'challenge' | 'credential_id' | 'client_data' | 'authenticator_data'
   | 'signature' | 'user_handle' | 'attestation' | 'transports';
 
 type Purpose = 'add' | 'confirm' | 'sign in';
-/** The answer, or why it was rejected. */
+/** The response, or why it was rejected. */
 type Verified<Value> = { readonly value: Value } | { readonly detail: string };
 
 const CHALLENGE_BYTES = 32;
-const LATE = 'The passkey\'s answer came too late. Try again.';
+const EXPIRED = 'The request expired. Try again.';
 export const UNKNOWN_PASSKEY = 'This passkey is not registered here, or was removed.';
 
 export const COPIED_PASSKEY =
@@ -35,12 +35,12 @@ export const COPIED_PASSKEY =
 /** What the browser passes to the authenticator, and the encrypted copy for the form. */
 export async function issueChallenge(
   request: AnonymousPageRequest, portal: Portal, purpose: Purpose,
-): Promise<{ readonly challenge: string; readonly sealed: string }> {
+): Promise<{ readonly challenge: string; readonly encrypted: string }> {
   const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
-  const sealed = await encryptValue(
+  const encrypted = await encryptValue(
     portal, { challenge }, contextOf(request, purpose), CHALLENGE_LIFE_MS,
   );
-  return { challenge, sealed };
+  return { challenge, encrypted };
 }
 
 /** The RP ID of the page. @throws AppError `not_found` if its host is an IP address */
@@ -59,14 +59,14 @@ export async function listKnown(
     .map(({ credentialId: id, transports }) => ({ id, transports }));
 }
 
-/** Whether a browser has sent an answer instead of a password. */
-export function hasAnswer(form: Form): boolean {
+/** Whether a browser has sent an assertion of a passkey instead of a password. */
+export function hasAssertion(form: Form): boolean {
   return form.get('credential_id') !== '';
 }
 
 /** The text of a field in base64url. */
-export function readAnswerText(form: Form, name: AnswerField): string {
-  return readAnswerBytes(form, name).toString();
+export function readResponseText(form: Form, name: ResponseField): string {
+  return readResponseBytes(form, name).toString();
 }
 
 /** The new credential, which is not stored yet. */
@@ -74,15 +74,15 @@ export async function readRegistration(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Verified<RegisteredCredential>> {
   const challenge = await takeChallenge(request, portal, 'add', form);
-  if (challenge === undefined) return { detail: LATE };
+  if (challenge === undefined) return { detail: EXPIRED };
   return explain(() => verifyRegistration({ challenge, origin: request.base.origin }, {
-    clientDataJson: readAnswerBytes(form, 'client_data'),
-    attestationObject: readAnswerBytes(form, 'attestation'),
+    clientDataJson: readResponseBytes(form, 'client_data'),
+    attestationObject: readResponseBytes(form, 'attestation'),
   }));
 }
 
 /**
- * Verifies an answer of one of the account's passkeys. The caller stores the use, which also checks
+ * Verifies an assertion of one of the account's passkeys. The caller stores the use, which also checks
  * the signature counter.
  */
 export async function readUse(
@@ -90,7 +90,7 @@ export async function readUse(
   { account, purpose }: { readonly account: AccountReference; readonly purpose: Purpose },
 ): Promise<Verified<PasskeyUse>> {
   const challenge = await takeChallenge(request, portal, purpose, form);
-  if (challenge === undefined) return { detail: LATE };
+  if (challenge === undefined) return { detail: EXPIRED };
   const { origin } = request.base;
   const passkey = await findPasskey(portal, account, form, findRpId(origin));
   if (!passkey) return { detail: UNKNOWN_PASSKEY };
@@ -98,21 +98,21 @@ export async function readUse(
   const key = Buffer.from(publicKey, 'base64url');
   return explain(() => {
     const signCount = verifyAssertion({ challenge, origin }, key, {
-      clientDataJson: readAnswerBytes(form, 'client_data'),
-      authenticatorData: readAnswerBytes(form, 'authenticator_data'),
-      signature: readAnswerBytes(form, 'signature'),
+      clientDataJson: readResponseBytes(form, 'client_data'),
+      authenticatorData: readResponseBytes(form, 'authenticator_data'),
+      signature: readResponseBytes(form, 'signature'),
     });
     return { id, name, publicKey, signCount };
   });
 }
 
-/** The passkey that the answer names; a user handle, if sent, must name the same account. */
+/** The passkey that the assertion names; a user handle, if sent, must name the same account. */
 async function findPasskey(
   { store }: Portal, account: AccountReference, form: Form, rpId: string | undefined,
 ): Promise<Passkey | undefined> {
-  const handle = readAnswerText(form, 'user_handle');
+  const handle = readResponseText(form, 'user_handle');
   if (handle !== '' && handle !== formatUserHandle(account)) return undefined;
-  const credentialId = readAnswerBytes(form, 'credential_id').toString('base64url');
+  const credentialId = readResponseBytes(form, 'credential_id').toString('base64url');
   return (await store.listPasskeys(account)).find((passkey) =>
     passkey.credentialId === credentialId && passkey.rpId === rpId);
 }
@@ -128,11 +128,11 @@ async function takeChallenge(
   return isFirst ? issued.challenge : undefined;
 }
 
-function readAnswerBytes(form: Form, name: AnswerField): Buffer {
+function readResponseBytes(form: Form, name: ResponseField): Buffer {
   return Buffer.from(form.get(name), 'base64url');
 }
 
-/** Invalid answers are not errors of the page: it shows them beside the form. */
+/** Invalid responses are not errors of the page: it shows them beside the form. */
 function explain<Value>(verify: () => Value): Verified<Value> {
   try {
     return { value: verify() };

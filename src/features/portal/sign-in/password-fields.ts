@@ -11,7 +11,7 @@ import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
-import { COPIED_PASSKEY, hasAnswer, readUse } from './passkeys.ts';
+import { COPIED_PASSKEY, hasAssertion, readUse } from './passkeys.ts';
 
 /** Set an `id` if the page has several. */
 export const CURRENT_PASSWORD = {
@@ -20,7 +20,7 @@ export const CURRENT_PASSWORD = {
 } as const satisfies Field;
 
 /**
- * Checks the current password, or the answer of a passkey instead, and adds an error if it is
+ * Checks the current password, or the assertion of a passkey instead, and adds an error if it is
  * wrong.
  * @throws AppError `rate_limited`, `unavailable`; `browser_refused` if the session ended during the
  * check, which is slow
@@ -33,7 +33,7 @@ export async function confirmPassword(
   const { store, passwords, limits } = portal;
   let detail = 'Incorrect password.';
   const isRight = await limits.tryConfirmation(account, async () => {
-    if (!hasAnswer(form)) {
+    if (!hasAssertion(form)) {
       const credentials = await store.findCredentials(account.email);
       return passwords.verify(form.get(name), credentials?.passwordHash);
     }
@@ -54,7 +54,7 @@ export async function confirmPassword(
  */
 export function passkeyButton(request: AnonymousPageRequest | PageRequest): Content {
   if (!('account' in request) || request.account.passkeys === 0) return undefined;
-  return html`<p class="fault" role="alert" data-passkey-fault hidden></p>
+  return html`<p class="fault" role="alert" data-passkey-error hidden></p>
     <button type="button" data-passkey="get" data-options="${
   request.link('/account/passkeys/options')}" hidden>Use a passkey instead</button>`;
 }

@@ -90,7 +90,7 @@ export async function signOut(request: PageRequest, { store }: Portal): Promise<
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
 }
 
-/** What a complete sign-in leads to. */
+/** A sign-in whose factors are verified, and what follows it. */
 interface CompletedSignIn {
   readonly verified: Credentials;
   /** The page after the sign-in. */

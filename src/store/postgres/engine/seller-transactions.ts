@@ -54,7 +54,7 @@ export class SellerTransactions {
       try {
         return await this.#transact(mutation);
       } catch (error) {
-        // A row that another transaction has inserted meanwhile will be found now.
+        // A row that another transaction has inserted will be found now.
         const isRetried = isConflict(error) || isUniqueViolation(error);
         if (isRetried && attempt < POSTGRES_CONFLICT_ATTEMPTS) continue;
         throw explainFailure(error);

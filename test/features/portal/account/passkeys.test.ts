@@ -68,9 +68,9 @@ test('asks for a new passkey only after the password, and as the standard says',
   assert.equal(refused.status, 422);
   assert.doesNotMatch(refused.text, /data-create/);
   await user.submit({ current_password: shop.password });
-  const { challenge, sealed, user: named, ...options } = user.readCreation();
+  const { challenge, encrypted, user: named, ...options } = user.readCreation();
   assert.equal(Buffer.from(challenge, 'base64url').length, 32);
-  assert.doesNotMatch(sealed, new RegExp(challenge));
+  assert.doesNotMatch(encrypted, new RegExp(challenge));
   assert.deepEqual(options, {
     rpId: 'localhost', rpName: 'A shop', algorithms: [-7, -8, -257],
     excluded: [{
@@ -85,7 +85,7 @@ test('adds nothing for an answer that is late, repeated, forged or not verified'
   const { clock, server, store, shop } = await prepare(t);
   const user = shareSession(shop);
   const authenticator = new SoftwareAuthenticator();
-  const { sealed: other, challenge } = await user.fetchOptions('/portal/sign-in/passkey');
+  const { encrypted: other, challenge } = await user.fetchOptions('/portal/sign-in/passkey');
   for (const fault of [
     { ask: { challenge: 'AAAA' } }, { ask: { origin: 'http://localhost:1' } },
     { ask: { crossOrigin: true } }, { ask: { rpId: 'example.com' } },
@@ -104,12 +104,12 @@ test('adds nothing for an answer that is late, repeated, forged or not verified'
   const options = user.readCreation();
   const created = authenticator.create({ challenge: options.challenge, origin: user.origin });
   const fields = {
-    name: 'x', challenge: options.sealed,
+    name: 'x', challenge: options.encrypted,
     client_data: created.clientDataJson.toString('base64url'),
     attestation: created.attestationObject.toString('base64url'),
   };
   clock.now += CHALLENGE_LIFE_MS;
-  assert.match(readText((await user.send(PAGE, fields)).text), /came too late/);
+  assert.match(readText((await user.send(PAGE, fields)).text), /request expired/);
   clock.now -= CHALLENGE_LIFE_MS;
   const stranger = shareSession(await openShop(server));
   await stranger.get(`${PAGE}/new`);
@@ -124,7 +124,7 @@ test('adds nothing for an answer that is late, repeated, forged or not verified'
   assert.equal((await user.send(PAGE, fields)).status, 303);
   await user.get(`${PAGE}/new`);
   await user.submit({ current_password: shop.password });
-  assert.match(readText((await user.send(PAGE, fields)).text), /came too late/);
+  assert.match(readText((await user.send(PAGE, fields)).text), /request expired/);
   assert.match(readText((await user.add(shop, authenticator)).text), /was added before/);
   assert.deepEqual(await listNames(store, shop), ['x']);
 });

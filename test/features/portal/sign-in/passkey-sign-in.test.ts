@@ -63,7 +63,7 @@ test('asks for any passkey of this host, with a challenge of its own', async (t)
   const user = new PasskeyClient(server.port);
   await user.get('/portal/sign-in');
   const [one, two] = [await user.fetchOptions(PATH), await user.fetchOptions(PATH)];
-  const { challenge, sealed, ...rest } = one;
+  const { challenge, encrypted, ...rest } = one;
   assert.deepEqual(rest, { rpId: 'localhost', allowed: [] });
   assert.notEqual(challenge, two.challenge);
   const { headers } = await user.get(PATH);
@@ -110,7 +110,7 @@ test('rejects what is not an answer of a passkey of the account, for this challe
 test('takes a challenge once, for minutes, and from the browser that asked', async (t) => {
   const { clock, server, shop, authenticator } = await prepare(t);
   const account = ownerOf(shop.sellerId);
-  const late = /came too late/;
+  const late = /request expired/;
   const user = new PasskeyClient(server.port);
   await user.get('/portal/sign-in');
   const fields = user.use(await user.fetchOptions(PATH), authenticator, account);
