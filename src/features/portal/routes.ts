@@ -62,7 +62,7 @@ import type { Addition, AnonymousPageRequest, PageRoute, Portal } from './route.
 import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import {
-  sendConfirmationOptions, sendSignInOptions, signInWithPasskey,
+  reopenSignIn, sendConfirmationOptions, sendSignInOptions, signInWithPasskey,
 } from './sign-in/passkey-sign-in.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
@@ -103,7 +103,8 @@ export const routes: readonly PageRoute[] = [
   { ...publicPost, path: '/sign-in', handle: signIn },
   { ...publicGet, path: '/sign-in/code', handle: showSignInCode },
   { ...publicPost, path: '/sign-in/code', handle: signInWithCode },
-  { ...publicGet, path: '/sign-in/passkey', handle: sendSignInOptions },
+  { ...publicGet, path: '/sign-in/passkey', handle: reopenSignIn },
+  { ...publicGet, path: '/sign-in/passkey/options', handle: sendSignInOptions },
   { ...publicPost, path: '/sign-in/passkey', handle: signInWithPasskey },
   { ...viewerPost, path: '/sign-out', handle: signOut },
   { ...publicPost, path: '/theme', handle: switchTheme },

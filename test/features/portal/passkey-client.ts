@@ -105,7 +105,7 @@ export class PasskeyClient extends PageClient {
     { to = '', ...fault }: Fault & { readonly to?: string } = {},
   ): Promise<Answer> {
     await this.get(`/portal/sign-in${to}`);
-    const options = await this.fetchOptions('/portal/sign-in/passkey');
+    const options = await this.fetchOptions('/portal/sign-in/passkey/options');
     const fields = this.use(options, authenticator, ownerOf(sellerId), fault);
     return this.send('/portal/sign-in/passkey', fields);
   }

@@ -1,6 +1,6 @@
 /**
- * Creates and uses passkeys (WebAuthn Level 2): puts the browser's answer into hidden fields of the
- * button's form, and submits it. To use one, it first asks the server for a challenge.
+ * Creates and uses passkeys (WebAuthn Level 2): puts the browser's response into hidden fields of
+ * the button's form, and submits it. To use one, it first asks the server for a challenge.
  */
 
 /** @typedef {{ id: string, transports: AuthenticatorTransport[] }} Known */
@@ -8,7 +8,7 @@
 const buttons = [...document.querySelectorAll('button[data-passkey]')]
   .filter((button) => button instanceof HTMLButtonElement);
 /** Of the request that waits for the user to choose a passkey as autofill. */
-const waiting = new AbortController();
+let waiting = new AbortController();
 
 if ('PublicKeyCredential' in globalThis) {
   for (const button of buttons) {
@@ -26,7 +26,7 @@ if ('PublicKeyCredential' in globalThis) {
 async function run(button) {
   const { form } = button;
   if (!form) return;
-  // Autofill must not answer while this does.
+  // A browser has one request at a time.
   waiting.abort();
   show(form, '');
   button.disabled = true;
@@ -42,19 +42,29 @@ async function run(button) {
   } catch (error) {
     show(form, explain(error));
     button.disabled = false;
+    if ('conditional' in button.dataset) offerAutofill(button);
   }
 }
 
 /**
- * Offers passkeys where the e-mail is typed.
+ * Offers passkeys where the e-mail is typed, with a new challenge before the last one expires.
  * @param {HTMLButtonElement} button
  */
 async function offerAutofill(button) {
   const { form } = button;
   if (!form || !await PublicKeyCredential.isConditionalMediationAvailable?.()) return;
+  waiting = new AbortController();
+  const { signal } = waiting;
   try {
     const options = await loadOptions(button);
-    const credential = await use(options, { mediation: 'conditional', signal: waiting.signal });
+    if (signal.aborted) return;
+    const renewal = setTimeout(() => {
+      waiting.abort();
+      offerAutofill(button);
+    }, options.lifeMs / 2);
+    signal.addEventListener('abort', () => clearTimeout(renewal));
+    const credential = await use(options, { mediation: 'conditional', signal });
+    clearTimeout(renewal);
     fillUsed(form, options, credential);
     form.submit();
   } catch {
@@ -64,9 +74,23 @@ async function offerAutofill(button) {
 
 /** @param {HTMLButtonElement} button */
 async function loadOptions(button) {
-  const response = await fetch(button.dataset.options ?? '');
-  if (response.ok) return response.json();
-  throw new Error('The server did not answer. Reload the page and try again.');
+  const response = await fetch(button.dataset.options ?? '').catch(() => undefined);
+  const type = response?.headers.get('content-type') ?? '';
+  if (response?.ok && type.startsWith('application/json')) return response.json();
+  throw new Error(explainResponse(response));
+}
+
+/** @param {Response | undefined} response Undefined if the server cannot be reached. */
+function explainResponse(response) {
+  if (response?.redirected) {
+    return 'Your session has ended. Reload the page to sign in again.';
+  }
+  if (response?.status === 429) {
+    const seconds = response.headers.get('retry-after') ?? '60';
+    return `Too many requests. Try again in ${seconds} s.`;
+  }
+  return response ? 'The server rejected the request. Reload the page and try again.'
+    : 'The server cannot be reached. Check your connection and try again.';
 }
 
 /**

@@ -9,12 +9,13 @@ import type { Credentials } from '../../../store/account-store.ts';
 import type { PasskeyUse } from '../../../store/passkey-store.ts';
 import { readDraft } from '../forms/draft.ts';
 import { type Form, NO_ERRORS } from '../forms/form.ts';
+import { CHALLENGE_LIFE_MS } from '../limits.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { readDevice } from './device.ts';
 import {
   COPIED_PASSKEY, getRpId, issueChallenge, listKnown, readResponseText, readUse, UNKNOWN_PASSKEY,
 } from './passkeys.ts';
-import { renderSignIn, toPagePath } from './sign-in-pages.ts';
+import { redirectToSignIn, renderSignIn, toPagePath } from './sign-in-pages.ts';
 import { completeSignIn, logFailedSignIn } from './sign-in.ts';
 
 
@@ -23,12 +24,13 @@ type Outcome =
   | { readonly credentials: Credentials; readonly use: PasskeyUse }
   | { readonly detail: string };
 
-/** GET /portal/sign-in/passkey: 200, 404. What `passkey.js` asks the browser. */
+/** GET /portal/sign-in/passkey/options: 200, 404. What `passkey.js` asks the browser. */
 export async function sendSignInOptions(
   request: AnonymousPageRequest, portal: Portal,
 ): Promise<Reply> {
   const rpId = getRpId(request);
-  return toJson({ ...await issueChallenge(request, portal, 'sign in'), rpId, allowed: [] });
+  const challenge = await issueChallenge(request, portal, 'sign in');
+  return toJson({ ...challenge, rpId, allowed: [], lifeMs: CHALLENGE_LIFE_MS });
 }
 
 /** GET /portal/account/passkeys/options: 200, 404. What `passkey.js` asks for a confirmation. */
@@ -38,6 +40,11 @@ export async function sendConfirmationOptions(
   const rpId = getRpId(request);
   const allowed = await listKnown(portal, request.account, rpId);
   return toJson({ ...await issueChallenge(request, portal, 'confirm'), rpId, allowed });
+}
+
+/** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
+export async function reopenSignIn(request: AnonymousPageRequest): Promise<Reply> {
+  return redirectToSignIn(request);
 }
 
 /** POST /portal/sign-in/passkey: 303, 422, 429 */

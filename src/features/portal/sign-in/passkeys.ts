@@ -1,8 +1,8 @@
 /**
- * What the portal asks browsers about passkeys, and their responses. A challenge is random, valid for
- * a few minutes, for one purpose, in one browser, and once. Nothing is stored until it is used: the
- * form carries it, encrypted with the server's key. Responses arrive as hidden fields of ordinary
- * forms, so they pass the same checks as any other form.
+ * What the portal asks browsers about passkeys, and their responses. A challenge is random, valid
+ * for a few minutes, for one purpose, in one browser, and once. Nothing is stored until it is used:
+ * the form carries it, encrypted with the server's key. Responses arrive as hidden fields of
+ * ordinary forms, so they pass the same checks as any other form.
  */
 import { randomBytes } from 'node:crypto';
 import type { AccountReference } from '../../../domain/access/account.ts';
@@ -82,8 +82,8 @@ export async function readRegistration(
 }
 
 /**
- * Verifies an assertion of one of the account's passkeys. The caller stores the use, which also checks
- * the signature counter.
+ * Verifies an assertion of one of the account's passkeys. The caller stores the use, which also
+ * checks the signature counter.
  */
 export async function readUse(
   request: AnonymousPageRequest, portal: Portal, form: Form,

@@ -67,7 +67,8 @@ function renderPasskeyForm(
   const action = request.link('/sign-in/passkey');
   return html`${postForm(request, action, html`${hiddenField('to', to)}${draftField(draft)}
       <p class="fault" role="alert" data-passkey-error hidden></p>
-      <button type="button" data-passkey="get" data-options="${action}" data-conditional hidden>
+      <button type="button" data-passkey="get" data-options="${action}/options" data-conditional
+        hidden>
         Sign in with a passkey</button>`)}
     <noscript><p class="hint">Signing in with a passkey needs JavaScript.</p></noscript>`;
 }

@@ -85,7 +85,8 @@ test('adds nothing for an answer that is late, repeated, forged or not verified'
   const { clock, server, store, shop } = await prepare(t);
   const user = shareSession(shop);
   const authenticator = new SoftwareAuthenticator();
-  const { encrypted: other, challenge } = await user.fetchOptions('/portal/sign-in/passkey');
+  const { encrypted: other, challenge } =
+    await user.fetchOptions('/portal/sign-in/passkey/options');
   for (const fault of [
     { ask: { challenge: 'AAAA' } }, { ask: { origin: 'http://localhost:1' } },
     { ask: { crossOrigin: true } }, { ask: { rpId: 'example.com' } },
@@ -161,7 +162,7 @@ test('has no passkeys at an IP address, and says where to go', async (t) => {
   for (const path of ['/new', '/options']) {
     assert.equal((await shop.user.get(`${PAGE}${path}`)).status, 404);
   }
-  assert.equal((await shop.user.get('/portal/sign-in/passkey')).status, 404);
+  assert.equal((await shop.user.get('/portal/sign-in/passkey/options')).status, 404);
 });
 
 test('confirms a change with a passkey instead of the password', async (t) => {
@@ -176,7 +177,7 @@ test('confirms a change with a passkey instead of the password', async (t) => {
   for (const wrong of [
     user.use(await options(), stranger.authenticator, account),
     user.use(await options(), authenticator, account, { ask: { isVerified: false } }),
-    user.use(await user.fetchOptions('/portal/sign-in/passkey'), authenticator, account),
+    user.use(await user.fetchOptions('/portal/sign-in/passkey/options'), authenticator, account),
     user.use(await stranger.user.fetchOptions(`${PAGE}/options`), authenticator, account),
     { ...user.use(await options(), authenticator, account), user_handle: 'AAAA' },
   ]) {

@@ -14,6 +14,7 @@ import { openShop, PageClient, readText, type Shop } from '../page-client.ts';
 import { addFirst, PasskeyClient } from '../passkey-client.ts';
 
 const PATH = '/portal/sign-in/passkey';
+const OPTIONS = `${PATH}/options`;
 
 async function prepare(t: TestContext, authenticator = new SoftwareAuthenticator()) {
   const clock = makeClock();
@@ -62,13 +63,15 @@ test('asks for any passkey of this host, with a challenge of its own', async (t)
   const { server } = await prepare(t);
   const user = new PasskeyClient(server.port);
   await user.get('/portal/sign-in');
-  const [one, two] = [await user.fetchOptions(PATH), await user.fetchOptions(PATH)];
+  const [one, two] = [await user.fetchOptions(OPTIONS), await user.fetchOptions(OPTIONS)];
   const { challenge, encrypted, ...rest } = one;
-  assert.deepEqual(rest, { rpId: 'localhost', allowed: [] });
+  assert.deepEqual(rest, { rpId: 'localhost', allowed: [], lifeMs: CHALLENGE_LIFE_MS });
   assert.notEqual(challenge, two.challenge);
-  const { headers } = await user.get(PATH);
+  const { headers } = await user.get(OPTIONS);
   assert.deepEqual([headers['content-type'], headers['cache-control']],
     ['application/json', 'no-store']);
+  // What the address bar shows after a failed attempt.
+  assert.equal((await user.get(PATH)).headers.location, '/portal/sign-in');
 });
 
 test('rejects what is not an answer of a passkey of the account, for this challenge', async (t) => {
@@ -101,7 +104,7 @@ test('rejects what is not an answer of a passkey of the account, for this challe
     assert.match(readText(answer.text), /is not registered here/);
   }
   await nobody.get('/portal/sign-in');
-  const fields = nobody.use(await nobody.fetchOptions(PATH), authenticator, unknown);
+  const fields = nobody.use(await nobody.fetchOptions(OPTIONS), authenticator, unknown);
   assert.match(readText((await nobody.send(PATH, fields)).text), /is not registered here/);
   const subject = `Passkey of ${shop.email} not accepted`;
   assert.deepEqual(await listRefusals({ store }, shop), [subject]); // one a minute is logged
@@ -113,7 +116,7 @@ test('takes a challenge once, for minutes, and from the browser that asked', asy
   const late = /request expired/;
   const user = new PasskeyClient(server.port);
   await user.get('/portal/sign-in');
-  const fields = user.use(await user.fetchOptions(PATH), authenticator, account);
+  const fields = user.use(await user.fetchOptions(OPTIONS), authenticator, account);
   const visit = user.cookies.get('__Host-visit') ?? '';
 
   const thief = new PasskeyClient(server.port);
@@ -127,7 +130,7 @@ test('takes a challenge once, for minutes, and from the browser that asked', asy
   clock.now += CHALLENGE_LIFE_MS - 1;
   assert.match(readText((await again.send(PATH, fields)).text), late);
 
-  const expired = again.use(await again.fetchOptions(PATH), authenticator, account);
+  const expired = again.use(await again.fetchOptions(OPTIONS), authenticator, account);
   clock.now += CHALLENGE_LIFE_MS;
   assert.match(readText((await again.send(PATH, expired)).text), late);
   assert.equal(again.cookies.has('__Host-session'), false);
@@ -182,7 +185,7 @@ test('returns to a form whose session has ended', async (t) => {
   );
   assert.equal((await user.submit({ name: 'Mug of the draft' })).status, 403);
   const fields = user.use(
-    await user.fetchOptions(PATH), authenticator, ownerOf(shop.sellerId),
+    await user.fetchOptions(OPTIONS), authenticator, ownerOf(shop.sellerId),
   );
   const answer = await user.send(PATH, fields);
   assert.equal(answer.status, 200);
