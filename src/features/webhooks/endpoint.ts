@@ -50,23 +50,25 @@ export async function sendToEndpoint(
     const webhook = await store.findWebhook(reference);
     const seller = await store.findSeller(reference.sellerId);
     if (webhook?.status !== 'active' || seller?.disabledAt !== undefined) return;
-    const message = webhook.message ?? await startMessage(webhook, options);
-    if (!message || !await attempt(webhook, message, options)) return;
+    const { message } = webhook;
+    const hasMore = message ? await attempt(webhook, message, options)
+      : await startMessage(webhook, options);
+    if (!hasMore) return;
   }
 }
 
-/** Stores and returns the next message; undefined if there is none. */
+/** Stores the next message, or skips changes without one. Returns whether it did. */
 async function startMessage(
   webhook: Webhook, { store, clock }: EndpointOptions,
-): Promise<WebhookMessage | undefined> {
+): Promise<boolean> {
   const next = await findNextMessage(store, webhook, clock());
   if (!next) {
     await store.disableWebhook(webhook, `${PRUNED} ${THEN_ACTIVE}`);
-    return undefined;
+    return false;
   }
   const { position, message } = next;
-  if (!message && position === webhook.position) return undefined;
-  return await store.beginWebhookMessage(webhook, position, message) ? message : undefined;
+  const isCaughtUp = !message && position === webhook.position;
+  return !isCaughtUp && store.beginWebhookMessage(webhook, position, message);
 }
 
 /** Returns whether the message was delivered and the next one was started. */

@@ -8,19 +8,21 @@ import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
 import { type Change, formatChange, formatOrigin } from '../../domain/catalogue/change.ts';
 import { formatProduct } from '../../domain/catalogue/product.ts';
 import { AppError } from '../../domain/error.ts';
-import { formatWebhookId, type WebhookReference } from '../../domain/id.ts';
+import { formatWebhookId, type ProductId, type WebhookReference } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
 import {
   EVENT_NAMES, findChangeTypes, listEvents, selectsLowStock, type WebhookType,
 } from '../../domain/webhooks/webhook-type.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { ChangePage, ChangeQuery, HistoryStore } from '../../store/history-store.ts';
+import { HISTORY_SCAN_LIMIT } from '../../store/limits.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 
 interface NextMessage {
   /** All changes up to here were delivered, or have types that the webhook does not send. */
   readonly position: number;
-  /** Undefined if no change is left. */
+  /** Undefined if none of the changes read has an event. */
   readonly message: WebhookMessage | undefined;
 }
 
@@ -28,7 +30,7 @@ type Selection = Pick<WebhookMessage, 'types' | 'lowStock'>;
 
 /**
  * The message that follows one, or the webhook's position; undefined if the history there is
- * pruned.
+ * pruned. Reads up to 5,000 changes that have no event.
  */
 export async function findNextMessage(
   store: HistoryStore & WebhookStore, webhook: Webhook, at: number, sent?: WebhookMessage,
@@ -42,14 +44,25 @@ export async function findNextMessage(
   const resumed = hasMore && sent?.event !== undefined ? sent : undefined;
   const after = resumed ? resumed.last - 1 : sent?.last ?? webhook.position;
   const limit = isSingle && selection.lowStock === undefined ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
-  const page = await listChanges(store, sellerId, { types, after, limit });
+  const known = new Map<ProductId, string>();
   const events: { readonly position: number; readonly event: WebhookType }[] = [];
-  for (const change of page?.changes ?? []) {
-    const { position } = change;
-    const unsent = (await listSelected(store, change, selection))
-      .filter((event) => position !== resumed?.last || event === 'stock.low');
-    events.push(...unsent.map((event) => ({ position, event })));
-    if (isSingle && events.length > 0) break;
+  // Deletions, because a revert may restore the product with another threshold.
+  const scanned = selection.lowStock === undefined ? types : [...types ?? [], 'deleted' as const];
+  let page = await listChanges(store, sellerId, { types: scanned, after, limit });
+  for (;;) {
+    for (const change of page?.changes ?? []) {
+      const { position } = change;
+      const selected = selection.lowStock === undefined ? change
+        : await addProduct(store, change, known);
+      const unsent = (await listSelected(store, selected, selection))
+        .filter((event) => position !== resumed?.last || event === 'stock.low');
+      events.push(...unsent.map((event) => ({ position, event })));
+      if (isSingle && events.length > 0) break;
+    }
+    if (!page || events.length > 0) break;
+    if (page.next >= Math.min(page.position, after + HISTORY_SCAN_LIMIT)) break;
+    await yieldToEventLoop();
+    page = await listChanges(store, sellerId, { types: scanned, after: page.next, limit });
   }
   const [first, last] = [events[0], isSingle ? events[0] : events.at(-1)];
   if (!page || !first || !last) return page && { position: page.next, message: undefined };
@@ -92,6 +105,21 @@ export function makeMessageId(): string {
 export function formatTestMessage(webhook: WebhookReference, at: number): string {
   return `{"type":"test","timestamp":"${formatTime(at)}"`
     + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"}}`;
+}
+
+/**
+ * The change with its product, if its stock falls. A scan reads each product once: after that, it
+ * knows the product from its changes, up to the stock.
+ */
+async function addProduct(
+  store: HistoryStore, change: Change, known: Map<ProductId, string>,
+): Promise<Change> {
+  const { type, productId, movement: { before, after } } = change;
+  if (type === 'deleted') known.delete(productId);
+  if (type === 'deleted' || (after >= before && change.product === undefined)) return change;
+  const product = change.product ?? known.get(productId) ?? await readProduct(store, change);
+  if (product !== undefined) known.set(productId, product);
+  return { ...change, product };
 }
 
 /** What is sent of a change. The threshold is the product's at the change, or else the shop's. */
