@@ -4,6 +4,7 @@
  * sends a key or another secret of this server: the signature proves knowledge of the webhook
  * secret.
  */
+import type { OutgoingHttpHeaders } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
@@ -13,7 +14,7 @@ import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
 import { request as requestPlain } from '../../runtime/node-http.ts';
 import { findErrorCode } from '../../runtime/system-error.ts';
 import type { DnsResolver } from './dns-resolver.ts';
-import { describeRequest, ResponseRecord } from './exchange.ts';
+import { describeRequest, ResponseRecord, type SentRequest } from './exchange.ts';
 import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';
 
 export interface DeliveryOptions {
@@ -27,7 +28,13 @@ export interface DeliveryOptions {
   readonly stop: AbortSignal;
 }
 
-type Headers = Readonly<Record<string, string | number>>;
+interface Post {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly signal: AbortSignal;
+  /** Called with all headers once there is a connection to send them on. */
+  readonly onConnect: (headers: OutgoingHttpHeaders) => void;
+}
 
 interface Response {
   readonly status: number;
@@ -50,9 +57,11 @@ export async function deliver(
     'content-type': 'application/json', 'content-length': Buffer.byteLength(body),
     'user-agent': 'seller-product-api', ...signature,
   };
+  let sent: SentRequest | undefined;
+  const onConnect = (all: OutgoingHttpHeaders): void => { sent = describeRequest(url, all, body); };
   const finish = (outcome: string, response?: Response): WebhookResult => ({
     at, durationMs: Math.round(performance.now() - startedAt), status: response?.status, outcome,
-    exchange: { ...describeRequest(url, headers, body), response: response?.record },
+    exchange: sent && { ...sent, response: response?.record },
   });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -62,7 +71,7 @@ export async function deliver(
     const target = await resolveTarget(url, options.policy, (name) =>
       resolver.resolve(name, requester, signal));
     if ('error' in target) return finish(`not sent: ${target.error}`);
-    const response = await post(url, target.addresses, body, headers, signal);
+    const response = await post(url, target.addresses, { body, headers, signal, onConnect });
     const { status } = response;
     if (status < 100) return finish(NOT_HTTP); // RFC 9110 section 15
     return finish(isSuccess(status) ? 'delivered' : `responded with ${status}`, response);
@@ -84,7 +93,7 @@ export function isSuccess(status: number | undefined): boolean {
  * and time.
  */
 function post(
-  url: URL, addresses: readonly Address[], body: string, headers: Headers, signal: AbortSignal,
+  url: URL, addresses: readonly Address[], { body, headers, signal, onConnect }: Post,
 ): Promise<Response> {
   const host = hostOf(url);
   const options: RequestOptions = {
@@ -98,7 +107,10 @@ function post(
     servername: isIP(host) === 0 ? host : '', // RFC 6066 section 3: no literal addresses
   };
   return new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? requestTls(options) : requestPlain(options);
+    const isTls = url.protocol === 'https:';
+    const request = isTls ? requestTls(options) : requestPlain(options);
+    request.on('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', () =>
+      onConnect(request.getHeaders())));
     let received: { readonly status: number; readonly record: ResponseRecord } | undefined;
     const finish = (error: Error): void => {
       if (received) resolve({ status: received.status, record: received.record.read() });

@@ -2,14 +2,14 @@
  * What the log keeps of a request and its response: enough to see why an endpoint rejects messages.
  * Leaves out the values of response fields that may contain credentials.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Header, WebhookExchange } from '../../domain/webhooks/webhook-attempt.ts';
 import {
   WEBHOOK_REQUEST_KEPT_BYTES, WEBHOOK_RESPONSE_HEADERS_KEPT_CHARACTERS,
   WEBHOOK_RESPONSE_KEPT_BYTES,
 } from './limits.ts';
 
-type Sent = Pick<WebhookExchange, 'url' | 'request'>;
+export type SentRequest = Pick<WebhookExchange, 'url' | 'request'>;
 type Received = NonNullable<WebhookExchange['response']>;
 
 /** Fields that sign in to the endpoint, or to what is in front of it. */
@@ -19,8 +19,8 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
 const NOT_KEPT = '(not stored)';
 
 export function describeRequest(
-  url: URL, headers: Readonly<Record<string, string | number>>, body: string,
-): Sent {
+  url: URL, headers: OutgoingHttpHeaders, body: string,
+): SentRequest {
   const bytes = Buffer.from(body);
   return {
     url: url.href,

@@ -54,6 +54,11 @@ test('posts the body with its type, its length and its signature, and nothing el
   assert.equal(result?.outcome, 'delivered');
   assert.equal(result?.at, makeClock().now);
   const [received] = receiver.received;
+  const { connection, ...kept } = received?.headers ?? {};
+  const { url, request } = result?.exchange ?? {};
+  assert.equal(url, `${receiver.url}?a=b`);
+  assert.deepEqual(Object.fromEntries(request?.headers.map(({ name, value }) => [name, value])
+    ?? []), kept);
   assert.equal(received?.method, 'POST');
   assert.equal(received?.path, '/hook?a=b');
   assert.deepEqual({ ...received?.headers }, {
@@ -140,6 +145,9 @@ test('describes each failure without addresses or host names', async (t) => {
   ] as const) {
     const result = await send(url, lookup ? { lookup } : {});
     assert.deepEqual([result?.status, result?.outcome], [undefined, outcome], url);
+    const isSent = outcome === 'connection reset' || outcome === 'the response is not HTTP';
+    assert.equal(result?.exchange !== undefined, isSent, outcome);
+    assert.equal(result?.exchange?.response, undefined);
   }
 });
 
@@ -160,6 +168,7 @@ test('resolves a name again for each attempt', async (t) => {
   const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
   const result = await send('http://rebind.example/', { lookup, policy: strict });
   assert.match(result?.outcome ?? '', /^not sent: .*address is not public$/);
+  assert.equal(result?.exchange, undefined);
   assert.deepEqual(receiver.received, []);
 });
 

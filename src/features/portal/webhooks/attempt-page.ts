@@ -73,8 +73,13 @@ function renderActions(
       it.</p>`;
 }
 
-function renderExchange({ format }: PageRequest, { exchange }: WebhookAttemptDetail): Content {
-  if (!exchange) return html`<p>The request and the response of this attempt were not stored.</p>`;
+function renderExchange(
+  { format }: PageRequest, { exchange, message }: WebhookAttemptDetail,
+): Content {
+  if (!exchange) {
+    return message ? html`<p>Nothing was sent.</p>`
+      : html`<p>The request and the response of this attempt are not stored.</p>`;
+  }
   const { url, request, response } = exchange;
   const restBytes = request.bodyBytes - Buffer.byteLength(request.body);
   return [

@@ -1,5 +1,7 @@
 /** The page of one attempt, and what to do about a webhook that fails. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerWith } from '../../webhooks/receiver.ts';
@@ -41,22 +43,36 @@ test('shows what an endpoint wrote as text, without control characters', async (
 });
 
 test('says that there was no response', async (t) => {
-  const { server, shop } = await start(t);
-  const { webhook } = await make(server, shop, { url: 'http://127.0.0.1:9/' });
+  const { server, shop, receiver } = await start(t);
+  receiver.answer = (response) => response.destroy();
+  const { webhook } = await make(server, shop, { url: receiver.url });
   await act(shop, webhook, 'test');
   const page = await shop.user.get(`${pathOf(webhook)}/attempts/1`);
   assertPage(page);
   assert.match(readText(page.text), /HTTP status none .*Response No response\./);
 });
 
+test('says that an attempt sent nothing', async (t) => {
+  const { server, shop } = await start(t);
+  const { webhook } = await make(server, shop, { url: 'http://127.0.0.1:9/' });
+  await act(shop, webhook, 'test');
+  const page = await shop.user.get(`${pathOf(webhook)}/attempts/1`);
+  assertPage(page);
+  assert.match(readText(page.text), /Result connection refused .*Nothing was sent\./);
+  assert.doesNotMatch(page.text, /POST http|webhook-signature/);
+});
+
 test('says that nothing is stored of an attempt of an earlier version', async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
-  const result = { at: 1, durationMs: 5, status: 500, outcome: 'responded with 500' };
-  await server.store.noteWebhookAttempt(webhook, { id: 'msg_1', at: 1 }, result);
+  await act(shop, webhook, 'test');
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
+  db.exec('UPDATE webhook_attempt SET detail = NULL');
+  db.close();
+  await nextTurn(); // reads of one event-loop iteration share a snapshot
   const page = await shop.user.get(`${pathOf(webhook)}/attempts/1`);
   assertPage(page);
-  assert.match(readText(page.text), /were not stored/);
+  assert.match(readText(page.text), /are not stored/);
 });
 
 test('finds no attempt that there is not', async (t) => {
