@@ -147,8 +147,9 @@ function formatIso(at: number): string {
 
 /** An exact decimal text for `Intl`, because a bigint may exceed the range of a double. */
 export function toDecimal(minor: number | bigint, decimals: number): `${number}` {
-  const digits = String(minor).padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
+  const [sign, size] = minor < 0 ? ['-', -minor] : ['', minor];
+  const digits = String(size).padStart(decimals + 1, '0');
+  const whole = sign + digits.slice(0, digits.length - decimals);
   // The cast: these are digits, with a point where there are decimals.
   return (decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`) as `${number}`;
 }

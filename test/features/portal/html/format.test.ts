@@ -1,7 +1,7 @@
 /** Numbers, money and times in a seller's locale and time zone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Formats } from '../../../../src/features/portal/html/format.ts';
+import { Formats, toDecimal } from '../../../../src/features/portal/html/format.ts';
 import { PORTAL_FORMATS_LIMIT } from '../../../../src/features/portal/limits.ts';
 
 const EURO = { code: 'EUR', decimals: 2 };
@@ -92,4 +92,12 @@ test('caches formats, up to a limit', () => {
   for (const zone of Intl.supportedValuesOf('timeZone').slice(0, PORTAL_FORMATS_LIMIT)) get(zone);
   assert.notEqual(get('UTC'), first);
   assert.equal(get('UTC').number(1), '1');
+});
+
+test('writes negative amounts exactly', () => {
+  assert.deepEqual([-5n, -105, 0, -12_345n].map((minor) => toDecimal(minor, 2)),
+    ['-0.05', '-1.05', '0.00', '-123.45']);
+  assert.equal(toDecimal(-5, 0), '-5');
+  const format = new Formats(() => AT).get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
+  assert.equal(plain(format.money(-5)), '-€0.05');
 });
