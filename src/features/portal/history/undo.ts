@@ -5,10 +5,11 @@
  */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import { parseSnapshot } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID, type ProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { RevertedProduct } from '../../../store/revert-store.ts';
+import type { RevertConflict, RevertedProduct } from '../../../store/revert-store.ts';
 import { postForm } from '../forms/fields.ts';
 import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
@@ -32,9 +33,13 @@ export function didChange(position: number): URLSearchParams {
 export async function changeToast(request: PageRequest, portal: Portal): Promise<Content> {
   const change = await findRecentChange(request, portal, request.query.get('change'));
   if (!change) return undefined;
-  const action = request.link(`/changes/${change.position}/undo`);
-  return toast(await describeDone(request, portal, change), request.may('editor') && canUndo(change)
-    && postForm(request, action, html`${nonceField()}<button class="small">Undo</button>`, ''));
+  return toast(await describeDone(request, portal, change),
+    request.may('editor') && undoForm(request, change, 'Undo'));
+}
+
+function undoForm(request: PageRequest, { position }: Change, label: string): Html {
+  return postForm(request, request.link(`/changes/${position}/undo`), html`${nonceField()}
+    <button class="small">${label}</button>`, '');
 }
 
 /** POST /portal/changes/{position}/undo: 303, 400, 404, 409 */
@@ -42,13 +47,16 @@ export async function undoChange(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const change = await findRecentChange(request, portal, request.parameters['position'] ?? '');
-  if (!change || !canUndo(change)) {
+  if (!change) {
     throw new AppError('not_found', 'There is nothing to undo. Find the change under Changes.');
   }
   const [outcome] = await revert(request, portal, change, form);
   const product = await portal.store.findProduct(change.sellerId, { id: change.productId });
+  if (outcome?.status === 'conflict') {
+    const { conflict = 'changed' } = outcome;
+    return renderConflict(request, portal, change, { conflict, product });
+  }
   const path = product ? pathOf(product) : '/products';
-  if (outcome?.status === 'conflict') return renderConflict(request, portal, path);
   const { position } = product ?? { position: await findDeletion(request, portal, change) };
   return redirect(request.link(path, didChange(position)));
 }
@@ -79,11 +87,6 @@ async function findRecentChange(
   });
   const isRecent = change?.keyId === PORTAL_KEY_ID && clock() - change.at < UNDO_LIFE_MS;
   return isRecent ? change : undefined;
-}
-
-/** A new product is deleted on its page. */
-function canUndo({ type, importId }: Change): boolean {
-  return type !== 'created' || importId !== undefined;
 }
 
 async function describeDone(
@@ -124,11 +127,25 @@ async function revert(
   }
 }
 
-function renderConflict(request: PageRequest, portal: Portal, path: string): Reply {
+const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
+  moved: 'The stock of the product has changed since, so nothing was undone.',
+  changed: 'The product has changed since, so nothing was undone.',
+  deleted: 'The product was deleted since, so nothing was undone.',
+  sku_taken: 'Another product has its SKU, so nothing was undone. Rename or delete that product, '
+    + 'then undo again.',
+  history_pruned: 'The state before the change is no longer in the history, so nothing was undone.',
+};
+
+function renderConflict(
+  request: PageRequest, portal: Portal, change: Change,
+  { conflict, product }: { conflict: RevertConflict; product: Product | undefined },
+): Reply {
+  const { link } = request;
   return renderPage(request, portal, {
     title: 'Not undone', status: 409,
-    content: html`<p>The product has changed since, so nothing was undone.</p>
-      <p class="actions"><a class="button" href="${request.link(path)}">View the product</a>
-        <a class="button" href="${request.link('/changes')}">View changes</a></p>`,
+    content: html`<p>${CONFLICTS[conflict]}</p>
+      <div class="actions">${conflict === 'sku_taken' && undoForm(request, change, 'Undo again')}
+        ${product && html`<a class="button" href="${link(pathOf(product))}">View the product</a>`}
+        <a class="button" href="${link('/changes')}">View changes</a></div>`,
   });
 }

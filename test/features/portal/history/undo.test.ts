@@ -66,13 +66,17 @@ describe('the page after a change says what was done', () => {
     assert.equal(readToast(user), 'Mug deleted.');
   });
 
-  test('when it created a product, which has no undo', async (t) => {
+  test('when it created a product, and deletes it', async (t) => {
     const { user } = await openCatalogue(t);
     await user.get('/portal/products/new');
     await user.submit({ name: 'Mug', category: 'Bar', sku: 'M', price: '1', stock: '1' });
     await user.follow();
     assert.equal(readToast(user), 'Mug created.');
-    assert.doesNotMatch(user.page?.text ?? '', /\/undo"/);
+    assert.equal((await undo(user)).headers.location?.split('?')[0], '/portal/products');
+    assertPage(await user.follow());
+    assert.equal(readToast(user), 'Mug deleted.');
+    assertPage((await undo(user), await user.follow()));
+    assert.equal(readToast(user), 'Mug created.');
   });
 });
 
@@ -86,8 +90,38 @@ describe('an undo', () => {
     await sync([{ id: mug.id, adjust: -1 }]);
     const answer = await undo(user);
     assertPage(answer, 409);
-    assert.match(readText(answer.text), /Not undone The product has changed since/);
+    assert.match(readText(answer.text), /Not undone The stock of the product has changed since/);
     assert.equal((await read(mug))?.['stock'], 11);
+  });
+
+  test('of a deletion says that another product has the SKU, and can be repeated', async (t) => {
+    const { user, create, read } = await openCatalogue(t);
+    const mug = await create({ sku: 'MUG', stock: 9 });
+    await user.get(`${mug.path}/delete`);
+    await user.submit({}, { action: `${mug.path}/delete` });
+    await user.follow();
+    const other = await create({ sku: 'MUG' });
+    const answer = await undo(user);
+    assertPage(answer, 409);
+    assert.match(readText(answer.text), /Not undone Another product has its SKU/);
+    assert.doesNotMatch(answer.text, /View the product/);
+    await user.get(other.path);
+    await user.submit({ sku: 'CUP' }, { action: other.path });
+    user.page = answer;
+    assert.ok((await undo(user)).headers.location?.startsWith(mug.path));
+    assert.equal((await read(mug))?.['stock'], 9);
+  });
+
+  test('of a new product leaves one alone that has changed since', async (t) => {
+    const { user, sync } = await openCatalogue(t);
+    await user.get('/portal/products/new');
+    await user.submit({ name: 'Mug', category: 'Bar', sku: 'M', price: '1', stock: '1' });
+    await user.follow();
+    await sync([{ sku: 'M', adjust: 4 }]);
+    const answer = await undo(user);
+    assertPage(answer, 409);
+    assert.match(readText(answer.text), /The stock of the product has changed since/);
+    assert.match(answer.text, /View the product/);
   });
 
   test('takes effect once, however often its form is sent', async (t) => {
