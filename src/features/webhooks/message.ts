@@ -97,6 +97,14 @@ export async function readMessage(
   return product && formatEvent(webhook, change, product, { ...message, event });
 }
 
+/** Whether the history has the changes that are to be sent next; false if they are pruned. */
+export async function hasNextChanges(store: HistoryStore, webhook: Webhook): Promise<boolean> {
+  const { sellerId, position, message } = webhook;
+  const next = message ? await readMessage(store, webhook, message)
+    : await listChanges(store, sellerId, { types: null, after: position, limit: 1 });
+  return next !== undefined;
+}
+
 /** A unique id without a full stop, which a signed id must not contain. */
 export function makeMessageId(): string {
   return `msg_${randomUUID().replaceAll('-', '')}`;

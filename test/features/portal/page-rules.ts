@@ -38,6 +38,7 @@ export function assertButtons(page: string): void {
 export function assertNoPositions(page: string): void {
   const text = readText(page.replaceAll(/<details\b.*?<\/details>/gs, ''));
   assert.doesNotMatch(text, /\bpositions?\b/i);
+  assert.doesNotMatch(text, /\bChanges? [0-9]/);
 }
 
 /** A client that is not signed in is redirected to the sign-in, and back to the requested page. */

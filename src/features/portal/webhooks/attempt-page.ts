@@ -10,11 +10,12 @@ import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getAttempt } from '../../webhooks/deliveries.ts';
 import { postForm } from '../forms/fields.ts';
-import { card, copyable, facts } from '../html/elements.ts';
+import { card, copyable, details, facts } from '../html/elements.ts';
+import type { Format } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { getWebhook, nameOf, pathOf, WEBHOOK_TEXT_BYTES } from './webhooks.ts';
+import { findObstacle, getWebhook, nameOf, pathOf, WEBHOOK_TEXT_BYTES } from './webhooks.ts';
 
 /** The outcome of an attempt that succeeded. */
 export const DELIVERED = 'delivered';
@@ -26,18 +27,21 @@ export async function showAttempt(request: PageRequest, portal: Portal): Promise
   const { format, link } = request;
   const { n, at, status, durationMs, outcome, messageId } = attempt;
   const back = link(pathOf(webhook));
+  const canRetry = needsAttention(webhook) && !await findObstacle(webhook, portal);
   return renderPage(request, portal, {
     title: `Delivery attempt ${format.number(n)}`,
     content: html`<div class="card">${facts([
       ['Webhook', html`<a href="${back}"><bdi>${nameOf(webhook)}</bdi></a>`],
       ['When', format.fullTimeElement(at)],
-      ['Event', describeMessage(request, attempt)],
+      ['Event', describeMessage(attempt)],
       ['Result', renderOutcome(outcome)],
       ['HTTP status', status ?? 'none'],
       ['Duration', `${format.number(durationMs)} ms`],
       ['Message ID', html`<code>${messageId}</code>`],
     ])}
-      ${renderActions(request, webhook, attempt)}</div>
+      ${attempt.first !== undefined && details(facts([['Positions', describePositions(
+    format, attempt.first, attempt.last)]]))}
+      ${renderActions(request, webhook, attempt, canRetry)}</div>
       ${renderExchange(request, attempt)}
       <p><a href="${back}">Back to webhook</a></p>`,
   });
@@ -48,24 +52,24 @@ export function renderOutcome(outcome: string): Content {
     : shorten(outcome, WEBHOOK_TEXT_BYTES);
 }
 
-/** What an attempt sent: a test, or changes with their positions. */
-export function describeMessage(
-  { format }: PageRequest, { kind, first, last }: WebhookAttempt,
-): string {
+/** What an attempt sent: a test or changes. */
+export function describeMessage({ kind, first, last }: WebhookAttempt): string {
   if (kind === 'test') return 'Test';
-  const isSingle = first === last;
-  const positions = [first ?? 0, ...isSingle ? [] : [last ?? 0]].map(format.number).join('–');
-  return `${isSingle ? 'Change' : 'Changes'} ${positions}`;
+  return first === last ? '1 change' : 'Changes';
+}
+
+function describePositions(format: Format, first: number, last = first): string {
+  return [...new Set([first, last])].map(format.number).join('–');
 }
 
 /** Sends the message again: as the next attempt of the delivery if it waits, or apart from it. */
 function renderActions(
   request: PageRequest, webhook: Webhook, { n, messageId, message }: WebhookAttemptDetail,
+  canRetry: boolean,
 ): Content {
   const path = request.link(pathOf(webhook));
-  if (webhook.message?.id === messageId) {
-    return needsAttention(webhook)
-      && postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`);
+  if (canRetry && webhook.message?.id === messageId) {
+    return postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`);
   }
   return message && html`
     ${postForm(request, `${path}/attempts/${n}/resend`, html`<button>Resend</button>`)}

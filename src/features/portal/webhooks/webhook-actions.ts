@@ -42,9 +42,10 @@ export async function retryNow(request: PageRequest, portal: Portal): Promise<Re
   // It may have been retried since the page was shown.
   const next = needsAttention(webhook) ? last + 1 : last;
   if (next > last) await portal.store.retryWebhook(toWriteContext(request), webhook.id);
-  // Any node may send it: the log has the result.
+  // Any node may send it: the log has the result. There is none if it disables the webhook again.
   const deadline = performance.now() + WEBHOOK_RETRY_WAIT_MS;
   while (await findLastAttempt(portal, webhook) < next && performance.now() < deadline) {
+    if ((await portal.store.findWebhook(webhook))?.status !== 'active') break;
     await setTimeout(WEBHOOK_RETRY_POLL_MS);
   }
   return redirect(request.link(`${pathOf(webhook)}?done=sent&attempt=${next}`));

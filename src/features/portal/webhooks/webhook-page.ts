@@ -18,8 +18,8 @@ import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
 import {
-  describeDelivery, describeLag, describeTrouble, describeTypes, getWebhook, nameOf, pathOf,
-  renderState,
+  describeDelivery, describeLag, describeTrouble, describeTypes, findObstacle, getWebhook, nameOf,
+  type Obstacle, pathOf, renderState,
 } from './webhooks.ts';
 
 /** The position to resend from. */
@@ -53,8 +53,11 @@ export async function renderWebhook(
     title: `Webhook: ${nameOf(webhook)}`,
     status: statusOf(state),
     content: html`${errorSummary(state, [REPLAY_FIELD])}
-      ${renderNotice(request, attempts)}
-      ${renderTrouble(request, webhook, attempts.find(({ kind }) => kind === 'changes'))}
+      ${renderNotice(request, webhook, attempts)}
+      ${needsAttention(webhook) && renderTrouble(request, webhook, {
+    last: attempts.find(({ kind }) => kind === 'changes'),
+    obstacle: await findObstacle(webhook, portal),
+  })}
       <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Edit</a>
           <a class="button danger" href="${path}/delete">Delete</a></p></div>
@@ -72,12 +75,18 @@ export async function renderWebhook(
   });
 }
 
-function renderNotice(request: PageRequest, attempts: readonly WebhookAttempt[]): Content {
+function renderNotice(
+  request: PageRequest, { status: state }: Webhook, attempts: readonly WebhookAttempt[],
+): Content {
   const { format, link, path, query } = request;
   if (query.get('done') !== 'sent') return flashNotice(request, FLASH);
-  const sent = attempts.find(({ n }) => String(n) === query.get('attempt'));
+  const number = findWholeNumber(query.get('attempt') ?? '') ?? 0;
+  const sent = attempts.find(({ n }) => n === number);
   if (!sent) {
-    return toast(html`<p>The message is being sent. Reload the page to see the result.</p>`);
+    if (number <= (attempts[0]?.n ?? 0)) return undefined; // an earlier one, on another page
+    return state === 'disabled'
+      ? alert('bad', html`<p>Nothing was sent, and the webhook is disabled.</p>`)
+      : toast(html`<p>The message is being sent. Reload the page to see the result.</p>`);
   }
   const { n, kind, status, durationMs, outcome } = sent;
   const message = kind === 'test' ? 'The test message' : 'The message';
@@ -90,18 +99,30 @@ function renderNotice(request: PageRequest, attempts: readonly WebhookAttempt[])
 }
 
 /** What to do about a webhook that fails, or was disabled because it did. */
-function renderTrouble(request: PageRequest, webhook: Webhook, last?: WebhookAttempt): Content {
-  if (!needsAttention(webhook)) return undefined;
+function renderTrouble(
+  request: PageRequest, webhook: Webhook,
+  { last, obstacle }: {
+    readonly last: WebhookAttempt | undefined; readonly obstacle: Obstacle | undefined;
+  },
+): Html {
   const path = request.link(pathOf(webhook));
+  const next = obstacle ? WAYS_OUT[obstacle]
+    : postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`);
   return html`<section class="card" aria-labelledby="trouble">
     <h2 id="trouble">This webhook ${describeTrouble(webhook)}</h2>
     <p>${webhook.disabledReason ?? html`${last && html`Last attempt: ${last.outcome}.`}
       Changes wait, and are sent in order once an attempt succeeds.`}</p>
     <div class="actions">
-      ${postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`)}
+      ${next}
       ${last && html`<a class="button" href="${path}/attempts/${last.n}">View last attempt</a>`}
     </div></section>`;
 }
+
+/** What is to be done before an attempt is possible. */
+const WAYS_OUT: Readonly<Record<Obstacle, Html>> = {
+  secret: html`<a class="button" href="#rotate">Create new secret</a>`,
+  history: html`<a class="button" href="#replay">Choose changes to send</a>`,
+};
 
 function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
   const { url, description, disabledReason, failingSince, updatedAt } = webhook;
@@ -131,7 +152,7 @@ function renderAttempt(request: PageRequest, webhook: Webhook, attempt: WebhookA
   const { at, status, durationMs, outcome, messageId, n } = attempt;
   return [
     html`<a href="${link(`${pathOf(webhook)}/attempts/${n}`)}">${format.timeElement(at)}</a>`,
-    describeMessage(request, attempt),
+    describeMessage(attempt),
     renderOutcome(outcome),
     status ?? 'none',
     `${format.number(durationMs)} ms`,

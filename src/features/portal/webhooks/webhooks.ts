@@ -5,6 +5,7 @@ import {
   type Webhook, WEBHOOK_DELIVERIES, type WebhookDelivery,
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { hasNextChanges } from '../../webhooks/message.ts';
 import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
 import { flashNotice, type Row, table } from '../html/elements.ts';
 import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
@@ -74,6 +75,18 @@ export function referenceOf(
 /** A webhook's name in titles. */
 export function nameOf({ description, url }: Webhook): string {
   return shorten(description || url, WEBHOOK_TEXT_BYTES);
+}
+
+/** Why an attempt is not possible now. */
+export type Obstacle = 'secret' | 'history';
+
+/** Of a disabled webhook; an active one has none, because it would have been disabled. */
+export async function findObstacle(
+  webhook: Webhook, { store }: Portal,
+): Promise<Obstacle | undefined> {
+  if (webhook.status === 'active') return undefined;
+  if (!await store.findWebhookSecrets(webhook)) return 'secret';
+  return await hasNextChanges(store, webhook) ? undefined : 'history';
 }
 
 /** Path of a webhook's page, below `/portal`. */

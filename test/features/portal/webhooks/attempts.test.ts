@@ -6,9 +6,18 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerWith } from '../../webhooks/receiver.ts';
 import { addColleague } from '../colleague.ts';
-import { assertPage } from '../page-rules.ts';
+import type { TestServer } from '../../../support/server.ts';
+import { assertNoPositions, assertPage } from '../page-rules.ts';
 import { openShop, readText } from '../page-client.ts';
 import { act, createProduct, find, make, pathOf, start } from './fixture.ts';
+
+/** Changes the database behind the server's back. */
+async function execute({ folder }: TestServer, sql: string): Promise<void> {
+  const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
+  db.exec(sql);
+  db.close();
+  await nextTurn(); // reads of one event-loop iteration share a snapshot
+}
 
 test('shows the request and the response of an attempt, without secrets', async (t) => {
   const { server, shop, receiver } = await start(t);
@@ -66,10 +75,7 @@ test('says that nothing is stored of an attempt of an earlier version', async (t
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
   await act(shop, webhook, 'test');
-  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
-  db.exec('UPDATE webhook_attempt SET detail = NULL');
-  db.close();
-  await nextTurn(); // reads of one event-loop iteration share a snapshot
+  await execute(server, 'UPDATE webhook_attempt SET detail = NULL');
   const page = await shop.user.get(`${pathOf(webhook)}/attempts/1`);
   assertPage(page);
   assert.match(readText(page.text), /are not stored/);
@@ -121,6 +127,73 @@ test('retries a failing webhook now, and shows the result', async (t) => {
   assert.match(readText(delivered.text), /The message was delivered: HTTP 200/);
   assert.doesNotMatch(delivered.text, /Retry now/);
   assert.equal((await find(server, webhook)).position, 1);
+});
+
+test('shows positions under Details only', async (t) => {
+  const { server, shop, receiver } = await start(t, { allowHttp: false });
+  const { webhook } = await make(server, shop, { url: receiver.url.replace('http:', 'https:') });
+  await Promise.all([createProduct(shop), createProduct(shop)]);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  const paths = [pathOf(webhook), `${pathOf(webhook)}/attempts/1`];
+  for (const path of paths) assertNoPositions((await shop.user.get(path)).text);
+  assert.match(readText(shop.user.page?.text ?? ''), /Event (?:Changes|1 change) .*Positions 1/);
+});
+
+test('offers no retry where the changes are pruned, but to choose others', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  receiver.answer = answerWith(503);
+  const { webhook } = await make(server, shop, { url: receiver.url });
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  await createProduct(shop);
+  await execute(server, `BEGIN IMMEDIATE; DELETE FROM change WHERE position = 1;
+    UPDATE seller SET pruned_to = 1; COMMIT`);
+  await act(shop, webhook, 'retry');
+  const page = await shop.user.follow();
+  assertPage(page);
+  const text = readText(page.text);
+  assert.match(text, /Nothing was sent, and the webhook is disabled\./);
+  assert.match(text, /This webhook was disabled The next changes are no longer in the history\./);
+  assert.doesNotMatch(text, /Retry now|being sent/);
+  assert.match(page.text, /href="#replay"/);
+  assert.doesNotMatch((await shop.user.get(`${pathOf(webhook)}/attempts/1`)).text, /Retry now/);
+  receiver.answer = answerWith(200);
+  await act(shop, webhook, 'replay', { position: '1' });
+  await act(shop, webhook, 'retry');
+  assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 200/);
+});
+
+test('offers no retry where the secret cannot be decrypted, but to create another', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  receiver.answer = answerWith(503);
+  const { webhook } = await make(server, shop, { url: receiver.url });
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  await execute(server, 'UPDATE webhook SET secret = randomblob(length(secret))');
+  await act(shop, webhook, 'retry');
+  const page = await shop.user.follow();
+  const text = readText(page.text);
+  assert.match(text, /Nothing was sent.*This webhook was disabled The secret cannot be decrypted/);
+  assert.doesNotMatch(text, /Retry now/);
+  assert.match(page.text, /href="#rotate"/);
+  await act(shop, webhook, 'rotate', { overlap: '0s' });
+  receiver.answer = answerWith(200);
+  await act(shop, webhook, 'retry');
+  assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 200/);
+});
+
+test('offers to resend the waiting message of a webhook that its owner disabled', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  receiver.answer = answerWith(503);
+  const { webhook } = await make(server, shop, { url: receiver.url });
+  await createProduct(shop);
+  while ((await find(server, webhook)).failures === 0) await nextTurn();
+  await act(shop, webhook, 'status');
+  receiver.answer = answerWith(200);
+  assert.doesNotMatch((await shop.user.get(`${pathOf(webhook)}/attempts/1`)).text, /Retry now/);
+  await shop.user.submit({}, { action: `${pathOf(webhook)}/attempts/1/resend` });
+  assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 200/);
+  assert.equal((await find(server, webhook)).status, 'disabled');
 });
 
 test('shows on the overview which webhook fails, since when and why', async (t) => {
