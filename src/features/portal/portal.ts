@@ -104,7 +104,6 @@ async function answerRequest(
   const { headers, method = '' } = incoming;
   const token = readSessionToken(headers.cookie);
   const user = await findSession(portal, token);
-  if (user) noteSessionSeen(portal, user);
   record.sellerId = user?.account.sellerId;
   // An ended session's token is ignored.
   const known = user ? token : readAnonymousSecret(headers.cookie);
@@ -124,6 +123,7 @@ async function answerRequest(
     }
     const { route, parameters } = portal.router.find(method, path);
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
+    if (user && !('isPolled' in route)) noteSessionSeen(portal, user);
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
     const reply = await callPage(route, { ...request, parameters }, portal, known);
     const isPage = reply.headers['content-type']?.startsWith('text/html');

@@ -153,6 +153,8 @@ type SignedInPage = RoutePattern & { readonly access: 'signed-in'; readonly role
     readonly method: 'GET'; readonly handle: Show<PageRequest>;
     /** Its label in the navigation, which follows the order of the routes. */
     readonly section?: string;
+    /** Whether a script requests it by itself, which does not keep a session from expiring. */
+    readonly isPolled?: true;
   }
   | { readonly method: 'POST'; readonly handle: Submit<PageRequest>; readonly draft?: DraftRoute }
 );

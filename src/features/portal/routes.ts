@@ -205,7 +205,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...editorGet, path: '/start', handle: showStart, section: 'Getting started' },
   { ...editorPost, path: '/start', handle: switchTour },
-  { ...editorGet, path: '/start/progress', handle: showProgress },
+  { ...editorGet, path: '/start/progress', handle: showProgress, isPolled: true },
 
   { ...viewerGet, path: '/account', section: 'Account', handle: settingsForm.show },
   { ...viewerPost, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },

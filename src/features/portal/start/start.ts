@@ -9,7 +9,7 @@ import { redirect, renderPage } from '../html/page.ts';
 import { PREFERENCE_LIFE_MS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { formatCookie } from '../sign-in/cookie.ts';
-import { HIDDEN, isTourHidden, readTour, renderSteps, TOUR_COOKIE } from './tour.ts';
+import { describeCall, HIDDEN, isTourHidden, readTour, renderSteps, TOUR_COOKIE } from './tour.ts';
 
 /** GET /portal/start: 200. Also shows a list that is done or hidden. */
 export async function showStart(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -37,13 +37,13 @@ export async function switchTour(
   )]);
 }
 
-/** GET /portal/start/progress: 200. The steps that are done, for `tour.js`. */
+/** GET /portal/start/progress: 200. The steps that are done, and what is known, for `tour.js`. */
 export async function showProgress(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { steps } = await readTour(request, portal);
-  const done = steps.filter(({ isDone }) => isDone).map(({ id }) => id);
+  const tour = await readTour(request, portal);
+  const done = tour.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
   return {
     status: 200,
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store' },
-    body: JSON.stringify({ done }),
+    body: JSON.stringify({ done, notes: { request: describeCall(request, tour) } }),
   };
 }

@@ -3,6 +3,7 @@
  * a webhook. Steps are done when the shop's data says so; nothing is remembered but whether the
  * browser hides the list. `tour.js` keeps an open page current.
  */
+import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
@@ -24,32 +25,48 @@ type StepId = 'products' | 'key' | 'request' | 'webhook';
 interface Tour {
   /** Without the webhook if the server has webhooks disabled. */
   readonly steps: readonly { readonly id: StepId; readonly isDone: boolean }[];
-  /** One that has delivered nothing yet, if there is one. */
+  /** The key of the latest API call, if there was one. */
+  readonly caller: ApiKey | undefined;
+  /** The oldest one, if there is one. */
   readonly webhook: Webhook | undefined;
 }
 
-/** The steps that the account's role allows. */
+/**
+ * The steps that the account's role allows. A step stays done: keys that have ended count, and a
+ * webhook that delivered before it failed.
+ */
 export async function readTour(request: PageRequest, portal: Portal): Promise<Tour> {
   const { account: { sellerId }, position, may } = request;
   const { store } = portal;
   const products = { id: 'products', isDone: position > 0 } as const;
-  if (!may('owner')) return { steps: may('editor') ? [products] : [], webhook: undefined };
+  if (!may('owner')) {
+    return { steps: may('editor') ? [products] : [], caller: undefined, webhook: undefined };
+  }
   const keys = await store.listKeys(
     sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
   );
+  const [caller] = keys.filter(({ lastUsedAt }) => lastUsedAt !== undefined)
+    .sort((one, other) => (other.lastUsedAt ?? 0) - (one.lastUsedAt ?? 0));
   const steps: Tour['steps'] = [
     products,
     { id: 'key', isDone: keys.length > 0 },
-    { id: 'request', isDone: keys.some(({ lastUsedAt }) => lastUsedAt !== undefined) },
+    { id: 'request', isDone: caller !== undefined },
   ];
-  if (!hasWebhooks(portal)) return { steps, webhook: undefined };
+  if (!hasWebhooks(portal)) return { steps, caller, webhook: undefined };
   const webhooks = await store.listWebhooks(
     sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
   );
   const attempts = await Promise.all(webhooks.map((webhook) =>
-    store.listWebhookAttempts(webhook, { before: undefined, limit: 1 })));
+    store.listWebhookAttempts(webhook, { before: undefined, limit: PORTAL_PAGE_ROWS })));
   const isDone = attempts.flat().some(({ outcome }) => outcome === 'delivered');
-  return { steps: [...steps, { id: 'webhook', isDone }], webhook: webhooks[0] };
+  return { steps: [...steps, { id: 'webhook', isDone }], caller, webhook: webhooks[0] };
+}
+
+/** What is known of the latest API call; undefined without one. */
+export function describeCall({ format }: PageRequest, { caller }: Tour): string | undefined {
+  return caller?.lastUsedAt === undefined ? undefined
+    : `Latest call: ${format.time(caller.lastUsedAt)}, with the key ${caller.name}, from ${
+      caller.lastUsedAddress ?? 'an unknown address'}.`;
 }
 
 /** False if the server's operator disabled them. */
@@ -107,12 +124,15 @@ const STEPS: Readonly<Record<StepId, RenderStep>> = {
     <p>Your programs call the API with a key. It is shown once, when it is created.</p>
     <p class="actions"><a class="button ${primary}" href="${link('/keys/new')}">Create
       key</a></p>`],
-  request: ({ base }, portal) => {
+  request: (request, portal, tour) => {
+    const { base } = request;
     const route = findRoute(portal, 'listProducts');
+    const call = describeCall(request, tour);
     return ['Make your first API call', html`
       <p>Run this in a terminal, with your key instead of YOUR_KEY. This step is done when the
         request arrives.</p>
-      ${route && copyable('first-call', formatCurl(route, base.url, 'YOUR_KEY'))}`];
+      ${route && copyable('first-call', formatCurl(route, base.url, 'YOUR_KEY'))}
+      <p data-tour-note${call === undefined && html` hidden`}><bdi>${call}</bdi></p>`];
   },
   webhook: ({ link }, _portal, { webhook }, primary) => ['Receive changes with a webhook', webhook
     ? html`<p>Send a test message, and see your server's response.</p>

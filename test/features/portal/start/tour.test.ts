@@ -1,13 +1,20 @@
 /** The first steps of a new shop: done by its data, hidden by a cookie. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import { TOUR_LIFE_MS } from '../../../../src/features/portal/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeProduct, startServer } from '../../../support/server.ts';
-import { OK, startReceiver } from '../../webhooks/receiver.ts';
+import { answerWith, OK, startReceiver } from '../../webhooks/receiver.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
+
+const TOUR_SCRIPT = new URL(
+  '../../../../src/features/portal/assets/tour.js', import.meta.url,
+);
 
 async function start(t: TestContext) {
   const clock = makeClock();
@@ -53,6 +60,93 @@ test('is done step by step, as the data says', async (t) => {
   assert.deepEqual(await readDone(shop), ['products', 'key', 'request', 'webhook']);
   assert.doesNotMatch(readText((await user.get('/portal')).text), /Get started/);
   assertPage(await user.get('/portal/start'));
+});
+
+test('keeps steps done when the key ends and the webhook fails, and shows the call', async (t) => {
+  const { shop, server } = await start(t);
+  const { user, sellerId } = shop;
+  await shop.send({ path: '/api/v1/products' });
+  const readKey = async () => (await server.store.listKeys(
+    sellerId, { after: undefined, limit: 1 }))[0];
+  while ((await readKey())?.lastUsedAt === undefined) await nextTurn();
+  const { notes } = (await user.get('/portal/start/progress')).json();
+  assert.match(notes.request, /^Latest call: .*, with the key \S.*, from 127\.0\.0\.1\.$/);
+  assert.ok(readText((await user.get('/portal/start')).text).includes(notes.request));
+  const receiver = await startReceiver(t);
+  const { id } = (await call(shop, '/webhooks', { url: receiver.url })).json();
+  await call(shop, `/webhooks/${id}/test`, {});
+  receiver.answer = answerWith(500);
+  await call(shop, `/webhooks/${id}/test`, {});
+  const key = await readKey();
+  await server.store.revokeKey({ sellerId, keyId: key?.id ?? assert.fail() }, { address: '' });
+  assert.deepEqual(await readDone(shop), ['key', 'request', 'webhook']);
+});
+
+test('does not keep a session from expiring by asking for its progress', async (t) => {
+  const { shop: { user }, clock } = await start(t);
+  await user.get('/portal/start');
+  for (let hours = 0; hours < 12; hours += 1) {
+    assert.equal((await user.get('/portal/start/progress')).status, 200, `${hours}`);
+    clock.now += 60 * 60_000;
+  }
+  assert.equal((await user.get('/portal/start/progress')).status, 303);
+});
+
+/** What `tour.js` uses of an element of a page. */
+class FakeElement {
+  readonly dataset: Readonly<Record<string, string>>;
+  readonly inner: FakeElement | undefined;
+  textContent = '';
+  isHidden = true;
+  isDone = false;
+  readonly classList = {
+    add: (): void => { this.isDone = true; }, contains: (): boolean => this.isDone,
+  };
+
+  constructor(dataset: Readonly<Record<string, string>>, inner?: FakeElement) {
+    this.dataset = dataset;
+    this.inner = inner;
+  }
+
+  querySelectorAll(): (FakeElement | undefined)[] {
+    return [this.inner];
+  }
+
+  querySelector(): FakeElement | undefined {
+    return this.inner;
+  }
+
+  removeAttribute(): void {
+    this.isHidden = false;
+  }
+}
+
+test('asks for 15 minutes, and shows the call in an open page', async () => {
+  const note = new FakeElement({});
+  const list = new FakeElement({ tour: '/progress' }, new FakeElement({ step: 'request' }, note));
+  let [openForMs, requests, isCleared, done] = [0, 0, false, [] as string[]];
+  let tick = async (): Promise<void> => {};
+  runInNewContext(readFileSync(TOUR_SCRIPT, 'utf8'), {
+    HTMLElement: FakeElement,
+    document: { hidden: false, querySelectorAll: () => [list], querySelector: () => undefined },
+    performance: { now: () => openForMs },
+    setInterval: (run: typeof tick) => { tick = run; },
+    clearInterval: () => { isCleared = true; },
+    fetch: async () => {
+      requests += 1;
+      return { ok: true, json: async () => ({ done, notes: { request: 'Latest call: now' } }) };
+    },
+  });
+  openForMs = 15 * 60_000;
+  await tick();
+  assert.deepEqual([requests, isCleared, note.isHidden], [1, false, true]);
+  openForMs += 1;
+  await tick();
+  assert.deepEqual([requests, isCleared], [1, true]);
+  openForMs = 0;
+  done = ['request'];
+  await tick();
+  assert.deepEqual([note.isHidden, note.textContent], [false, 'Latest call: now']);
 });
 
 test('imports the sample catalogue through a preview', async (t) => {
