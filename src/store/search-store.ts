@@ -11,7 +11,7 @@ import type {
 import type { ProductPage } from './catalogue-store.ts';
 import type { ListCount } from './write.ts';
 
-/** Sums over all products of a catalogue: exact, however large it is. */
+/** Sums over the products of a catalogue that are not archived: exact, however large it is. */
 export interface CatalogueTotals {
   readonly products: number;
   /** In stock. */
@@ -59,7 +59,8 @@ interface ProductExport {
 
 export interface SearchStore {
   searchProducts(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage>;
-  readTotals(sellerId: SellerId, position: number): Promise<TotalsAt>;
+  /** @param archived `any` for the totals of all products, which history adds up to. */
+  readTotals(sellerId: SellerId, position: number, archived?: 'any'): Promise<TotalsAt>;
   /** How many products match. Undefined if that takes too long to find out. */
   countProducts(
     sellerId: SellerId, filter: ProductFilter, position: number,

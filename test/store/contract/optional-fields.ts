@@ -138,6 +138,7 @@ function testLists(prepare: PrepareStore): void {
     assert.deepEqual((await search({ q: '63813339' }))[0], 'S8 S4 S2');
     const totals = await store.readTotals(sellerId, 9);
     assert.deepEqual([totals.products, totals.units], [6, 42n]);
+    assert.equal((await store.readTotals(sellerId, 9, 'any')).units, 63n);
     await store.patchProduct(actor, { sku: 'S3' as Sku }, { archived: null }, {});
     await store.patchProduct(actor, { sku: 'S1' as Sku }, { archived: true }, {});
     assert.equal(await readPages(true), 'S1 S6 S9');

@@ -39,6 +39,8 @@ export async function showReports(request: PageRequest, portal: Portal): Promise
       ${!(history && movers) && html`<div class="notice low">
         <p>The report of the last ${days} days is being calculated. Reload the page in a moment.</p>
       </div>`}
+      <p class="small quiet">Archived products count here, because their stock is still there. The
+        overview leaves them out.</p>
       ${movers && await renderMovers(request, portal, movers, days)}
       <p><a href="${link('/movements')}">View each movement</a></p>`,
   });

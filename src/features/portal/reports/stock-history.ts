@@ -1,7 +1,8 @@
 /**
  * The units and the value in stock at the end of each day, in UTC: the current totals without what
- * later changes added. The history does not change, so the sums of a shop are kept: the next report
- * reads only later changes, and those of a longer period.
+ * later changes added. Archived products count: archiving moves no stock. The history does not
+ * change, so the sums of a shop are kept: the next report reads only later changes, and those of a
+ * longer period.
  */
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
@@ -101,7 +102,7 @@ class StockHistories {
 
   async #start(sellerId: SellerId, position: number): Promise<Kept> {
     const { products: _, position: reached, ...totals }
-      = await this.#store.readTotals(sellerId, position);
+      = await this.#store.readTotals(sellerId, position, 'any');
     return {
       ...totals, position: reached, after: reached, sinceDay: Infinity, isWhole: true,
       days: new Map(),

@@ -19,7 +19,7 @@ const READ_TOTALS = `
   SELECT (SELECT position FROM seller WHERE id = $1) AS position, count(*) AS products,
     coalesce(sum(p.stock), 0)::text AS units,
     coalesce(sum(p.stock::numeric * p.price_minor), 0)::text AS value_minor
-  FROM product AS p WHERE p.seller_id = $1 AND p.archived = 0`;
+  FROM product AS p WHERE p.seller_id = $1 AND p.archived <= $2`;
 
 /** @param exports Not the pool of requests: a copy has a connection for seconds. */
 export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'listCategories'> {
@@ -28,8 +28,8 @@ export function searchMethods(query: Query, exports: Pool): Omit<SearchStore, 'l
       searchProducts(query, sellerId, search, position),
     countProducts: (sellerId, filter, position) =>
       countProducts(query, sellerId, filter, position),
-    async readTotals(sellerId) {
-      const [row = {}] = await query(READ_TOTALS, sellerId);
+    async readTotals(sellerId, _position, archived) {
+      const [row = {}] = await query(READ_TOTALS, sellerId, archived === 'any' ? 1 : 0);
       return {
         position: readInteger(row, 'position'), products: readInteger(row, 'products'),
         units: BigInt(readText(row, 'units')),

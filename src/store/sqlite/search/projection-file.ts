@@ -15,7 +15,7 @@ import { readInteger } from '../../sql/row.ts';
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Increment this whenever the contents of the file change, such as a product field. */
-const VERSION = 5;
+const VERSION = 6;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the seller's products in id order. So
@@ -37,11 +37,15 @@ const SCHEMA = `
     mark        TEXT    NOT NULL,
     -- The n of the last row.
     rows        INTEGER NOT NULL CHECK (rows BETWEEN 0 AND 4294967294),
-    -- Totals: products, units in stock, and their value. The last two are integers as text, since
-    -- they may exceed 2^63.
-    products    INTEGER NOT NULL DEFAULT 0 CHECK (products BETWEEN 0 AND rows),
+    -- Totals of the products that are not archived: their number, units in stock, and value. The
+    -- last two are integers as text, since they may exceed 2^63.
+    products    INTEGER NOT NULL DEFAULT 0 CHECK (products BETWEEN 0 AND all_products),
     units       TEXT    NOT NULL DEFAULT '0',
-    value_minor TEXT    NOT NULL DEFAULT '0'
+    value_minor TEXT    NOT NULL DEFAULT '0',
+    -- The same of all products.
+    all_products    INTEGER NOT NULL DEFAULT 0 CHECK (all_products BETWEEN 0 AND rows),
+    all_units       TEXT    NOT NULL DEFAULT '0',
+    all_value_minor TEXT    NOT NULL DEFAULT '0'
   ) STRICT;
 
   CREATE TABLE product (

@@ -23,8 +23,11 @@ import { prepareWrite } from './projection-file.ts';
 /** Running totals: adding up a million products would take too long. */
 type Totals = { -readonly [Member in keyof CatalogueTotals]: CatalogueTotals[Member] };
 
-/** A seller's progress, and the totals of its projected products. */
+/** A seller's progress, and the totals of its projected products; `all` counts archived ones. */
 export interface ProjectionState extends Totals {
+  allProducts: number;
+  allUnits: bigint;
+  allValueMinor: bigint;
   readonly ordinal: number;
   /** All changes up to here are applied. */
   position: number;
@@ -39,8 +42,8 @@ export interface ProjectionState extends Totals {
 /** Undefined before the first step for a seller. @throws ForeignProjectionError */
 type FindState = (sellerId: SellerId) => ProjectionState | undefined;
 
-const STATE_COLUMNS
-  = 'ordinal, position, built_to, seen, mark, rows, products, units, value_minor';
+const STATE_COLUMNS = `ordinal, position, built_to, seen, mark, rows, products, units, value_minor,
+  all_products, all_units, all_value_minor`;
 
 export function prepareFindState(db: DatabaseSync, catalogue: CatalogueReader): FindState {
   const find = db.prepare(`SELECT ${STATE_COLUMNS} FROM seller WHERE seller_id = ?`);
@@ -80,7 +83,8 @@ export class Projection {
       VALUES (?, ?, 0, ?, ?, 0) RETURNING ${STATE_COLUMNS}`);
     this.#update = prepareWrite(db, `
       UPDATE seller SET position = :position, built_to = :builtTo, seen = :seen, mark = :mark,
-        rows = :rows, products = :products, units = :units, value_minor = :valueMinor
+        rows = :rows, products = :products, units = :units, value_minor = :valueMinor,
+        all_products = :allProducts, all_units = :allUnits, all_value_minor = :allValueMinor
       WHERE ordinal = :ordinal`);
   }
 
@@ -97,6 +101,7 @@ export class Projection {
         mark: this.#catalogue.getMark(seller.id, state.seen),
         // SQLite's integers could not hold these sums.
         units: String(state.units), valueMinor: String(state.valueMinor),
+        allUnits: String(state.allUnits), allValueMinor: String(state.allValueMinor),
       });
       this.#db.exec('COMMIT');
     } finally {
@@ -203,15 +208,19 @@ function foldChanges(changes: readonly Change[]): Iterable<Change> {
   return last.values();
 }
 
-/** Adds a product to the totals, or removes it. Archived ones do not count. */
+/** Adds a product to the totals, or removes it. */
 function count(
-  totals: Totals, { stock, priceMinor, archived }: StoredProduct, sign: 1 | -1,
+  state: ProjectionState, { stock, priceMinor, archived }: StoredProduct, sign: 1 | -1,
 ): void {
-  if (archived) return;
   const units = BigInt(sign * stock);
-  totals.products += sign;
-  totals.units += units;
-  totals.valueMinor += units * BigInt(priceMinor);
+  const valueMinor = units * BigInt(priceMinor);
+  state.allProducts += sign;
+  state.allUnits += units;
+  state.allValueMinor += valueMinor;
+  if (archived) return;
+  state.products += sign;
+  state.units += units;
+  state.valueMinor += valueMinor;
 }
 
 function mapState(row: Row): ProjectionState {
@@ -224,5 +233,8 @@ function mapState(row: Row): ProjectionState {
     products: readInteger(row, 'products'),
     units: BigInt(readText(row, 'units')),
     valueMinor: BigInt(readText(row, 'value_minor')),
+    allProducts: readInteger(row, 'all_products'),
+    allUnits: BigInt(readText(row, 'all_units')),
+    allValueMinor: BigInt(readText(row, 'all_value_minor')),
   };
 }

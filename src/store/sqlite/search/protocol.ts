@@ -24,7 +24,7 @@ export interface SearchFiles {
 export type PositionRequest = { readonly sellerId: SellerId; readonly position: number } & (
   | { readonly kind: 'search'; readonly query: ProductQuery }
   | ({ readonly kind: 'export' } & ExportQuery)
-  | { readonly kind: 'totals' }
+  | { readonly kind: 'totals'; readonly archived: 'any' | undefined }
   | { readonly kind: 'count'; readonly filter: ProductFilter }
   | ({ readonly kind: 'categories' } & CategoryQuery)
   | ({ readonly kind: 'lowStock' } & LowStockQuery));

@@ -174,7 +174,10 @@ export class SearchService {
       case 'export':
         return this.#exports.start(request);
       case 'totals':
-        return { products, units, valueMinor, position };
+        return request.archived === 'any' ? {
+          products: state.allProducts, units: state.allUnits, valueMinor: state.allValueMinor,
+          position,
+        } : { products, units, valueMinor, position };
       case 'count':
         return finder.count(ordinal, request.filter, products);
       case 'lowStock':

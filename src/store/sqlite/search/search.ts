@@ -32,7 +32,8 @@ export class Search {
       const products = found.rows.map((row) => decodeProduct(owner, row));
       return { products, hasMore: found.hasMore, position: found.position };
     },
-    readTotals: (sellerId, position) => this.#send({ kind: 'totals', sellerId, position }),
+    readTotals: (sellerId, position, archived) =>
+      this.#send({ kind: 'totals', sellerId, position, archived }),
     countProducts: async (sellerId, filter, position) =>
       await this.#send({ kind: 'count', sellerId, filter, position }) ?? undefined,
     countLowStock: (sellerId, query, position) =>

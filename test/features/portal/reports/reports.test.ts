@@ -53,6 +53,17 @@ test('shows value and units at the end of each day, and the top movers', async (
   }
 });
 
+test('counts archived products on every day: archiving moves no stock', async (t) => {
+  const { user, mug, patch } = await start(t);
+  await patch(mug, { archived: true });
+  const { text } = await readReports(user);
+  assert.match(readText(text), /4 Jan 7 €21\.00 3 Jan 9 €48\.00 2 Jan 13 €55\.00 1 Jan 0 €0\.00/);
+  assert.match(readText(text), /Archived products count here/);
+  await patch(mug, { archived: null });
+  const { text: file } = await user.get('/portal/reports/stock');
+  assert.match(file, /2026-01-03,9,48\.00\r\n2026-01-04,7,21\.00\r\n$/);
+});
+
 test('has the values of each chart as CSV', async (t) => {
   const { user, server } = await start(t);
   const read = async (name: string): Promise<string[]> => {

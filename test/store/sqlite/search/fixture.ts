@@ -51,6 +51,8 @@ export async function assertAllFound(store: Store, { sellerId }: Actor): Promise
   assert.deepEqual(byText, products.filter(({ name }) => name.startsWith('Product')));
   const { position: _, ...totals } = await store.readTotals(sellerId, 0);
   assert.deepEqual(totals, addUp(products.filter(({ archived }) => !archived)));
+  const { position: reached, ...all } = await store.readTotals(sellerId, 0, 'any');
+  assert.deepEqual(all, addUp(products), `at ${reached}`);
 }
 
 interface Seen {
