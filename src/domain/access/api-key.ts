@@ -24,7 +24,10 @@ const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
 const LAST_CHARACTERS = 4;
 const CHECKED_LENGTH = PREFIX.length + RANDOM_CHARACTERS;
-const SHAPE = /^spk_[0-9A-Za-z]{36}$/;
+export const API_KEY_CHARACTERS = CHECKED_LENGTH + CHECKSUM_CHARACTERS;
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${API_KEY_CHARACTERS - PREFIX.length}}$`);
+/** Begins wherever the prefix does, also within `spk_spk_`. */
+const KEY_LIKE = new RegExp(`(?=(${PREFIX}[0-9A-Za-z]*))`, 'g');
 
 /** A key to create. Times are milliseconds since 1970. */
 export interface NewApiKey {
@@ -67,6 +70,11 @@ export function parseApiKey(text: string): ApiKeySecret | undefined {
   const valid = SHAPE.test(text) && checksum(checked) === text.slice(CHECKED_LENGTH);
   // The cast is what this function proves.
   return valid ? (text as ApiKeySecret) : undefined;
+}
+
+/** What begins like a key, in any text: each up to the first character that no key has. */
+export function listKeyLike(text: string): readonly string[] {
+  return [...text.matchAll(KEY_LIKE)].map(([, found = '']) => found);
 }
 
 /** The SHA-256 under which a key is stored and found, in 64 hexadecimal digits. */

@@ -2,7 +2,9 @@
  * "Paste a key to find it": identifies an API key by its hash. The key is in the body of a POST, so
  * it appears in no URL and no log; it is not in the response, not stored, and not kept in drafts.
  */
-import { type ApiKey, hashApiKey, parseApiKey } from '../../../domain/access/api-key.ts';
+import {
+  type ApiKey, API_KEY_CHARACTERS, hashApiKey, listKeyLike, parseApiKey,
+} from '../../../domain/access/api-key.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
@@ -17,9 +19,6 @@ const FIELDS: readonly Field[] = [{
   name: 'key', label: 'Paste a key to find it', maxLength: PASTED_KEY_LIMIT_CHARACTERS,
   hint: 'The key, or a line that contains it. It is not stored and not logged.',
 }];
-/** A key, or what is left of one. */
-const KEY_LIKE = /spk_[0-9A-Za-z]*/;
-const KEY_CHARACTERS = 40;
 
 /** GET /portal/keys/find: 200 */
 export async function showFindKey(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -51,24 +50,27 @@ export async function identifyKey(
   { account: { sellerId } }: PageRequest, { store }: Portal, form: Form,
 ): Promise<{ readonly key: ApiKey } | FormState> {
   const text = form.get('key').slice(0, PASTED_KEY_LIMIT_CHARACTERS);
-  const [pasted] = KEY_LIKE.exec(text) ?? [];
-  const secret = pasted === undefined ? undefined : parseApiKey(pasted);
+  const found = listKeyLike(text);
+  const secret = found.map(parseApiKey).find((one) => one !== undefined);
   const key = secret && await store.findKeyByHash(sellerId, hashApiKey(secret));
   if (key) return { key };
   // Without the value: a page never shows a key that somebody pasted.
-  return { form: new Form(), errors: new Map([['key', describeMiss(text.trim(), pasted)]]) };
+  return { form: new Form(), errors: new Map([['key', describeMiss(text.trim(), found)]]) };
 }
 
 /** Says nothing about keys of other shops. */
-function describeMiss(text: string, pasted: string | undefined): string {
+function describeMiss(text: string, found: readonly string[]): string {
   if (text === '') return 'Paste an API key.';
+  // What may be the name of a variable is shorter than the key.
+  const pasted = found.find((one) => parseApiKey(one) !== undefined)
+    ?? found.toSorted((one, other) => other.length - one.length)[0];
   if (pasted === undefined) {
     return `This is not an API key of this server: keys start with spk_ and have ${
-      KEY_CHARACTERS} characters.`;
+      API_KEY_CHARACTERS} characters.`;
   }
-  if (pasted.length !== KEY_CHARACTERS) {
+  if (pasted.length !== API_KEY_CHARACTERS) {
     return `This key has ${pasted.length} characters instead of ${
-      KEY_CHARACTERS}. Copy all of it.`;
+      API_KEY_CHARACTERS}. Copy all of it.`;
   }
   return parseApiKey(pasted) === undefined
     ? 'This key has a typo: its checksum is wrong. Copy it again.'

@@ -2,7 +2,9 @@
  * The search of the portal: products, keys, imports and pages that match a text, and what features
  * add. A key that somebody pastes here is looked up by its hash, and is not shown.
  */
-import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
+import {
+  type ApiKey, API_KEY_CHARACTERS, listKeyLike, maskApiKey,
+} from '../../../domain/access/api-key.ts';
 import type { ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { lineValidator } from '../../../domain/validation.ts';
@@ -35,13 +37,14 @@ interface Group {
 }
 
 const NAME_BYTES = 200;
-const API_KEY = /spk_[0-9A-Za-z]{36}/;
 const query = lineValidator(SEARCH_LIMIT_CODE_POINTS);
 
 /** GET /portal/search: 200, 303, 400 */
 export async function showSearch(request: PageRequest, portal: Portal): Promise<Reply> {
   const q = request.query.get('q').trim();
-  if (API_KEY.test(q)) return findPasted(request, portal, q);
+  if (listKeyLike(q).some(({ length }) => length >= API_KEY_CHARACTERS)) {
+    return findPasted(request, portal, q);
+  }
   if (q === '') return renderSearch(request, portal, { content: renderTips() });
   const parsed = query.parse(q);
   if ('error' in parsed) {

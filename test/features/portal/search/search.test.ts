@@ -153,6 +153,8 @@ describe('a search', () => {
     const { user } = shop;
     const found = await user.get(`/portal/search?q=${shop.key}`);
     assert.equal(found.headers.location, `/portal/keys/${formatKeyId(actor)}?done=found`);
+    const line = await user.get(`/portal/search?q=spk_live%3D${shop.key}`);
+    assert.equal(line.headers.location, found.headers.location);
     for (const key of [generateApiKey(), (await openShop(server)).key]) {
       const unknown = await user.get(`/portal/search?q=x%20${key}`);
       assertPage(unknown);
