@@ -52,7 +52,7 @@ export interface AccessStore {
   findKeyByHash(sellerId: SellerId, hash: string): Promise<ApiKey | undefined>;
   /** In creation order, oldest first by default. */
   listKeys(
-    sellerId: SellerId, query: PageQuery<KeyId>, isNewestFirst?: boolean,
+    sellerId: SellerId, query: KeyQuery, isNewestFirst?: boolean,
   ): Promise<readonly ApiKey[]>;
   /**
    * Creates a key with the name, scopes, ranges and lifetime of the given one. The given one
@@ -71,6 +71,11 @@ export interface AccessStore {
    */
   findGrant(hash: string): Grant | undefined | Promise<Grant | undefined>;
   noteKeyUse(actor: Actor, address: string): Promise<void>;
+}
+
+interface KeyQuery extends PageQuery<KeyId> {
+  /** Only keys that are neither revoked nor expired at this time. */
+  readonly liveAt?: number;
 }
 
 interface KeyUsage {

@@ -94,6 +94,21 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual(others.map(({ id }) => id), [other.keyId]);
   });
 
+  test('lists only the keys that work at a time, on request', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId, keyId: lasting } = await makeActor(store);
+    const make = async (expiresAt?: number) =>
+      (await store.createKey(sellerId, makeHash(), { ...makeNewKey(), expiresAt })).id;
+    const [expiring, revoked] = [await make(clock.now + 1_000), await make()];
+    await store.revokeKey({ sellerId, keyId: revoked });
+    const list = async (liveAt: number, isNewestFirst: boolean) =>
+      (await store.listKeys(sellerId, { after: undefined, limit: 9, liveAt }, isNewestFirst))
+        .map(({ id }) => id);
+    assert.deepEqual(await list(clock.now + 999, true), [expiring, lasting]);
+    assert.deepEqual(await list(clock.now + 999, false), [lasting, expiring]);
+    assert.deepEqual(await list(clock.now + 1_000, true), [lasting]);
+  });
 }
 
 function testSingleKeys(prepare: PrepareStore): void {

@@ -83,11 +83,9 @@ async function renderSearch(
   request: PageRequest, portal: Portal, state: FormState,
 ): Promise<Reply> {
   const { account: { sellerId }, format, link } = request;
-  const now = portal.clock();
-  const newest = await portal.store.listKeys(
-    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS }, true,
+  const keys = await portal.store.listKeys(
+    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS, liveAt: portal.clock() }, true,
   );
-  const keys = newest.filter((key) => isActive(key, now));
   return renderPage(request, portal, {
     title: 'Leaked API key',
     status: statusOf(state),
@@ -102,7 +100,8 @@ async function renderSearch(
         html`<a href="${link(leakedPathOf(key))}">${key.name}</a>`,
         html`<code>${maskApiKey(key)}</code>`, renderLastUse(format, key),
       ]),
-    })}<p><a href="${link('/keys')}">All API keys</a></p>`}`,
+    })}`}
+      <p><a href="${link('/keys')}">All API keys</a></p>`,
   });
 }
 

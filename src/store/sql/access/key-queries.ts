@@ -11,16 +11,22 @@ import type { Sql } from '../sql.ts';
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,
   revoked_at, last_used_at, last_used_address, last_four, successor_id, created_by`;
 
+/** All keys end after -1, and revoked ones at 0. */
+const ENDS_LATER = `CASE WHEN revoked_at IS NULL
+  THEN coalesce(expires_at, ${Number.MAX_SAFE_INTEGER}) ELSE 0 END > :liveAt`;
+
 export function keyQueries(sql: Sql) {
   const find = sql.prepare(`
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId`);
   const findByHash = sql.prepare(`
     SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND hash = :hash`);
   const list = sql.prepare(`
-    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id > :after
+    SELECT ${KEY_COLUMNS} FROM api_key
+    WHERE seller_id = :sellerId AND id > :after AND ${ENDS_LATER}
     ORDER BY id LIMIT :limit`);
   const listNewest = sql.prepare(`
-    SELECT ${KEY_COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id < :before
+    SELECT ${KEY_COLUMNS} FROM api_key
+    WHERE seller_id = :sellerId AND id < :before AND ${ENDS_LATER}
     ORDER BY id DESC LIMIT :limit`);
   return {
     async findKey({ sellerId, keyId }) {
@@ -31,10 +37,10 @@ export function keyQueries(sql: Sql) {
       const row = await findByHash.get({ sellerId, hash });
       return row && mapKey(row);
     },
-    async listKeys(sellerId, { after, limit }, isNewestFirst = false) {
-      const rows = isNewestFirst
-        ? await listNewest.all({ sellerId, before: after ?? Number.MAX_SAFE_INTEGER, limit })
-        : await list.all({ sellerId, after: after ?? 0, limit });
+    async listKeys(sellerId, { after, limit, liveAt = -1 }, isNewestFirst = false) {
+      const before = after ?? Number.MAX_SAFE_INTEGER;
+      const rows = isNewestFirst ? await listNewest.all({ sellerId, before, limit, liveAt })
+        : await list.all({ sellerId, after: after ?? 0, limit, liveAt });
       return rows.map(mapKey);
     },
   } satisfies Partial<QueriesOf<AccessStore>>;

@@ -43,7 +43,10 @@ describe('a pasted key', () => {
     const { server, shop, key } = await start(t);
     const ends = [`/portal/keys/${idOf(key)}?done=found`, `/portal/leaked/${idOf(key)}`];
     for (const [index, page] of PAGES.entries()) {
-      for (const text of [shop.key, ` ${shop.key}\n`, `API_KEY="${shop.key}" # till`]) {
+      for (const text of [
+        shop.key, ` ${shop.key}\n`, `API_KEY="${shop.key}" # till`, `spk_live=${shop.key}`,
+        `spk_${shop.key}`, `${generateApiKey().slice(0, -1)} ${shop.key}`,
+      ]) {
         const found = await paste(shop, page, text);
         assert.deepEqual([found.status, found.headers.location], [303, ends[index]]);
       }
@@ -65,6 +68,7 @@ describe('a pasted key', () => {
       ['<script>alert(1)</script>', /not an API key/], [made, /none of your shop's keys/],
       [other.key, /none of your shop's keys/], [shop.key.slice(0, -1), /39 characters instead of/],
       [`${shop.key}0`, /41 characters instead of 40/], [typo, /checksum is wrong/],
+      [`spk_live=${typo}`, /checksum is wrong/],
       ['x'.repeat(60_000), /not an API key/],
     ] as const) {
       for (const page of PAGES) {
@@ -88,6 +92,24 @@ describe('a pasted key', () => {
 });
 
 describe('a leaked key', () => {
+  test('can be chosen among the keys that work, also behind many that ended', async (t) => {
+    const { server, shop: { user, sellerId } } = await start(t);
+    const listed = async (): Promise<string> => {
+      const page = await user.get('/portal/leaked');
+      assertPage(page);
+      assert.match(page.text, /<a href="\/portal\/keys">All API keys<\/a>/);
+      return readText(page.text);
+    };
+    for (let n = 0; n < 30; n += 1) {
+      const { id } = await server.store.createKey(sellerId, makeHash(), makeNewKey());
+      await server.store.revokeKey({ sellerId, keyId: id });
+    }
+    assert.match(await listed(), /The newest keys that work .*My first key/);
+    const [key] = await server.store.listKeys(sellerId, { after: undefined, limit: 1 });
+    await server.store.revokeKey({ sellerId, keyId: key?.id ?? assert.fail() });
+    assert.doesNotMatch(await listed(), /My first key/);
+  });
+
   test('is revoked and replaced at once', async (t) => {
     const { server, shop, key, ask } = await start(t);
     const { user } = shop;
