@@ -1,7 +1,7 @@
 /** What each role may do: every page and every form, also forged ones. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { includesRole, ROLES } from '../../../src/domain/access/account.ts';
+import { includesRole, type Role, ROLES } from '../../../src/domain/access/account.ts';
 import { formatKeyId, formatProductId, formatWebhookId } from '../../../src/domain/id.ts';
 import { ownerOf } from '../../support/owner.ts';
 import type { PageRoute } from '../../../src/features/portal/route.ts';
@@ -93,21 +93,7 @@ for (const role of ROLES) {
     const { server, shop, pathOf } = await prepare(t);
     const { user } = await addColleague(server, shop, role);
     const allowed = OWN.filter((route) => includesRole(role, route.role));
-    const forbidden = OWN.filter((route) => !includesRole(role, route.role));
-    const offered: string[] = [];
-    for (const route of allowed) {
-      if (route.method !== 'GET' || route.path === '/live') continue;
-      const path = pathOf(route);
-      const answer = await user.get(path);
-      assert.ok(answer.status < 500 && answer.status !== 403, `${answer.status} ${path}`);
-      for (const [, link = ''] of answer.text.matchAll(/href="(\/portal[^"?#]*)/g)) {
-        if (isOf(forbidden, 'GET', link)) offered.push(`${path}: ${link}`);
-      }
-      for (const [, link = ''] of answer.text.matchAll(/method="post" action="([^"?#]*)/g)) {
-        if (isOf(forbidden, 'POST', link)) offered.push(`${path}: POST ${link}`);
-      }
-    }
-    assert.deepEqual(offered, []);
+    assert.deepEqual(await listOffered(user, role, pathOf), []);
     await user.get('/portal/account');
     const csrf = user.valueOf('csrf') ?? '';
     for (const route of allowed) {
@@ -118,6 +104,40 @@ for (const role of ROLES) {
     }
     assert.deepEqual(server.reports, []);
   });
+}
+
+for (const role of ROLES) {
+  test(`offers the role ${role} nothing else in a shop without products`, async (t) => {
+    const server = await startServer(t, { portal: true, clock: makeClock() });
+    const { user } = await addColleague(server, await openShop(server), role);
+    assert.deepEqual(await listOffered(user, role, ({ path }) =>
+      `/portal${path === '/' ? '' : path.replaceAll(/\{\w+\}/g, 'none')}`), []);
+    for (const path of ['/reports', '/imports']) {
+      const { text } = await user.get(`/portal${path}`);
+      assert.equal(/>Import\s+a\s+file</.test(text), role !== 'viewer', path);
+    }
+  });
+}
+
+/** What the pages of a role lead to that the role may not use. */
+async function listOffered(
+  user: PageClient, role: Role, pathOf: (route: OwnRoute) => string,
+): Promise<string[]> {
+  const forbidden = OWN.filter((route) => !includesRole(role, route.role));
+  const offered: string[] = [];
+  for (const route of OWN) {
+    if (forbidden.includes(route) || route.method !== 'GET' || route.path === '/live') continue;
+    const path = pathOf(route);
+    const answer = await user.get(path);
+    assert.ok(answer.status < 500 && answer.status !== 403, `${answer.status} ${path}`);
+    for (const [, link = ''] of answer.text.matchAll(/href="(\/portal[^"?#]*)/g)) {
+      if (isOf(forbidden, 'GET', link)) offered.push(`${path}: ${link}`);
+    }
+    for (const [, link = ''] of answer.text.matchAll(/method="post" action="([^"?#]*)/g)) {
+      if (isOf(forbidden, 'POST', link)) offered.push(`${path}: POST ${link}`);
+    }
+  }
+  return offered;
 }
 
 /** Whether a link leads to one of these routes, and to no other. */

@@ -86,8 +86,8 @@ export async function renderRecords(
       format.timeElement(record.startedAt),
       renderName(record.actor ?? keyNames.get(record.keyId)),
     ]),
-    empty: html`<p>No imports. <a href="${link('/import')}">Import a file</a> to create or update
-      many products at once.</p>`,
+    empty: html`<p>No imports. ${request.may('editor') && html`<a href="${link('/import')}">Import a
+      file</a> to create or update many products at once.`}</p>`,
   });
 }
 

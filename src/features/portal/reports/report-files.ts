@@ -12,6 +12,8 @@ import type { PageRequest, Portal } from '../route.ts';
 import { readPeriod, readStockHistory } from './reports.ts';
 import { readTopMovers } from './top-movers.ts';
 
+const NO_REPORT = 'There is no such report.';
+
 type Cell = string | number | undefined;
 
 interface ReportFile {
@@ -52,7 +54,9 @@ const FILES: Readonly<Record<
       rows: days.map(({ day, unitsIn, unitsOut }) => [formatDay(day), unitsIn, unitsOut]),
     };
   },
-  async requests({ account: { sellerId } }, portal) {
+  async requests({ account: { sellerId }, may }, portal) {
+    // It is about keys, like the card of the overview.
+    if (!may('owner')) throw new AppError('not_found', NO_REPORT);
     const { byHour } = await readDayUsage(portal, sellerId);
     return {
       columns: ['hour', 'succeeded', 'rejected'],
@@ -67,7 +71,7 @@ const FILES: Readonly<Record<
 export async function downloadReport(request: PageRequest, portal: Portal): Promise<Reply> {
   const name = request.parameters['report'] ?? '';
   const read = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-  if (!read) throw new AppError('not_found', 'There is no such report.');
+  if (!read) throw new AppError('not_found', NO_REPORT);
   const { columns, rows } = await read(request, portal);
   const day = formatDay(Math.floor(portal.clock() / DAY_MS));
   return {

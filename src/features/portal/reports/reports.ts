@@ -50,10 +50,11 @@ function renderEmptyPage(request: PageRequest, portal: Portal): Reply {
   const { link } = request;
   return renderPage(request, portal, {
     title: 'Reports',
-    content: html`<div class="empty"><p>No stock yet. Add products to see your stock over time.</p>
-      <p class="row middle centre">
+    content: html`<div class="empty"><p>No stock yet. ${request.may('editor')
+      ? html`Add products to see your stock over time.</p><p class="row middle centre">
         <a class="button primary" href="${link('/import')}">Import a file</a>
-        <a class="button" href="${link('/products/new')}">Create a product</a></p></div>`,
+        <a class="button" href="${link('/products/new')}">Create a product</a>`
+      : 'Your stock over time appears here once there are products.'}</p></div>`,
   });
 }
 

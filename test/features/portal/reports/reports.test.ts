@@ -6,6 +6,7 @@ import { stockHistories } from '../../../../src/features/portal/reports/stock-hi
 import type { Store } from '../../../../src/store/store.ts';
 import { addUp, countTo, DAY_MS } from '../../../store/contract/fixture.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
+import { addColleague } from '../colleague.ts';
 import { PageClient, readText } from '../page-client.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 
@@ -89,6 +90,15 @@ test('has the values of each chart as CSV', async (t) => {
     assert.equal((await user.get(`/portal/reports/${name}`)).status, 404);
   }
   assert.equal((await new PageClient(server.port).get('/portal/reports/stock')).status, 303);
+});
+
+test('has the requests for owners only, as the overview does', async (t) => {
+  const { server, ...shop } = await start(t);
+  for (const role of ['editor', 'viewer'] as const) {
+    const { user } = await addColleague(server, shop, role);
+    assert.equal((await user.get('/portal/reports/stock')).status, 200);
+    assert.equal((await user.get('/portal/reports/requests')).status, 404);
+  }
 });
 
 test('shows nothing of another shop, and what to do without products', async (t) => {
