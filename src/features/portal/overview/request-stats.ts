@@ -47,12 +47,18 @@ function add(sum: Usage | undefined, { requests, refusals }: Usage): Usage {
   return { requests: requests + (sum?.requests ?? 0), refusals: refusals + (sum?.refusals ?? 0) };
 }
 
+/** For owners. */
 export async function renderRequestStats(request: PageRequest, portal: Portal): Promise<Html> {
   const { account: { sellerId }, format, link } = request;
   const usage = await readDayUsage(portal, sellerId);
   const { byKey } = usage;
   const busiest = [...byKey].sort(([, one], [, other]) => other.requests - one.requests)
     .slice(0, KEYS_SHOWN);
+  if (busiest.length === 0) {
+    return card('requests', USAGE_TITLE, html`<p>No requests in this period.
+      <a href="${link('/keys')}">View your API keys</a>.</p>
+      <p><a href="${link('/leaked')}">Was a key leaked?</a></p>`);
+  }
   const names = await readKeyNames(portal.store, sellerId, busiest.map(([keyId]) => keyId));
   return card('requests', USAGE_TITLE, html`
     ${renderUsagePlot(format, usage, link('/reports/requests'))}
@@ -63,9 +69,8 @@ export async function renderRequestStats(request: PageRequest, portal: Portal): 
       html`<a href="${link(`/keys/${formatKeyId({ sellerId, keyId })}`)}">${names.get(keyId)}</a>`,
       format.number(requests), format.number(refusals),
     ]),
-    empty: html`<p>No requests yet. <a href="${link('/keys')}">View your API keys</a>.</p>`,
   })}
-    ${request.may('owner') && html`<p><a href="${link('/leaked')}">Was a key leaked?</a></p>`}`);
+    <p><a href="${link('/leaked')}">Was a key leaked?</a></p>`);
 }
 
 /** Requests by hour. */

@@ -64,6 +64,8 @@ test('says what to do about an empty catalogue', async (t) => {
   const page = await shop.user.get('/portal');
   assertPage(page);
   assert.match(readText(page.text), /Get started Add your products .* Import a file/);
+  assert.match(readText(page.text),
+    /API requests, last 24 hours No requests in this period\. View your API keys ?\. Was a key/);
 });
 
 test('shows nothing of another shop, and nothing to anonymous users', async (t) => {
