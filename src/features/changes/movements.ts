@@ -5,7 +5,7 @@ import { JSON_TYPE } from '../../api/media-types.ts';
 import { parseParameters } from '../../api/parameters.ts';
 import { type ApiRequest, type Services, STOCK } from '../../api/route.ts';
 import { type Change, formatMovement } from '../../domain/catalogue/change.ts';
-import { formatKeyId, formatProductId, type SellerId } from '../../domain/id.ts';
+import { formatImportId, formatKeyId, formatProductId, type SellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { HistoryStore, MovementQuery } from '../../store/history-store.ts';
@@ -18,7 +18,7 @@ const HEADERS = { 'cache-control': 'no-store' };
 
 const COLUMNS = [
   'position', 'type', 'product_id', 'sku', 'at', 'key_id', 'before', 'after', 'delta', 'reason',
-  'source', 'sequence',
+  'source', 'sequence', 'actor', 'import',
 ];
 
 interface LedgerQuery extends MovementQuery {
@@ -97,10 +97,12 @@ async function* readMovements(
   }
 }
 
-function formatRow({ sellerId, position, type, productId, sku, at, keyId, movement }: Change) {
+function formatRow(change: Change) {
+  const { sellerId, position, type, productId, sku, at, keyId, actor, importId, movement } = change;
   const { before, after, reason, source, sequence } = movement;
   return formatCsvRow([
     position, type, formatProductId(sellerId, productId), sku, formatTime(at),
     formatKeyId({ sellerId, keyId }), before, after, after - before, reason, source, sequence,
+    actor, importId && formatImportId(sellerId, importId),
   ]);
 }

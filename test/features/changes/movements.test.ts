@@ -1,6 +1,8 @@
 /** GET /api/v1/stock/movements: the ledger by its filters, in pages, and as NDJSON and CSV. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
+import type { KeyId } from '../../../src/domain/id.ts';
 import type { TestSeller } from '../../support/server.ts';
 import { withoutImport } from '../../support/import-id.ts';
 import { makeClock } from '../../support/clock.ts';
@@ -247,14 +249,26 @@ test('exports the ledger as CSV in which no cell is a formula', async (t) => {
   assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8');
   const rows = answer.text.split('\r\n');
   assert.equal(rows[0], 'position,type,product_id,sku,at,key_id,before,after,delta,reason,source,'
-    + 'sequence');
-  const moved = `^2,stock,${ids['A']},A,[^,]+Z,key_\\w+,7,5,-2,,'=source,$`;
+    + 'sequence,actor,import');
+  const moved = `^2,stock,${ids['A']},A,[^,]+Z,key_\\w+,7,5,-2,,'=source,,,imp_\\w+$`;
   assert.match(rows[2] ?? '', new RegExp(moved));
-  const texts = rows.slice(3).map((row) => row.split(',').slice(9).join(','));
+  const texts = rows.slice(3).map((row) => row.split(',').slice(9, -2).join(','));
   assert.deepEqual(texts.slice(0, -1), [
     '"\'=HYPERLINK(""http://x"")",\'=source,', "'+1,'=source,", "'-1,'=source,",
     "'@SUM(A1),'=source,", '"a,""b""",\'=source,', "plain,'=source,",
   ]);
+  const ndjson = await seller.send({ path: `${MOVEMENTS}?format=ndjson` });
+  const imports = ndjson.text.trimEnd().split('\n').map((line) => /"import":"(\w+)"/.exec(line));
+  assert.deepEqual(rows.slice(1, -1).map((row) => row.split(',').at(-1)),
+    imports.map((found) => found?.[1] ?? ''));
+});
+
+test('names in CSV who moved the stock, which is no formula either', async (t) => {
+  const { server, seller } = await openShop(t, { A: 7 });
+  const by = { sellerId: seller.sellerId, keyId: 1 as KeyId, actorName: '=Ann' };
+  await server.store.patchProduct(by, { sku: 'A' as Sku }, { stock: 3 }, {});
+  const { text } = await seller.send({ path: `${MOVEMENTS}?format=csv` });
+  assert.match(text, /,7,3,-4,,,,'=Ann,\r\n$/);
 });
 
 test('says from where the history is kept', async (t) => {
