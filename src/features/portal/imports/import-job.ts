@@ -10,6 +10,7 @@ import { IMPORT_END_ATTEMPTS, IMPORT_PROGRESS_INTERVAL_MS } from '../limits.ts';
 import type { Portal } from '../route.ts';
 import { isRunning, type JobDescription } from './job-description.ts';
 import type { ImportState, ImportTask, JobState } from './job-state.ts';
+import type { Importer } from './products/product-import.ts';
 
 /** Services that all jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
@@ -50,6 +51,11 @@ export class ImportJob {
     return this.key.id;
   }
 
+  /** As `JobState.importer`. */
+  get importer(): Importer {
+    return this.#job.importer;
+  }
+
   get version(): number {
     return this.#job.version;
   }
@@ -87,19 +93,19 @@ export class ImportJob {
   }
 
   /**
-   * Starts the import. Returns false and does nothing if the dry run has no result, the settings
-   * have changed since `revision`, or another request was first.
+   * Starts the import, in the name of `importer`. Returns false and does nothing if the dry run has
+   * no result, the settings have changed since `revision`, or another request was first.
    * @throws AppError `unavailable` if too many imports are running
    */
-  async commit(revision: number | undefined): Promise<boolean> {
+  async commit(revision: number | undefined, importer: Importer): Promise<boolean> {
     const { phase, task: { canStart }, revision: current } = this.state;
     if (phase !== 'ready' || !canStart || revision !== current) return false;
-    const task = this.state.task.begin();
+    const task = this.state.task.begin(importer);
     const release = this.#context.imports.acquire(this.key.sellerId);
     let hasStarted = false;
     try {
       hasStarted = await this.#start({ phase: 'importing', task }, (signal) =>
-        this.#write(task, signal).finally(release));
+        this.#write(task, signal).finally(release), importer);
       return hasStarted;
     } finally {
       if (!hasStarted) release();
@@ -116,7 +122,7 @@ export class ImportJob {
   async recover(): Promise<void> {
     const { phase, task } = this.state;
     if (phase === 'checking') {
-      await this.dryRun(task.begin());
+      await this.dryRun(task.begin(this.importer));
       return;
     }
     const { importId } = task.progress;
@@ -141,9 +147,10 @@ export class ImportJob {
 
   async #start(
     change: Partial<ImportState>, work: (signal: AbortSignal) => Promise<End | undefined>,
+    importer = this.importer,
   ): Promise<boolean> {
     const { version } = this;
-    if (!await this.#job.replace(version, change)) return false;
+    if (!await this.#job.replace(version, change, importer)) return false;
     this.#abort.abort(VOID);
     const abort = this.#abort = new AbortController();
     const { runs, stopping } = this.#context;

@@ -3,7 +3,9 @@ import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { type Form, type FormState, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
+import {
+  type Form, type FormState, hiddenField, initialState, NO_ERRORS, toActor,
+} from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -16,6 +18,7 @@ import {
 } from './import-tasks.ts';
 import { isRunning, type JobDescription } from './job-description.ts';
 import { renderProgress } from './job-view.ts';
+import type { Importer } from './products/product-import.ts';
 
 /** The portal's import jobs. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
@@ -24,6 +27,12 @@ export function getImportJobs({ pageInstances }: Portal): ImportJobs {
 
 function createImportJobs(portal: Portal): ImportJobs {
   return new ImportJobs(portal);
+}
+
+/** Who uploads, previews or starts. */
+export function toImporter(request: PageRequest): Importer {
+  const { accountId, currency } = request.account;
+  return { ...toActor(request), accountId, currency };
 }
 
 /** GET /portal/import/{id}: 200, 404 */
@@ -60,7 +69,7 @@ export async function commitImport(
   const errors = validateStart(form, job.description.task);
   if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
   try {
-    const hasStarted = await job.commit(findWholeNumber(form.get('revision')));
+    const hasStarted = await job.commit(findWholeNumber(form.get('revision')), toImporter(request));
     if (hasStarted) return await redirectToJob(request, job);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;

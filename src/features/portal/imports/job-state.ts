@@ -23,8 +23,8 @@ interface JobServices {
 
 export class JobState {
   readonly key: ImportJobKey;
-  readonly importer: Importer;
   readonly #services: JobServices;
+  #importer: Importer;
   #version: number;
   #current: ImportState;
   #stored: JobDescription | undefined;
@@ -40,10 +40,15 @@ export class JobState {
     services: JobServices,
   ) {
     this.key = { sellerId: importer.sellerId, id };
-    this.importer = importer;
+    this.#importer = importer;
     this.#version = version;
     this.#current = state;
     this.#services = services;
+  }
+
+  /** Who uploaded or previewed it, until it starts; then who started it. */
+  get importer(): Importer {
+    return this.#importer;
   }
 
   get version(): number {
@@ -65,16 +70,19 @@ export class JobState {
   }
 
   /** Returns false and does nothing if that version was replaced or deleted. */
-  async replace(version: number, change: Partial<ImportState>): Promise<boolean> {
+  async replace(
+    version: number, change: Partial<ImportState>, importer = this.#importer,
+  ): Promise<boolean> {
     const { jobs, clock } = this.#services;
     const state = { ...this.#current, ...change, updatedAt: clock() };
     const hasFile = isRunning(state) || state.phase === 'ready';
     const isReplaced = await jobs.replaceJob({
-      ...this.key, version, content: this.#toContent(state),
+      ...this.key, version, content: this.#toContent(state, importer),
       isRunning: isRunning(state), sizeBytes: hasFile ? state.task.diskBytes : 0,
     });
     if (isReplaced) {
       [this.#version, this.#current, this.#stored] = [version + 1, state, undefined];
+      this.#importer = importer;
     }
     return isReplaced;
   }
@@ -85,8 +93,8 @@ export class JobState {
     return this.#services.jobs.noteProgress({ ...this.key, version, content });
   }
 
-  #toContent({ task, ...state }: ImportState): JobContent {
+  #toContent({ task, ...state }: ImportState, importer = this.#importer): JobContent {
     const description = { id: this.key.id, ...state, task: task.description };
-    return { importer: this.importer, description };
+    return { importer, description };
   }
 }

@@ -4,9 +4,7 @@ import { type FormPart, openForm, readField } from '../../../http/request/multip
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary, type Field, renderFields } from '../forms/fields.ts';
-import {
-  type FieldErrors, hiddenField, initialState, NO_ERRORS, toActor,
-} from '../forms/form.ts';
+import { type FieldErrors, hiddenField, initialState, NO_ERRORS } from '../forms/form.ts';
 import { card, flashNotice, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -18,7 +16,7 @@ import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
-import { getImportJobs, redirectToJob } from './import-page.ts';
+import { getImportJobs, redirectToJob, toImporter } from './import-page.ts';
 import { viewTask } from './import-tasks.ts';
 import { formatSize } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
@@ -53,15 +51,13 @@ export async function uploadFile(
 async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
-  const { incoming, account: { currency } } = request;
   let token = '';
-  for await (const part of openForm(incoming)) {
+  for await (const part of openForm(request.incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const importer = { ...toActor(request), currency };
     const content = guardUpload(part.content, () => assertSignedIn(request));
-    return await getImportJobs(portal).receive(importer, readName(part), content);
+    return await getImportJobs(portal).receive(toImporter(request), readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
 }

@@ -51,7 +51,7 @@ test('writes batches of one record, and keeps what was written when it is cancel
   const { store, importer } = bench;
   const job = await start(bench, EVERYTHING);
   assert.equal(taskOf(job).total, COUNT);
-  assert.ok(await job.commit(job.state.revision));
+  assert.ok(await job.commit(job.state.revision, job.importer));
   await reached.promise;
   assert.equal(taskOf(job).progress.products, 2 * BULK_BATCH_PRODUCTS);
   const cancelled = job.cancel();
@@ -100,7 +100,7 @@ test('has the counts of its record after its node has stopped', async (t) => {
   const job = await start(bench, { selection, change: { mode: 'category', category: 'Bath' } });
   assert.ok(await commit(job));
   const [record] = await store.listImports(importer.sellerId, ALL);
-  const task = taskOf(job).begin();
+  const task = taskOf(job).begin(bench.importer);
   task.recover(record?.counts);
   assert.deepEqual([task.progress.products, task.progress.counts.updated], [COUNT, COUNT]);
 });

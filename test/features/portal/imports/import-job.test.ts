@@ -100,7 +100,7 @@ describe('the dry run of a file', () => {
     assert.equal(taskOf(job).preview?.isComplete, false);
     assert.equal(taskOf(job).progress.rows, PREVIEW_ROWS_LIMIT);
     assert.ok(taskOf(job).progress.readBytes < taskOf(job).upload.file.sizeBytes);
-    assert.ok(await job.commit(job.state.revision), 'cannot be imported');
+    assert.ok(await job.commit(job.state.revision, job.importer), 'cannot be imported');
     await job.cancel();
   });
 
@@ -174,7 +174,7 @@ describe('an import', () => {
     const job = await upload(bench, HEADER + makeRows(1));
     const seen = job.state.revision;
     await retry(job, { mode: 'create' });
-    assert.equal(await job.commit(seen), false);
+    assert.equal(await job.commit(seen, job.importer), false);
     assert.equal(await commit(job), true);
     assert.equal(await commit(job), false);
     await retry(job, { mode: 'upsert' });
@@ -255,7 +255,7 @@ test('rejects imports beyond the limit, until another one ends', async (t) => {
   const job = await upload(bench, HEADER + makeRows(1));
   const releases = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() =>
     bench.limiter.acquire(bench.importer.sellerId));
-  await assert.rejects(job.commit(job.state.revision), { code: 'unavailable' });
+  await assert.rejects(job.commit(job.state.revision, job.importer), { code: 'unavailable' });
   assert.equal(job.state.phase, 'ready');
   const other = await upload(bench, HEADER + makeRows(1));
   assert.match(other.state.problem ?? '', /You already have 4 imports running/);
@@ -280,6 +280,6 @@ async function startHeld(t: TestContext, rows: number) {
     return store;
   });
   const job: ImportJob = await upload(bench, HEADER + makeRows(rows));
-  assert.ok(await job.commit(job.state.revision));
+  assert.ok(await job.commit(job.state.revision, job.importer));
   return { bench, job, written };
 }

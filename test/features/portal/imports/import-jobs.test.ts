@@ -168,7 +168,7 @@ describe('jobs are deleted', () => {
   test('when the server shuts down, which accepts no more of them', async (t) => {
     const bench = await openBench(t);
     const job = await upload(bench, HEADER + makeRows(50_000));
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     await bench.jobs.close();
     const { phase, problem } = job.state;
     assert.deepEqual([phase, problem], ['failed', 'The server stopped.']);

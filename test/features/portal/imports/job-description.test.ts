@@ -57,7 +57,7 @@ test('is plain data before, during and after the import of a product file', asyn
   assert.equal(task.progress.duplicates.count, 30);
   assert.equal(task.progress.commonCause?.rows, 90);
   assert.equal(task.file.rejected, undefined);
-  assert.ok(await job.commit(job.state.revision));
+  assert.ok(await job.commit(job.state.revision, job.importer));
   assert.equal(assertPlain(job).phase, 'importing');
   await job.waitUntilIdle(60_000);
   const { phase: last, task: done } = assertPlain(job);

@@ -40,9 +40,14 @@ describe('import jobs on nodes that share a database', options, () => {
     const changed = await a.find(id);
     assert.equal(taskOf(changed).settings.mode, 'create');
     assert.equal(changed.state.revision, description.revision + 1);
-    assert.ok(await commit(await b.find(id)));
+    const started = await b.find(id);
+    const starter = { ...b.importer, actorName: 'Ben' };
+    assert.ok(await started.commit(started.state.revision, starter));
+    await started.waitUntilIdle(60_000);
     const done = await a.find(id);
-    assert.equal(done.state.phase, 'done');
+    assert.deepEqual([done.state.phase, done.importer], ['done', starter]);
+    const [record] = await a.store.listImports(starter.sellerId, { before: undefined, limit: 1 });
+    assert.equal(record?.actor, 'Ben');
     assert.deepEqual([taskOf(done).progress.counts.created, taskOf(done).progress.counts.failed],
       [3, 1]);
     assert.match(await readRejected(done), /^name,.*\r\nBad,Kitchen,BAD-1,cheap,1,"price: Write/);
@@ -142,7 +147,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t, database);
     const { id, state: { revision } } = await upload(a, FILE);
     const both = await Promise.all([a.find(id), b.find(id)]);
-    const hasStarted = await Promise.all(both.map((job) => job.commit(revision)));
+    const hasStarted = await Promise.all(both.map((job) => job.commit(revision, job.importer)));
     assert.deepEqual(hasStarted.toSorted(), [false, true]);
     await a.findWhen(id, (job) => job.state.phase === 'done');
     const { sellerId } = a.importer;
@@ -163,7 +168,7 @@ describe('import jobs on nodes that share a database', options, () => {
     }));
     const { a, b } = await openNodes(t, database, change);
     const job = await upload(a, HEADER + makeRows(4 * IMPORT_BATCH_ROWS));
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     const shown = await b.findWhen(job.id, (found) => taskOf(found).progress.rows > 0);
     assert.equal(shown.state.phase, 'importing');
     assert.equal(taskOf(shown).progress.counts.created, IMPORT_BATCH_ROWS);
@@ -185,7 +190,7 @@ describe('import jobs on nodes that share a database', options, () => {
     }));
     const { a, b } = await openNodes(t, database, change);
     const job = await upload(a, HEADER + makeRows(2 * IMPORT_BATCH_ROWS));
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     while (taskOf(job).progress.rows === 0) await wait(20);
     for (const { find } of [a, b]) {
       const { task } = (await find(job.id)).description;
@@ -202,7 +207,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b, query } = await openNodes(t, database, suspension.change);
     const job = await upload(a, HEADER + makeRows(3 * IMPORT_BATCH_ROWS));
     suspension.isSuspended = true;
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     await b.jobs.discard(b.importer.sellerId, job.id);
     await assert.rejects(a.find(job.id), GONE);
     suspension.resume();
@@ -235,7 +240,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b, age, query } = await openNodes(t, database, suspension.change);
     const job = await upload(a, HEADER + makeRows(4 * IMPORT_BATCH_ROWS));
     suspension.batches = 2;
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     await suspension.stopped;
     await age(IMPORT_SILENCE_LIMIT_MS + 1);
     const failed = await b.find(job.id);
@@ -278,7 +283,7 @@ describe('import jobs on nodes that share a database', options, () => {
     })));
     const { id } = await upload(a, HEADER + makeRows(20 * IMPORT_BATCH_ROWS));
     const job = await a.find(id);
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     await a.jobs.close();
     assert.equal(a.reports.length, 1);
     assert.equal((await b.find(id)).state.phase, 'importing');
@@ -290,7 +295,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t, database);
     const waiting = await upload(a, FILE);
     const running = await upload(a, HEADER + makeRows(20 * IMPORT_BATCH_ROWS));
-    assert.ok(await running.commit(running.state.revision));
+    assert.ok(await running.commit(running.state.revision, running.importer));
     await a.jobs.close();
     const { state: { phase, problem } } = await b.find(running.id);
     assert.deepEqual([phase, problem], ['failed', 'The server stopped.']);
@@ -302,7 +307,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t, database);
     const job = await upload(a, FILE);
     await a.jobs.close();
-    assert.ok(await job.commit(job.state.revision));
+    assert.ok(await job.commit(job.state.revision, job.importer));
     await job.waitUntilIdle(60_000);
     const { state: { phase, problem } } = await b.find(job.id);
     assert.deepEqual([phase, problem], ['failed', 'The server stopped.']);

@@ -1,5 +1,6 @@
 /** Import jobs of the portal on a real store, and files to upload. */
-import { join } from 'node:path';
+import assert from 'node:assert/strict';
+import { join as joinPath } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
   CONCURRENT_IMPORTS_LIMIT, CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
@@ -13,7 +14,7 @@ import type {
   Importer, ProductImport, ProductSettings,
 } from '../../../../src/features/portal/imports/products/product-import.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { makeActor } from '../../../store/contract/fixture.ts';
+import { join } from '../../../store/contract/portal-fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
 import { type Clock, makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -37,8 +38,8 @@ export async function openBench(
   t: TestContext, change = (store: Store): Store => store, keptLimitBytes?: number,
 ): Promise<Bench> {
   const home = makeFolder(t);
-  const store = change(await openStore(t, { folder: join(home, 'data') }));
-  const bench = await makeBench(store, join(home, 'uploads'), keptLimitBytes);
+  const store = change(await openStore(t, { folder: joinPath(home, 'data') }));
+  const bench = await makeBench(store, joinPath(home, 'uploads'), keptLimitBytes);
   t.after(() => bench.jobs.close());
   return bench;
 }
@@ -57,8 +58,9 @@ export async function makeBench(
     store, imports: limiter, uploadFolder: folder, clock, report,
   }, keptLimitBytes);
   const makeImporter = async (): Promise<Importer> => {
-    const { sellerId } = await makeActor(store);
-    return { sellerId, keyId: PORTAL_KEY_ID, currency: { code: 'EUR', decimals: 2 } };
+    const { sellerId } = await join(store);
+    const { accountId, currency, name } = (await store.listAccounts(sellerId))[0] ?? assert.fail();
+    return { sellerId, accountId, keyId: PORTAL_KEY_ID, actorName: name, currency };
   };
   const importer = await makeImporter();
   return { jobs, store, limiter, clock, folder, reports, importer, makeImporter };
@@ -92,7 +94,7 @@ export async function retry(
 
 /** Imports a file to its end. */
 export async function commit(job: ImportJob): Promise<boolean> {
-  const hasStarted = await job.commit(job.state.revision);
+  const hasStarted = await job.commit(job.state.revision, job.importer);
   await job.waitUntilIdle(PATIENCE_MS);
   return hasStarted;
 }

@@ -1,11 +1,10 @@
 /** Starts the preview of a bulk edit, which continues on the page of its job. */
 import { AppError } from '../../../../domain/error.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
-import { toActor } from '../../forms/form.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
 import type { PageRequest, Portal } from '../../route.ts';
 import type { ImportJob } from '../import-job.ts';
-import { getImportJobs, redirectToJob } from '../import-page.ts';
+import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
 import { type BulkOrder, BulkTask } from './bulk-task.ts';
 
 /** Redirects to the preview. @throws AppError `unavailable` if the server shuts down */
@@ -20,7 +19,7 @@ export async function previewBulk(
   request: PageRequest, portal: Portal, order: BulkOrder,
 ): Promise<ImportJob> {
   const { store } = portal;
-  const actor = { ...toActor(request), currency: request.account.currency };
+  const actor = toImporter(request);
   const { change } = order;
   const isAsked = change.mode === 'category' && change.category === undefined;
   const suggestions = isAsked ? await suggestCategories(request, portal) : [];

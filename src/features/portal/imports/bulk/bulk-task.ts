@@ -10,6 +10,7 @@ import type { Product } from '../../../../domain/catalogue/product-fields.ts';
 import type { ImportId, ProductId } from '../../../../domain/id.ts';
 import type { EditEffect, ProductEdit } from '../../../../store/catalogue-store.ts';
 import { BULK_BATCH_PRODUCTS, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
+import type { Actor } from '../../../../store/write.ts';
 import type { Selection } from '../../products/product-selection.ts';
 import { type BulkContext, readSelected } from './bulk-selection.ts';
 
@@ -98,11 +99,11 @@ export class BulkTask {
     return new BulkTask(this.#context, order, this.suggestions);
   }
 
-  /** For the next run: the same task without progress. */
-  begin(): BulkTask {
+  /** For the next run, by this account: the same task without progress. */
+  begin(actor: Actor): BulkTask {
     const { order, suggestions, preview, total } = this;
     const latest = { progress: startProgress(), preview, total };
-    return new BulkTask(this.#context, order, suggestions, latest);
+    return new BulkTask({ ...this.#context, actor }, order, suggestions, latest);
   }
 
   get description(): BulkDescription {

@@ -12,7 +12,7 @@ import { type FormState, hiddenField, nonceField, takeValue } from '../../forms/
 import { html } from '../../html/html.ts';
 import { redirect } from '../../html/page.ts';
 import type { PageRequest, Portal } from '../../route.ts';
-import { redirectToJob } from '../import-page.ts';
+import { redirectToJob, toImporter } from '../import-page.ts';
 import { previewBulk } from './bulk-page.ts';
 
 const category = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
@@ -77,7 +77,7 @@ async function save(
   const { task, phase, revision } = job.state;
   const isMerge = task.kind !== 'bulk' || task.preview?.others !== 0;
   if (phase !== 'ready' || isMerge) return reply;
-  await job.commit(revision);
+  await job.commit(revision, toImporter(request));
   return redirectToJob(request, job);
 }
 

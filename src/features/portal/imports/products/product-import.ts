@@ -1,4 +1,5 @@
 /** The import of an uploaded product file with certain settings, and its dry run. */
+import type { AccountReference } from '../../../../domain/access/account.ts';
 import type { Currency } from '../../../../domain/catalogue/currency.ts';
 import type { ImportCounts } from '../../../../domain/catalogue/import.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
@@ -16,8 +17,8 @@ import {
   type DryRun, previewRows, readRows, type RowProgress, startProgress,
 } from './product-rows.ts';
 
-/** The importing seller, and the currency of prices. */
-export interface Importer extends Actor {
+/** The account that uploads, previews or starts, and the currency of prices. */
+export interface Importer extends Actor, AccountReference {
   readonly currency: Currency;
 }
 
@@ -89,9 +90,10 @@ export class ProductImport {
     return new ProductImport(this.file, settings);
   }
 
-  /** For the next run: the same task without progress. */
-  begin(): ProductImport {
-    const { file, settings, preview } = this;
+  /** For the next run, by this account: the same task without progress. */
+  begin(importer: Importer): ProductImport {
+    const { settings, preview } = this;
+    const file = { ...this.file, importer };
     return new ProductImport(file, settings, { progress: startProgress(), preview });
   }
 

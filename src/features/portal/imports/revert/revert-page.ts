@@ -1,9 +1,8 @@
 /** Starts the preview of a revert, which continues on the page of its job. */
 import type { Reply } from '../../../../http/response/reply.ts';
-import { toActor } from '../../forms/form.ts';
 import { getRecord } from '../../records/import-record.ts';
 import type { PageRequest, Portal } from '../../route.ts';
-import { getImportJobs, redirectToJob } from '../import-page.ts';
+import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
 import { type RevertSubject, RevertTask, subjectOf } from './revert-task.ts';
 
 /** POST /portal/imports/{import_id}/revert: 303, 404, 503 */
@@ -14,7 +13,7 @@ export async function previewRevert(request: PageRequest, portal: Portal): Promi
 export async function startPreview(
   request: PageRequest, portal: Portal, subject: RevertSubject,
 ): Promise<Reply> {
-  const actor = { ...toActor(request), currency: request.account.currency };
+  const actor = toImporter(request);
   const task = new RevertTask({ actor, subject, store: portal.store });
   return redirectToJob(request, await getImportJobs(portal).start(actor, task));
 }

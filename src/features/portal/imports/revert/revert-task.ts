@@ -115,9 +115,10 @@ export class RevertTask {
     return new RevertTask(this.order, isForced);
   }
 
-  /** For the next run: the same task without progress. */
-  begin(): RevertTask {
-    const { order, isForced, preview, total } = this;
+  /** For the next run, by this account: the same task without progress. */
+  begin(actor: Actor): RevertTask {
+    const { isForced, preview, total } = this;
+    const order = { ...this.order, actor };
     return new RevertTask(order, isForced, { progress: startProgress(), preview, total });
   }
 

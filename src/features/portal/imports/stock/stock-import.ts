@@ -18,7 +18,7 @@ import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.t
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import type { MemberValues } from '../column-fields.ts';
 import { rememberColumns } from '../column-memory.ts';
-import type { FileImport } from '../products/product-import.ts';
+import type { FileImport, Importer } from '../products/product-import.ts';
 import {
   previewStock, readStockRows, startStockProgress, type StockPreview, type StockProgress,
 } from './stock-rows.ts';
@@ -102,9 +102,10 @@ export class StockImport {
     return new StockImport(this.file, settings);
   }
 
-  /** For the next run: the same task without progress. */
-  begin(): StockImport {
-    const { file, settings, preview, total } = this;
+  /** For the next run, by this account: the same task without progress. */
+  begin(importer: Importer): StockImport {
+    const { settings, preview, total } = this;
+    const file = { ...this.file, importer };
     return new StockImport(file, settings, { progress: startStockProgress(), preview, total });
   }
 
