@@ -1,7 +1,8 @@
 /**
  * Registration, linked from the server's first start and from invitations. One mutation creates
  * the shop, its account, a first API key and a session. The response shows the key, once, in a
- * command that is ready to run. People who join an existing shop get no key.
+ * command that is ready to run. People who join an existing shop get no key. A code decides which
+ * of the two it is, so the page can ask for it first.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
 import { generateApiKey, hashApiKey, lastFourOf } from '../../../domain/access/api-key.ts';
@@ -11,9 +12,12 @@ import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { lineValidator } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import type { Invitation } from '../../../store/account-store.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
-import { type Form, type FormState, hiddenField, initialState, takeValue } from '../forms/form.ts';
+import {
+  type Form, type FormState, hiddenField, initialState, NO_ERRORS, takeValue,
+} from '../forms/form.ts';
 import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPublicPage } from '../html/page.ts';
@@ -24,14 +28,23 @@ import { newPasswordField, parsePasswordField } from './password-fields.ts';
 import { formatSessionToken, startSession } from './session.ts';
 
 const KEY_NAME = 'My first key';
+const DEFAULT_CURRENCY = 'EUR';
 const BAD_CODE = 'This code is invalid, expired or already used.';
+const NEW_SHOP_CODE = 'This code opens a new shop. Enter its name and its currency.';
 const TAKEN_EMAIL = 'This e-mail already has an account. Sign in, or use a different e-mail.';
+
+/** What the page asks for: a new shop, an account of an existing one, or first the code. */
+const PAGES = {
+  '': { title: 'Create your shop', submit: 'Create shop' },
+  existing: { title: 'Join your shop', submit: 'Join' },
+  code: { title: 'Use your invitation code', submit: 'Continue' },
+} as const;
 
 /** GET /portal/join: 200, 303 */
 export async function showJoin(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
   if (request.user) return redirect(request.link('/'));
-  const shop = request.query.get('shop') === 'existing' ? 'existing' : '';
-  return renderJoin(request, portal, initialState({ currency: 'EUR', shop }));
+  const shop = request.query.get('shop');
+  return renderJoin(request, portal, initialState({ currency: DEFAULT_CURRENCY, shop }));
 }
 
 /** POST /portal/join: 200, 303, 422, 429, 503 */
@@ -39,12 +52,19 @@ export async function join(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const { store, passwords, limits } = portal;
+  const page = readPage(form);
   const codeHash = hashCode(form.get('code'));
-  const needsCode = !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
+  const needsCode = page !== '' || !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
   const invitation = codeHash === undefined ? undefined : await store.findInvitation(codeHash);
+  if (page === 'code') return renderForCode(request, portal, form, invitation);
+  if (page === 'existing' && invitation && invitation.sellerId === undefined) {
+    return renderNewShop(request, portal, form, NEW_SHOP_CODE);
+  }
   const errors = new Map<string, string>();
+  const existing = invitation?.sellerId === undefined ? undefined
+    : await store.findSeller(invitation.sellerId);
   const { seller, email, password } =
-    readFields(form, errors, invitation?.sellerId !== undefined);
+    readFields(form, errors, page === 'existing' ? existing?.name ?? '' : existing?.name);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
 
@@ -83,11 +103,34 @@ export async function join(
   });
 }
 
-/** Adds an error for each invalid value. An existing seller keeps name and currency. */
-function readFields(form: Form, errors: Map<string, string>, isExisting: boolean) {
-  const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };
+/** The page for this code: of a new shop, or of an existing one. */
+function renderForCode(
+  request: AnonymousPageRequest, portal: Portal, form: Form, invitation: Invitation | undefined,
+): Reply {
+  if (!invitation) {
+    return renderJoin(request, portal, { form, errors: new Map([['code', BAD_CODE]]) });
+  }
+  if (invitation.sellerId === undefined) return renderNewShop(request, portal, form);
+  form.set('shop', 'existing');
+  return renderJoin(request, portal, { form, errors: NO_ERRORS });
+}
+
+function renderNewShop(
+  request: AnonymousPageRequest, portal: Portal, form: Form, detail?: string,
+): Reply {
+  form.set('shop', '');
+  form.set('currency', DEFAULT_CURRENCY);
+  return renderJoin(request, portal, { form, errors: NO_ERRORS, detail });
+}
+
+/**
+ * Adds an error for each invalid value. An existing seller keeps name and currency.
+ * @param existing The name of the existing seller; empty if the code does not say which.
+ */
+function readFields(form: Form, errors: Map<string, string>, existing: string | undefined) {
+  const currency = findCurrency(form.get('currency')) ?? { code: DEFAULT_CURRENCY, decimals: 2 };
   const parsedName = lineValidator(NAME_LIMIT_CODE_POINTS).parse(form.getTrimmed('name'));
-  const name = isExisting ? '' : takeValue(errors, 'name', parsedName, '');
+  const name = existing ?? takeValue(errors, 'name', parsedName, '');
   const email = takeValue(errors, 'email', parseEmail(form.get('email')), '');
   const parsedPassword = parsePasswordField(form, 'password', name, email);
   const password = takeValue(errors, 'password', parsedPassword, '');
@@ -101,19 +144,28 @@ function readTimeZone(form: Form): string {
 }
 
 function renderJoin(request: AnonymousPageRequest, portal: Portal, state: FormState): Reply {
-  const shop = state.form.get('shop');
-  const isExisting = shop === 'existing';
+  const page = readPage(state.form);
   return renderFormPage(request, portal, {
-    title: isExisting ? 'Join your shop' : 'Create your shop', action: '/join',
-    submit: isExisting ? 'Join' : 'Create shop',
-    fields: declareFields(portal, isExisting),
-    hidden: html`${hiddenField('time_zone', '')}${hiddenField('shop', shop)}`,
+    ...PAGES[page], action: '/join', fields: declareFields(portal, page),
+    hidden: html`${hiddenField('time_zone', '')}${hiddenField('shop', page)}`,
     after: html`<p>Already have an account? <a href="${request.link('/sign-in')}">Sign in</a>.</p>`,
     scripts: ['join.js'],
   }, state);
 }
 
-function declareFields({ isRegistrationOpen }: Portal, isExisting: boolean): readonly Field[] {
+function readPage(form: Form): keyof typeof PAGES {
+  const shop = form.get('shop');
+  return shop === 'existing' || shop === 'code' ? shop : '';
+}
+
+function declareFields({ isRegistrationOpen }: Portal, page: keyof typeof PAGES): readonly Field[] {
+  const isOptional = isRegistrationOpen && page === '';
+  const code: Field = {
+    name: 'code', label: isOptional ? 'Invitation code (optional)' : 'Invitation code',
+    isRequired: !isOptional, autocomplete: 'one-time-code',
+    hint: 'XXXX-XXXX-XXXX-XXXX, from the server\'s terminal or from your invitation.',
+  };
+  if (page === 'code') return [code];
   const shop: readonly Field[] = [
     {
       name: 'name', label: 'Shop name', isRequired: true, autocomplete: 'organization',
@@ -125,12 +177,8 @@ function declareFields({ isRegistrationOpen }: Portal, isExisting: boolean): rea
     },
   ];
   return [
-    {
-      name: 'code', label: isRegistrationOpen ? 'Invitation code (optional)' : 'Invitation code',
-      isRequired: !isRegistrationOpen, autocomplete: 'one-time-code',
-      hint: 'XXXX-XXXX-XXXX-XXXX, from the server\'s terminal or from your invitation.',
-    },
-    ...isExisting ? [] : shop,
+    code,
+    ...page === 'existing' ? [] : shop,
     {
       name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', isRequired: true,
       hint: 'For signing in. The server never sends mail.',

@@ -46,14 +46,15 @@ export function renderSignIn(
   state: FormState = initialState(),
 ): Reply {
   const register = request.link('/join');
+  const useCode = request.link('/join?shop=code');
   return renderFormPage(request, portal, {
     title: 'Sign in', action: '/sign-in', submit: 'Sign in', fields: PASSWORD_FIELDS,
     before: isLate && notice(html`<p>Your sign-in has expired. Please sign in again.</p>`),
     hidden: html`${hiddenField('to', to)}${draftField(draft)}`,
     scripts: ['passkey.js'],
     after: html`${renderPasskeyForm(request, { to, draft })}<p>${portal.isRegistrationOpen
-      ? html`New here? <a href="${register}">Create a shop</a>.`
-      : html`<a href="${register}">Have an invitation code?</a>`}</p>`,
+      && html`New here? <a href="${register}">Create a shop</a>. `}
+      <a href="${useCode}">Have an invitation code?</a></p>`,
   }, state);
 }
 

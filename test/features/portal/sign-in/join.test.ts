@@ -101,6 +101,61 @@ test('gives an existing seller an account, without asking for name and currency'
   assert.equal((await server.store.findAccount(ownerOf(sellerId)))?.email, email);
 });
 
+test('asks an invited person for a code, and a mistyped one names no other field', async (t) => {
+  for (const openRegistration of [false, true]) {
+    const { server, invite, user } = await prepare(t, { openRegistration });
+    const { sellerId } = await server.makeSeller(); // its name is A shop
+    const { email, password } = FIELDS;
+    await user.get('/portal/join?shop=existing');
+    for (const wrong of ['', generateCode()]) {
+      const answer = await user.submit({ code: wrong, email, password });
+      assert.equal(answer.status, 422);
+      assert.match(readText(answer.text), /Join your shop .*This code is invalid/);
+      assert.doesNotMatch(answer.text, /#field-name|Must not be blank/);
+    }
+    const code = await invite({ sellerId, role: 'viewer' });
+    const guessable = await user.submit({ code, email, password: 'A shop a SHOP' });
+    assert.equal(guessable.status, 422);
+    assert.match(readText(guessable.text), /Password: /);
+    assert.equal((await server.store.listAccounts(sellerId)).length, 0);
+  }
+});
+
+test('asks for the code first, and then for what it needs', async (t) => {
+  const { server, invite, user } = await prepare(t);
+  const { sellerId } = await server.makeSeller();
+  const signIn = await user.get('/portal/sign-in');
+  assert.match(signIn.text, /href="\/portal\/join\?shop=code">Have an invitation code\?/);
+  const start = () => user.get('/portal/join?shop=code');
+  await start();
+  assert.equal(user.valueOf('email'), undefined);
+  assert.match(readText((await user.submit({ code: 'x' })).text), /This code is invalid/);
+
+  await start();
+  const code = await invite({ sellerId });
+  const join = await user.submit({ code });
+  assert.deepEqual([join.status, user.valueOf('code'), user.valueOf('name')],
+    [200, code, undefined]);
+  assert.match(join.text, /<h1>Join your shop<\/h1>/);
+
+  await start();
+  const create = await user.submit({ code: await invite() });
+  assert.match(create.text, /<h1>Create your shop<\/h1>/);
+  assert.equal(user.valueOf('currency'), 'EUR');
+  assert.equal((await user.submit(FIELDS)).status, 200);
+});
+
+test('asks for name and currency if the code of the joining page opens a new shop', async (t) => {
+  const { server, invite, user } = await prepare(t);
+  await server.makeSeller();
+  await user.get('/portal/join?shop=existing');
+  const { name, email, password } = FIELDS;
+  const answer = await user.submit({ code: await invite(), email, password });
+  assert.equal(answer.status, 422);
+  assert.match(readText(answer.text), /opens a new shop\. Enter its name and its currency/);
+  assert.equal((await user.submit({ name, password })).status, 200);
+});
+
 test('lets anyone open a shop if registration is open, up to a rate limit', async (t) => {
   const { server, user } = await prepare(t, { openRegistration: true });
   await user.get('/portal/join');
