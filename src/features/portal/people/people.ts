@@ -43,16 +43,23 @@ export async function showPeople(request: PageRequest, portal: Portal): Promise<
 
 function renderPerson(request: PageRequest, person: Account): Row {
   const { account, format, link } = request;
-  const { accountId, name, email, role, hasTotp, seenAt } = person;
+  const { accountId, name, email, role, seenAt } = person;
+  const twoFactor = describeTwoFactor(person);
   const isSelf = accountId === account.accountId;
   return [
     html`<bdi>${name}</bdi>${isSelf && html` <span class="tag">You</span>`}`,
     email, ROLE_LABELS[role],
-    html`<span class="tag${hasTotp && ' good'}">${hasTotp ? 'On' : 'Off'}</span>`,
+    html`<span class="tag${twoFactor !== 'Off' && ' good'}">${twoFactor}</span>`,
     format.timeElement(seenAt),
     ...request.may('owner') ? [html`<a href="${link(pathOf(person))}">Manage<span class="hidden">
       ${name}</span></a>`] : [],
   ];
+}
+
+/** A passkey is both factors, for an account that signs in with nothing else. */
+function describeTwoFactor({ hasTotp, isPasswordOff }: Account): 'On' | 'Passkey' | 'Off' {
+  if (isPasswordOff) return 'Passkey';
+  return hasTotp ? 'On' : 'Off';
 }
 
 function renderInvitation(request: PageRequest, invitation: StoredInvitation): Row {
@@ -106,7 +113,7 @@ export function pathOf({ accountId }: Account): string {
 /** GET /portal/people/{account_id}: 200, 404 */
 export async function showPerson(request: PageRequest, portal: Portal): Promise<Reply> {
   const person = await getPerson(request, portal);
-  const { email, hasTotp, createdAt, seenAt } = person;
+  const { email, createdAt, seenAt } = person;
   const { format, link } = request;
   const path = link(pathOf(person));
   return renderPage(request, portal, {
@@ -115,7 +122,7 @@ export async function showPerson(request: PageRequest, portal: Portal): Promise<
       ['E-mail', email],
       ['Role', html`${ROLE_LABELS[person.role]}<br><a href="${path}/role">Change role</a>`],
       ['Name', html`<bdi>${person.name}</bdi><br><a href="${path}/name">Change name</a>`],
-      ['Two-factor authentication', hasTotp ? 'On' : 'Off'],
+      ['Two-factor authentication', describeTwoFactor(person)],
       ['Joined', format.timeElement(createdAt)],
       ['Last seen', format.timeElement(seenAt)],
     ])}</div>

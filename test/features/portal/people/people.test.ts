@@ -1,6 +1,7 @@
 /** The page of a shop's people: inviting, renaming, giving roles, removing and leaving. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { hashCode } from '../../../../src/domain/access/human-code.ts';
 import {
   ACCOUNTS_PER_SELLER_LIMIT, INVITATION_CODE_LIFE_MS,
@@ -11,6 +12,7 @@ import { startServer } from '../../../support/server.ts';
 import { makeInvitation, makeSecretHash } from '../../../store/contract/portal-fixture.ts';
 import { addColleague } from '../colleague.ts';
 import { openShop, PageClient, readText } from '../page-client.ts';
+import { addFirst } from '../passkey-client.ts';
 
 const PASSWORD = 'three slow trains go';
 
@@ -133,6 +135,21 @@ test('renames people and changes their roles', async (t) => {
   const taken = await user.submit({ name: own });
   assert.equal(taken.status, 422);
   assert.match(readText(taken.text), /has this name/);
+});
+
+test('shows who signs in with passkeys only, or with a second factor', async (t) => {
+  const { server, shop, store, user, owner } = await prepare(t);
+  const { account } = await addColleague(server, shop, 'viewer', 'Ben');
+  const path = `/portal/people/${account.accountId}`;
+  const read = async () => readText((await user.get(path)).text);
+  assert.match(await read(), /Two-factor authentication Off/);
+  const totp = { secret: generateTotpSecret(), step: 0, recoveryHashes: [] };
+  await store.enableTotp(account, totp, {});
+  assert.match(await read(), /Two-factor authentication On/);
+  await addFirst(shop);
+  await store.setPasswordOff(owner, true, {});
+  const list = readText((await user.get('/portal/people')).text);
+  assert.match(list, /You .* Owner Passkey .* Ben .* Viewer On/);
 });
 
 test('lets everyone rename themselves', async (t) => {
