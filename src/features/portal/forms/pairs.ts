@@ -38,11 +38,18 @@ export function hasPairs(form: Form, name: string): boolean {
   return form.has(name) || form.has(pairInputs(name)[0]);
 }
 
-/** The pairs as an object; null if there are none. */
+/**
+ * The pairs as an object; null if there are none. White space around the values of `base`, the
+ * JSON that the form was opened with, is kept unless the user enters another value.
+ */
 export function parsePairs(
-  form: Form, name: string,
+  form: Form, name: string, base: unknown,
 ): ParseResult<Readonly<Record<string, string>> | null> {
-  const pairs = readRows(form, name);
+  const before = new Map(typeof base === 'string' ? readJson(base) : []);
+  const pairs = readRows(form, name).map(([key, value]) => {
+    const was = before.get(key);
+    return [key, was?.trim() === value ? was : value] as const;
+  });
   const names = pairs.map(([key]) => key);
   const unnamed = names.indexOf('');
   if (unnamed >= 0) {

@@ -97,7 +97,7 @@ export function readProduct<Value>(
     const text = form.getTrimmed(name).replaceAll('\r\n', '\n');
     const was = base?.[member];
     // Keep white space around a text from the API, unless the user enters another text.
-    const parsed = kind === 'pairs' ? parsePairs(form, name)
+    const parsed = kind === 'pairs' ? parsePairs(form, name, was)
       : text === '' && !isRequired ? { value: null }
       : typeof was === 'string' && was.trim() === text ? { value: was }
         : parseText(text, kind, currency, format);

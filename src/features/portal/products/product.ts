@@ -18,7 +18,7 @@ import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import { renderGoneProduct } from './new-product.ts';
 import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
-import { EDITED_FIELDS, inputNames, readProduct } from './product-form.ts';
+import { EDITED_FIELDS, type EditedValues, inputNames, readProduct } from './product-form.ts';
 import { mergeProduct, parseBase, type SubmittedEdit } from './product-merge.ts';
 import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
 import { fillIn, listFacts, renderProduct } from './product-view.ts';
@@ -85,17 +85,19 @@ async function saveEdit(
     for (const [{ name }] of kept) query.append('theirs', name);
     return redirect(request.link(pathOf(product), query));
   };
-  const changes = Object.fromEntries(outcomes.filter(([, outcome]) => outcome === 'mine')
-    .map(([{ member }]) => [member, member === 'metadata'
-      ? replaceMetadata(product.metadata, edit.mine.metadata) : edit.mine[member]]));
+  const changes: Partial<EditedValues> = Object.fromEntries(outcomes
+    .filter(([, outcome]) => outcome === 'mine')
+    .map(([{ member }]) => [member, edit.mine[member]]));
   // Nothing to save, as after a double click.
   if (Object.keys(changes).length === 0) {
     return showSaved(new URLSearchParams(kept.length === 0 ? { done: 'saved' } : {}));
   }
   try {
     const { id, position: ifMatch } = product;
+    const metadata = replaceMetadata(product.metadata, changes.metadata);
     const { position } = await portal.store.patchProduct(
-      toWriteContext(request), { id }, changes, { ifMatch: [ifMatch] },
+      toWriteContext(request), { id }, { ...changes, ...('metadata' in changes && { metadata }) },
+      { ifMatch: [ifMatch] },
     );
     return showSaved(didChange(position));
   } catch (error) {

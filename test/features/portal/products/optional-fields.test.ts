@@ -42,6 +42,32 @@ test('edits and removes pairs of metadata without scripts, and clears other fiel
     [{ b: '3', c: '4' }, undefined, 0, 'Line 1\nLine 2']);
 });
 
+test('keeps a removed pair removed in the form of a rejected edit', async (t) => {
+  const { user, create, read } = await openCatalogue(t);
+  await create({ sku: 'TAKEN' });
+  const mug = await create({ metadata: { old: '1', kept: '2' } });
+  await user.get(mug.path);
+  const rows = { metadata_name: ['', 'kept'], metadata_value: ['', '2'] };
+  const rejected = await user.submit({ ...rows, sku: 'TAKEN' }, { action: mug.path });
+  assertPage(rejected, 422);
+  assert.doesNotMatch(rejected.text, /value="(null|old)"/);
+  assert.equal((await user.submit({ sku: 'FREE' }, { action: mug.path })).status, 303);
+  const { sku, metadata } = await read(mug) ?? {};
+  assert.deepEqual([sku, metadata], ['FREE', { kept: '2' }]);
+});
+
+test('keeps white space around metadata unless the value is edited', async (t) => {
+  const { user, create, read } = await openCatalogue(t);
+  const mug = await create({ metadata: { a: ' 1 ', b: ' 2' } });
+  await user.get(mug.path);
+  await user.submit({ name: 'Cup' }, { action: mug.path });
+  assert.deepEqual((await read(mug))?.['metadata'], { a: ' 1 ', b: ' 2' });
+  await user.get(mug.path);
+  await user.submit({ metadata_name: ['a', 'b'], metadata_value: [' 1 ', ' 3 '] },
+    { action: mug.path });
+  assert.deepEqual((await read(mug))?.['metadata'], { a: ' 1 ', b: '3' });
+});
+
 test('shows an error at each invalid field, and keeps what was typed', async (t) => {
   const { user, create, read } = await openCatalogue(t);
   const mug = await create();
