@@ -4,6 +4,7 @@
  * start and end replaces the job in the store. What was written is kept, however the job ends.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { includesRole } from '../../../domain/access/account.ts';
 import { describeProblem } from '../../../http/response/problem.ts';
 import type { ImportJobKey, ImportJobStore } from '../../../store/nodes/import-job-store.ts';
 import { IMPORT_END_ATTEMPTS, IMPORT_PROGRESS_INTERVAL_MS } from '../limits.ts';
@@ -31,6 +32,11 @@ type End = Pick<ImportState, 'phase' | 'problem'>;
 /** Aborts a run that is void: its server stops, or the job was replaced or deleted. */
 export const VOID = Symbol('void');
 const STOPPED: End = { phase: 'failed', problem: 'The server stopped.' };
+/** Aborts an import whose account may no longer change products. */
+const UNAUTHORIZED = Symbol('unauthorized');
+const LOCKED_OUT: End = {
+  phase: 'failed', problem: 'The account that started this may no longer change products.',
+};
 
 export class ImportJob {
   readonly #context: JobContext;
@@ -174,7 +180,19 @@ export class ImportJob {
       const noted = await this.#job.noteProgress(version);
       if (!noted) abort.abort(VOID);
       else if (noted.isCancelled) abort.abort();
+      else if (!await this.#isAuthorized()) abort.abort(UNAUTHORIZED);
     } catch { /* the next one tries again */ }
+  }
+
+  /** A dry run changes nothing. An import needs what the route of its start needs. */
+  async #isAuthorized(): Promise<boolean> {
+    if (this.state.phase !== 'importing') return true;
+    const { importer } = this;
+    const { store } = this.#context;
+    const account = await store.findAccount(importer);
+    const seller = await store.findSeller(importer.sellerId);
+    return account !== undefined && includesRole(account.role, 'editor')
+      && seller !== undefined && seller.disabledAt === undefined;
   }
 
   /** The store may be unreachable for some seconds: what the run did must not be lost. */
@@ -207,6 +225,7 @@ export class ImportJob {
   async #write(task: ImportTask, signal: AbortSignal): Promise<End> {
     try {
       if (!signal.aborted && await task.write(signal)) return { phase: 'done' };
+      if (signal.reason === UNAUTHORIZED) return LOCKED_OUT;
       return signal.reason === VOID ? STOPPED : { phase: 'cancelled' };
     } catch (error) {
       return { phase: 'failed', problem: this.#explain(error) };

@@ -1,9 +1,15 @@
 /** Who imports, bulk edits and reverts belong to. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
+import type { Importer } from '../../../../src/features/portal/imports/products/product-import.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { IMPORT_BATCH_ROWS } from '../../../../src/transfer/limits.ts';
+import { readAll } from '../../../store/contract/fixture.ts';
+import { makeInvitation, makeJoining } from '../../../store/contract/portal-fixture.ts';
 import { addColleague } from '../colleague.ts';
 import { act, open, upload } from './page-setup.ts';
-import { HEADER, makeRows } from './setup.ts';
+import { HEADER, makeRows, openBench, upload as receive } from './setup.ts';
 
 test('have the name of whoever starts them, not of whoever opened the preview', async (t) => {
   const shop = await open(t);
@@ -41,3 +47,46 @@ test('have the name of whoever starts them, not of whoever opened the preview', 
   await startAsBen();
   assert.deepEqual(await readActors(), ['revert', 'Ben', 'Ben']);
 });
+
+for (const [what, lockOut] of [
+  ['is removed', (store: Store, account: Importer) => store.removeAccount(account)],
+  ['becomes a viewer', (store: Store, account: Importer) =>
+    store.setRole(account, 'viewer', { actorName: 'Anna', address: '::1' })],
+  ['has a shop that is disabled', (store: Store, { sellerId }: Importer) =>
+    store.setSellerDisabled(sellerId, true)],
+] as const) {
+  test(`end as failed when the account that started them ${what}`, async (t) => {
+    const checked = Promise.withResolvers<void>();
+    let isLockedOut = false;
+    const bench = await openBench(t, (store): Store => ({
+      ...store,
+      importProducts: async (...args) => {
+        const outcome = await store.importProducts(...args);
+        if (!isLockedOut) {
+          await lockOut(store, ben);
+          isLockedOut = true;
+        }
+        await checked.promise;
+        return outcome;
+      },
+      findSeller: async (id) => {
+        const seller = await store.findSeller(id);
+        if (isLockedOut) setImmediate(checked.resolve);
+        return seller;
+      },
+    }));
+    const { store, importer: { sellerId } } = bench;
+    const codeHash = hashCode(generateCode()) ?? assert.fail();
+    await store.createInvitation(codeHash,
+      makeInvitation({ sellerId, role: 'editor', expiresAt: Number.MAX_SAFE_INTEGER }));
+    const joined = await store.register(makeJoining({ codeHash }));
+    assert.ok(joined.rejection === undefined);
+    const ben = { ...bench.importer, accountId: joined.accountId };
+    const job = await receive(bench, HEADER + makeRows(3 * IMPORT_BATCH_ROWS));
+    assert.ok(await job.commit(job.state.revision, ben));
+    await job.waitUntilIdle(60_000);
+    assert.deepEqual([job.state.phase, job.state.problem],
+      ['failed', 'The account that started this may no longer change products.']);
+    assert.equal((await readAll(store, sellerId)).length, IMPORT_BATCH_ROWS);
+  });
+}
