@@ -8,16 +8,18 @@ export interface FoundPage {
 
 /** Other words for the sections of the navigation. */
 const SECTION_WORDS: Readonly<Record<string, string>> = {
-  '/': 'home dashboard totals figures value low sold out',
-  '/products': 'catalogue catalog items goods articles inventory stock',
+  '/': 'home dashboard totals figures value low sold out charts',
+  '/products': 'catalogue catalog items goods articles inventory stock archived export',
   '/import': 'upload download csv ndjson file shopify woocommerce magento stocktake columns',
   '/changes': 'history log feed who changed movements',
+  '/reports': 'charts graphs statistics top movers bestsellers value units stock over time export',
   '/keys': 'tokens secrets credentials access permissions scopes last used',
   '/webhooks': 'notifications callbacks url events integrations zapier',
   '/api': 'reference documentation developers curl openapi rest',
   '/activity': 'audit log security sign-ins logins addresses',
   '/people': 'team colleagues users staff roles invite invitations owner editor viewer',
-  '/account': 'profile language locale time zone preferences settings',
+  '/start': 'first steps tour guide onboarding begin',
+  '/account': 'profile language locale time zone preferences settings theme dark light appearance',
 };
 
 /** Pages that are not in the navigation. */
@@ -29,7 +31,6 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
   },
   { path: '/categories', title: 'Categories', words: 'category rename merge groups collections' },
   { path: '/movements', title: 'Stock movements', words: 'ledger history export inventory' },
-  { path: '/start', title: 'First steps', words: 'tour guide onboarding getting started begin' },
   { path: '/imports', title: 'Imports', words: 'records runs uploads stock syncs revert undo' },
   { path: '/keys/new', title: 'Create API key', words: 'new token add' },
   { path: '/keys/find', title: 'Find an API key', words: 'paste identify which token' },
@@ -51,6 +52,18 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
   {
     path: '/account/sessions', title: 'Sessions',
     words: 'devices browsers signed in sign out logout',
+  },
+  {
+    path: '/account/passkeys', title: 'Passkeys',
+    words: 'webauthn fido security fingerprint face sign-in',
+  },
+  {
+    path: '/account/passkeys/new', title: 'Add a passkey',
+    words: 'new create webauthn fido',
+  },
+  {
+    path: '/account/password-sign-in', title: 'Password sign-in',
+    words: 'turn on off passwordless disable enable',
   },
 ];
 

@@ -21,6 +21,11 @@ async function createProducts({ store, importer }: Bench): Promise<void> {
   await store.importProducts(importer, products, 'create');
 }
 
+interface Listing {
+  readonly bench: Bench;
+  readonly job: ImportJob;
+}
+
 /** A job whose dry run has ended. */
 async function start({ jobs, store, importer }: Bench, order: BulkOrder): Promise<ImportJob> {
   const job = await jobs.start(importer, new BulkTask({ actor: importer, store }, order, []));
@@ -145,3 +150,39 @@ test('fails with its problem, and can be started again', async (t) => {
   assert.ok(await commit(again));
   assert.equal(again.state.phase, 'done');
 });
+
+for (const [what, end, expected] of [
+  ['is cancelled', ({ job }: Listing) => job.cancel(), ['cancelled', undefined]],
+  ['loses its server', ({ bench }: Listing) => bench.jobs.close(),
+    ['failed', 'The server stopped.']],
+] as const) {
+  test(`ends as such if it ${what} while it lists its products`, async (t) => {
+    for (const isBusy of [false, true]) {
+      let isListed = false;
+      const listing = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<void>();
+      const bench = await openBench(t, (store): Store => ({
+        ...store,
+        exportProducts: async (...args) => {
+          if (isListed) {
+            listing.resolve();
+            await ended.promise;
+            if (isBusy) throw new AppError('unavailable', 'Later.');
+          }
+          return store.exportProducts(...args);
+        },
+      }));
+      await bench.store.createProduct(bench.importer, makeNewProduct());
+      const job = await start(bench, EVERYTHING);
+      isListed = true;
+      assert.ok(await job.commit(job.state.revision, job.importer));
+      await listing.promise;
+      const ending = end({ bench, job });
+      ended.resolve();
+      await ending;
+      await job.waitUntilIdle(60_000);
+      assert.deepEqual([job.state.phase, job.state.problem], expected, `busy: ${isBusy}`);
+      assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 1);
+    }
+  });
+}
