@@ -115,8 +115,9 @@ async function checkUrl(
   sellerId: SellerId, url: string, { policy, resolver, stop }: EndpointOptions,
 ): Promise<ValidationError | undefined> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_DNS_TIMEOUT_MS)]);
-  const fail = (why: string): ValidationError =>
-    ({ code: 'target', detail: `Messages cannot be sent there: ${why}.` });
+  const fail = (why: string): ValidationError => ({
+    code: 'target', detail: `Use another URL: messages cannot be sent to this one, because ${why}.`,
+  });
   try {
     const target = await resolveTarget(new URL(url), policy, (name) =>
       resolver.resolve(name, { sellerId, isFailing: false }, signal));
