@@ -53,7 +53,7 @@ const PAGES = {
   account: '/account',
   'account-email': '/account/email',
   'account-password': '/account/password',
-  'account-second-step': '/account/second-step',
+  'account-second-step': '/account/two-factor',
   'account-sessions': '/account/sessions',
 };
 

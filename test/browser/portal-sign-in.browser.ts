@@ -54,18 +54,18 @@ test('a recovery code signs in without the phone, once', async (t) => {
   await follow(browser, 'Account');
   await follow(browser, 'Manage two-factor authentication');
   assert.match(await readMain(browser), /You have 8\s+recovery codes left/);
-  await inspect(browser, 'account-second-step-on');
+  await inspect(browser, 'account-two-factor-on');
 });
 
 test('two-factor authentication is not turned on by a wrong code or password', async (t) => {
   const clock = makeClock();
-  const { browser, shop } = await openPortal(t, { clock, path: '/account/second-step' });
+  const { browser, shop } = await openPortal(t, { clock, path: '/account/two-factor' });
   const secret = await (await browser.find('#copy-secret')).text();
   await fillIn(browser, { 'Code from the app': '123456', 'Current password': 'a guess' });
   await press(browser, 'Turn on');
   assert.match(await readMain(browser), /Incorrect code.*Incorrect password/s);
   assert.equal(await (await browser.find('#copy-secret')).text(), secret); // as it is in the app
-  await inspect(browser, 'account-second-step-refused');
+  await inspect(browser, 'account-two-factor-refused');
   await press(browser, 'Sign out');
   await signIn(browser, shop);
   assert.match(await browser.title(), /^Overview/);

@@ -16,7 +16,7 @@ const ROOT = '/portal';
 const QUERY_NAMES = ['to', 'q', 'cursor', 'after', 'before', 'type', 'sort', 'page', 'late', 'done',
   'position', 'format', 'sku', 'category', 'stock', 'since', 'until', 'source', 'reason', 'code'];
 /** Pages that hash a password, which is slow, are requested less often. */
-const SLOW = /^\/(?:join|sign-in|account\/(?:email|password|second-step.*))$/;
+const SLOW = /^\/(?:join|sign-in|account\/(?:email|password|two-factor.*))$/;
 
 type Field = readonly [name: string, value: string];
 

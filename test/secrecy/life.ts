@@ -71,7 +71,7 @@ export async function live(t: TestContext, serving: Serving, folder: string): Pr
   const key = keep('first key', readCopies(visitor, 'key')[0] ?? '');
   keepCookies('of joining');
 
-  await visitor.get('/portal/account/second-step');
+  await visitor.get('/portal/account/two-factor');
   keep('CSRF token', visitor.valueOf('csrf') ?? '');
   const totp = keep('TOTP secret', readCopies(visitor, 'secret')[0] ?? '');
   codes.push(showCode(totp, Date.now()));

@@ -153,7 +153,7 @@ test('checks every form before its handler runs', async (t) => {
 
 test('changes nothing on GET, nor on a method that a page does not support', async (t) => {
   const { server, shop: { user } } = await prepare(t);
-  for (const path of ['/portal/sign-out', '/portal/account/second-step/off']) {
+  for (const path of ['/portal/sign-out', '/portal/account/two-factor/off']) {
     assert.equal((await user.get(path)).status, 405);
   }
   for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

@@ -78,9 +78,9 @@ const FORMS: Readonly<Record<string, Naming>> = {
   // Who gives the right password is told that an e-mail is taken: it could not be otherwise.
   '/account/email': ['email', (email) => ({ email, ...wrong })],
   '/account/password': ['email', (email) => ({ email, new_password: 'seven red boats', ...wrong })],
-  '/account/second-step': ['secret', (secret) => ({ secret, code: '000000', ...wrong })],
-  '/account/second-step/codes': ['email', (email) => ({ email, ...wrong })],
-  '/account/second-step/off': ['email', (email) => ({ email, ...wrong })],
+  '/account/two-factor': ['secret', (secret) => ({ secret, code: '000000', ...wrong })],
+  '/account/two-factor/codes': ['email', (email) => ({ email, ...wrong })],
+  '/account/two-factor/off': ['email', (email) => ({ email, ...wrong })],
   '/account/passkeys': ['email', (email) => ({ email, name: 'a', attestation: 'AAAA' })],
   '/account/passkeys/new': ['email', (email) => ({ email, ...wrong })],
   '/account/password-sign-in': ['email', (email) => ({ email, is_off: 'yes', ...wrong })],
@@ -144,7 +144,7 @@ async function fill(server: TestServer, shop: Shop): Promise<Names> {
   await user.get('/portal/import');
   const file = new File([`${HEADER}${MARK},b,theirs-2,1,2\n`], `${MARK}.csv`);
   const { headers: { location = '' } } = await user.submit({ file });
-  await user.get('/portal/account/second-step');
+  await user.get('/portal/account/two-factor');
   const secret = user.valueOf('secret') ?? '';
   assert.notEqual(secret, '');
   const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });

@@ -36,7 +36,7 @@ async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => 
   assert.equal(user.page?.status, 200);
   const [key = ''] = readCopies(user, 'key');
   keep();
-  await user.get('/portal/account/second-step');
+  await user.get('/portal/account/two-factor');
   const [totp = ''] = readCopies(user, 'secret');
   const code = showCode(totp, now());
   await user.submit({ code, current_password: PASSWORD });

@@ -90,7 +90,7 @@ async function renderSecurity(
       passkeys === 0 ? 'Set up passkeys' : 'Manage passkeys',
     )],
     ['Two-factor authentication', row(
-      html`<span class="tag${hasTotp && ' good'}">${hasTotp ? 'On' : 'Off'}</span>`, 'second-step',
+      html`<span class="tag${hasTotp && ' good'}">${hasTotp ? 'On' : 'Off'}</span>`, 'two-factor',
       hasTotp ? 'Manage two-factor authentication' : 'Turn on two-factor authentication',
     )],
     ['Sessions', row(

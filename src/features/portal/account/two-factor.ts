@@ -22,7 +22,7 @@ import {
   confirmPassword, CURRENT_PASSWORD, passkeyButton,
 } from '../sign-in/password-fields.ts';
 
-const PAGE = '/account/second-step';
+const PAGE = '/account/two-factor';
 const TITLE = 'Two-factor authentication';
 const FIELDS: readonly Field[] = [
   {
@@ -33,13 +33,13 @@ const FIELDS: readonly Field[] = [
 ];
 const OFF_FIELDS = [{ ...CURRENT_PASSWORD, id: 'off-password' }];
 
-/** GET /portal/account/second-step: 200 */
+/** GET /portal/account/two-factor: 200 */
 export async function showTwoFactor(request: PageRequest, portal: Portal): Promise<Reply> {
   return request.account.hasTotp ? renderOn(request, portal, initialState())
     : renderOff(request, portal, generateTotpSecret(), initialState());
 }
 
-/** POST /portal/account/second-step: 200, 303, 422, 429, 503 */
+/** POST /portal/account/two-factor: 200, 303, 422, 429, 503 */
 export async function enableTwoFactor(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
@@ -68,7 +68,7 @@ export async function enableTwoFactor(
   return renderCodes(request, portal, codes);
 }
 
-/** POST /portal/account/second-step/codes: 200, 303, 422, 429, 503 */
+/** POST /portal/account/two-factor/codes: 200, 303, 422, 429, 503 */
 export async function makeRecoveryCodes(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
@@ -87,7 +87,7 @@ const recoveryCodesForm = defineForm({
   },
 });
 
-/** POST /portal/account/second-step/off: 303, 422, 429, 503 */
+/** POST /portal/account/two-factor/off: 303, 422, 429, 503 */
 export const turnOffForm = defineForm({
   fields: OFF_FIELDS,
   render: renderOn,

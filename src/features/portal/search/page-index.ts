@@ -46,7 +46,7 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
   { path: '/account/email', title: 'E-mail', words: 'email mail address change sign-in' },
   { path: '/account/password', title: 'Password', words: 'change passphrase sign-in' },
   {
-    path: '/account/second-step', title: 'Two-factor authentication',
+    path: '/account/two-factor', title: 'Two-factor authentication',
     words: '2fa totp mfa otp authenticator one-time code recovery codes security phone',
   },
   {

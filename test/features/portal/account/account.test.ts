@@ -170,7 +170,7 @@ test('limits password guesses in a browser that was left signed in', async (t) =
   assert.equal(slowed.status, 429);
   assert.equal(slowed.headers['retry-after'], '90');
   for (const [path, own] of [
-    ['password', { new_password: 'eight purple boats' }], ['second-step', { code: '000000' }],
+    ['password', { new_password: 'eight purple boats' }], ['two-factor', { code: '000000' }],
   ] as const) {
     await user.get(`/portal/account/${path}`);
     assert.equal((await user.submit({ ...own, current_password: password })).status, 429, path);

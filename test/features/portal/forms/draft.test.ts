@@ -56,7 +56,7 @@ test('shows the form as it was after signing in again, and saves nothing before 
 
 test('keeps the draft through a wrong password and two-factor authentication', async (t) => {
   const { clock, shop, user, sendLate, signIn } = await prepare(t);
-  await user.get('/portal/account/second-step');
+  await user.get('/portal/account/two-factor');
   const secret = /<pre id="copy-secret"[^>]*>([^<]+)</.exec(user.page?.text ?? '')?.[1] ?? '';
   await user.submit({ code: showCode(secret, clock.now), current_password: shop.password });
   await sendLate('/portal/products/new', { name: 'Cup', stock: '7' });
@@ -210,8 +210,8 @@ test('has a draft for every form except buttons and secrets', () => {
   assert.deepEqual(bare.sort(), [
     '/account/passkeys', '/account/passkeys/new', '/account/passkeys/{passkey_id}',
     '/account/passkeys/{passkey_id}/remove', '/account/password', '/account/password-sign-in',
-    '/account/second-step', '/account/second-step/codes', '/account/second-step/off',
-    '/account/sessions', '/changes/{position}/undo', '/filters', '/filters/delete',
+    '/account/sessions', '/account/two-factor', '/account/two-factor/codes',
+    '/account/two-factor/off', '/changes/{position}/undo', '/filters', '/filters/delete',
     '/import/sample', '/import/{id}/cancel', '/import/{id}/commit', '/import/{id}/discard',
     '/imports/{import_id}/revert', '/keys/find', '/keys/{key_id}/revoke', '/keys/{key_id}/rotate',
     '/leaked', '/leaked/{key_id}/replace', '/leaked/{key_id}/revert', '/leaked/{key_id}/revoke',

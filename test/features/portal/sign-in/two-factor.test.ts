@@ -12,7 +12,7 @@ import { showCode } from './authenticator.ts';
 import { openShop, readText, type Shop, PageClient } from '../page-client.ts';
 import { ownerOf } from '../../../support/owner.ts';
 
-const PAGE = '/portal/account/second-step';
+const PAGE = '/portal/account/two-factor';
 const STEP_MS = 30_000;
 
 async function prepare(t: TestContext) {
