@@ -105,7 +105,7 @@ describe('a search', () => {
   test('finds pages by their titles and by other words for them', async (t) => {
     const { shop } = await start(t);
     assert.equal(await search(shop, '2fa'), 'Pages: Two-factor authentication');
-    assert.equal(await search(shop, 'passw'), 'Pages: Password');
+    assert.equal(await search(shop, 'passw'), 'Pages: Password, Password sign-in');
     assert.equal(await search(shop, 'key'), 'API keys: My first key; '
       + 'Pages: API keys, Create API key, Find an API key, Leaked API key');
     assert.equal(await search(shop, 'factor two'), 'Pages: Two-factor authentication');
@@ -180,6 +180,30 @@ test('a search finds only what the role may see', async (t) => {
     const create = role === 'editor' ? 'Pages: New product' : '';
     assert.equal(await search(colleague, 'new product'), create);
   }
+});
+
+test('a search finds each page that a person can open, once', async (t) => {
+  const { shop: { user } } = await start(t);
+  const sections = routes.flatMap((route) => 'section' in route && route.section !== undefined
+    ? [{ path: route.path, name: route.section }] : []);
+  const found = new Set<string>();
+  for (const q of 'abcdefghijklmnopqrstuvwxyz') {
+    const paths = findPages(sections, q).map(({ path }) => path);
+    assert.deepEqual(paths, [...new Set(paths)], q);
+    for (const path of paths) found.add(path);
+  }
+  for (const { method, access, path } of routes) {
+    if (method !== 'GET' || access === 'public' || path.includes('{')) continue;
+    if (['/live', '/search', ...found].includes(path)) continue;
+    const { status, headers } = await user.get(`/portal${path}`);
+    const isPage = status === 200 && headers['content-type']?.startsWith('text/html');
+    assert.ok(!isPage, path);
+  }
+  for (const [q, expected] of [
+    ['passkey', '/account/passkeys'], ['webauthn', '/account/passkeys'], ['chart', '/'],
+    ['turn off password', '/account/password-sign-in'], ['top movers', '/reports'],
+    ['theme', '/account'], ['export', '/import'], ['getting started', '/start'],
+  ] as const) assert.equal(findPages(sections, q)[0]?.path, expected, q);
 });
 
 test('every page in the search exists', () => {
