@@ -18,6 +18,7 @@ import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import {
   SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,
 } from '../limits.ts';
+import { archivedTag } from '../products/product-details.ts';
 import { pathOf as productPathOf } from '../products/product-path.ts';
 import { nameOf as importNameOf, pathOf as importPathOf } from '../records/import-record.ts';
 import {
@@ -58,6 +59,8 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
     findGroups(request, portal, q, only),
   ]);
   const [exact] = [...added, ...listNamed(request, named)].filter((one) => one !== undefined);
+  const archived = html`<p><a href="${request.link('/products',
+    new URLSearchParams({ q, archived: 'true' }))}">Search archived products</a></p>`;
   const shown = groups.filter(({ results, note }) => results.length > 0 || note !== undefined);
   return renderSearch(request, portal, {
     q,
@@ -66,7 +69,8 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
     })}
       ${shown.map((group) => renderGroup(request, group))}
       ${!exact && shown.length === 0 && html`<div class="empty">
-        <p>Nothing matches “${q}”.</p></div>${renderTips()}`}`,
+        <p>Nothing matches “${q}”.</p>${archived}</div>${renderTips()}`}
+      ${(exact !== undefined || shown.length > 0) && archived}`,
   });
 }
 
@@ -148,9 +152,9 @@ function listNamed(
 }
 
 function toProduct({ format }: PageRequest, product: Product): SearchResult {
-  const { name, sku, stock, priceMinor } = product;
+  const { name, sku, stock, priceMinor, archived } = product;
   return [productPathOf(product), name, html`<code>${sku}</code> · ${format.number(stock)} in stock
-    · ${format.money(priceMinor)}`];
+    · ${format.money(priceMinor)}${archived === true && html` ${archivedTag(product)}`}`];
 }
 
 function toKey(key: ApiKey): SearchResult {

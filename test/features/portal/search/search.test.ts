@@ -53,6 +53,19 @@ describe('a search', () => {
     assert.match(shop.user.page?.text ?? '', /<input id="search-box" [^>]*value="prd_\w+"/);
   });
 
+  test('marks an archived product, and leads to others that words do not find', async (t) => {
+    const { server, shop, actor } = await start(t);
+    await server.store.createProduct(
+      actor, makeNewProduct({ sku: 'OLD', name: 'Last winter', archived: true }),
+    );
+    assert.equal(await search(shop, 'OLD'), 'Exact match: Last winter');
+    assert.match(readText(shop.user.page?.text ?? ''), /Last winter OLD · .* Archived/);
+    assert.equal(await search(shop, 'winter'), '');
+    const [, path = ''] = /<a href="([^"]*)">Search archived products</
+      .exec(shop.user.page?.text ?? '') ?? [];
+    assert.match((await shop.user.get(path.replaceAll('&amp;', '&'))).text, /Last winter/);
+  });
+
   test('shows ten of a kind, and leads to the others', async (t) => {
     const { server, shop, actor } = await start(t);
     const { store } = server;
