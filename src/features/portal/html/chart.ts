@@ -45,7 +45,7 @@ interface BarChart {
   readonly bars: readonly { readonly label: string; readonly up: number; readonly down: number }[];
   readonly number: (value: number) => string;
   /** The link to the same values as CSV. */
-  readonly csv?: string | undefined;
+  readonly csv: string;
 }
 
 /** Two series over days or hours: one above the axis, the other one below it. */
@@ -126,15 +126,19 @@ interface ChartTable {
   readonly columns: readonly [string, ...string[]];
   readonly rows: readonly (readonly Content[])[];
   /** The link to the same values as CSV. */
-  readonly csv: string | undefined;
+  readonly csv: string;
 }
 
 /** The values of a chart, under it. */
 export function chartTable({ title, columns: [first, ...others], rows, csv }: ChartTable): Html {
   return html`<details><summary>View as table</summary>${table({
     caption: `${title}, as table`, columns: [first, ...others.map(numeric)], rows,
-  })}</details>${csv !== undefined && html`<p class="small">
-    <a href="${csv}">Download as CSV</a></p>`}`;
+  })}</details>${csvLink(csv)}`;
+}
+
+/** The link to the values of a chart, under it or its table. */
+export function csvLink(path: string): Html {
+  return html`<p class="small"><a href="${path}">Download as CSV</a></p>`;
 }
 
 /** From 0 to at least the maximum, in round steps. */

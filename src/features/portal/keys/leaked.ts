@@ -49,7 +49,9 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
       ['Key', html`<a href="${link(pathOf(key))}"><code>${maskApiKey(key)}</code></a>`],
       ...KEY_FACTS.map(([label, render]) => [label, render(key, context)] as const),
     ]))}
-        ${card('did', USAGE_TITLE, html`${renderUsagePlot(format, usage)}
+        ${card('did', USAGE_TITLE, html`${renderUsagePlot(
+      format, usage, link(`/reports/key-requests?key=${formatId(key)}`),
+    )}
           <p>Only the last address is kept. Rejected requests changed nothing.</p>`)}
       </div>
       ${await renderKeyChanges(request, portal, key)}`,

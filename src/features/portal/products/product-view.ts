@@ -115,7 +115,10 @@ function renderCards(
   fields: readonly Field[], state: FormState,
 ): Html {
   const { format, link } = request;
-  const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
+  const csv = link('/movements/export', new URLSearchParams({
+    product: formatProductId(product.sellerId, product.id),
+  }));
+  const plot = stockPlot({ product, movements: ledger.newest, now: clock(), csv }, format);
   const overTime = card('plot-heading', 'Stock over time',
     plot ?? html`<p class="quiet">No stock movements yet.</p>`);
   if (!request.may('editor')) return overTime;

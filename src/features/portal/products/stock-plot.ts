@@ -5,7 +5,9 @@
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
-import { CHART_HEIGHT, CHART_WIDTH, findTicks, renderChart, round } from '../html/chart.ts';
+import {
+  CHART_HEIGHT, CHART_WIDTH, csvLink, findTicks, renderChart, round,
+} from '../html/chart.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 
@@ -22,6 +24,8 @@ interface StockHistory {
   readonly product: Pick<Product, 'createdAt'>;
   readonly movements: readonly Pick<Change, 'at' | 'movement'>[];
   readonly now: number;
+  /** The link to all movements as CSV. */
+  readonly csv: string;
 }
 
 const RECENT_MS = 30 * DAY_MS;
@@ -48,7 +52,7 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
     index === 0 ? `M${x(at)} ${y(stock)}` : `H${x(at)}V${y(stock)}`).join('') + `H${x(end)}`;
   const [least, most] = [Math.min(...stocks), Math.max(...stocks)].map(format.number);
   const write = end - first.at < 3 * DAY_MS ? format.minute : format.day;
-  return renderChart({
+  const chart = renderChart({
     label: `Stock over time, from ${format.time(first.at)} to ${format.time(end)}: minimum ${
       least}, maximum ${most}, ${format.number(last.stock)} at the end. Each movement is in the `
       + 'table.',
@@ -60,6 +64,7 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
         height="${CHART_HEIGHT}"><title>${title}</title></rect>`;
     })}`,
   });
+  return html`${chart}${csvLink(history.csv)}`;
 }
 
 /** The last 30 days if they have enough movements, otherwise all movements. */

@@ -7,7 +7,8 @@ import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { formatCsvHeader, formatCsvRow } from '../../../transfer/csv-cells.ts';
 import { toDecimal } from '../html/format.ts';
 import { OVERVIEW_DAYS } from '../limits.ts';
-import { readDayUsage } from '../overview/request-stats.ts';
+import { findKeyId } from '../keys/key-facts.ts';
+import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { readPeriod, readStockHistory } from './reports.ts';
 import { readTopMovers } from './top-movers.ts';
@@ -58,14 +59,24 @@ const FILES: Readonly<Record<
     // It is about keys, like the card of the overview.
     if (!may('owner')) throw new AppError('not_found', NO_REPORT);
     const { byHour } = await readDayUsage(portal, sellerId);
-    return {
-      columns: ['hour', 'succeeded', 'rejected'],
-      rows: [...byHour].sort(([one], [other]) => one - other).map(([hour, usage]) => [
-        new Date(hour * HOUR_MS).toISOString(), usage.requests - usage.refusals, usage.refusals,
-      ]),
-    };
+    return listHours(byHour);
+  },
+  async 'key-requests'(request, portal) {
+    const keyId = request.may('owner') ? findKeyId(request, request.query.get('key') ?? '')
+      : undefined;
+    if (keyId === undefined) throw new AppError('not_found', 'You have no key with this id.');
+    return listHours((await readDayUsage(portal, request.account.sellerId, keyId)).byHour);
   },
 };
+
+function listHours(byHour: ReadonlyMap<number, Usage>): ReportFile {
+  return {
+    columns: ['hour', 'succeeded', 'rejected'],
+    rows: [...byHour].sort(([one], [other]) => one - other).map(([hour, usage]) => [
+      new Date(hour * HOUR_MS).toISOString(), usage.requests - usage.refusals, usage.refusals,
+    ]),
+  };
+}
 
 /** GET /portal/reports/{report}: 200, 404 */
 export async function downloadReport(request: PageRequest, portal: Portal): Promise<Reply> {

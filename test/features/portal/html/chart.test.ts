@@ -31,7 +31,7 @@ test('draws two series around one axis, with a table of the same values', () => 
   assert.match(text, /<details><summary>View as table<\/summary>/);
   assert.match(text, /<a href="\/a\.csv">Download as CSV<\/a>/);
   const none = barChart({
-    title: 'Moves', unit: 'Day', names: { up: 'In', down: 'Out' }, number,
+    title: 'Moves', unit: 'Day', names: { up: 'In', down: 'Out' }, number, csv: '/a.csv',
     bars: bars.map(({ label }) => ({ label, up: 0, down: 0 })),
   });
   assert.match(none.text, /No activity in this period/);

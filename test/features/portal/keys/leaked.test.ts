@@ -8,6 +8,7 @@ import { makeHash, makeNewKey, makeNewProduct } from '../../../store/contract/fi
 import { makeClock } from '../../../support/clock.ts';
 import { send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
+import { addColleague } from '../colleague.ts';
 import { act } from '../imports/page-setup.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
@@ -177,6 +178,12 @@ describe('a leaked key', () => {
     const text = readText(page.text);
     assert.match(text, /71 requests, 3 rejected.*192\.0\.2\.66.*products:write/);
     assert.doesNotMatch(text, /9,?999/);
+    const csv = `/portal/reports/key-requests?key=${idOf(key)}`;
+    assert.ok(page.text.includes(`<a href="${csv}">Download as CSV</a>`));
+    const file = await user.get(csv);
+    assert.equal(file.headers['content-type'], 'text/csv; charset=utf-8');
+    assert.equal(file.text,
+      `hour,succeeded,rejected\r\n${new Date(hour * HOUR_MS).toISOString()},68,3\r\n`);
   });
 
   test('shows what it changed, and leads to the preview of undoing that', async (t) => {
@@ -240,6 +247,11 @@ describe('a leaked key', () => {
       sellerId: other.sellerId, keyId: theirs.id,
     }))?.revokedAt, undefined);
     await assertOwn(server, ['/leaked', '/keys/find']);
+    for (const id of [idOf(theirs), 'x', '']) {
+      assertPage(await shop.user.get(`/portal/reports/key-requests?key=${id}`), 404);
+    }
+    const { user } = await addColleague(server, shop, 'editor', 'Ben');
+    assertPage(await user.get(`/portal/reports/key-requests?key=${unknown[0]}`), 404);
   });
 });
 

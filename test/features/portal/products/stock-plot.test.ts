@@ -20,7 +20,7 @@ function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], cre
     },
   })).reverse();
   const product = { createdAt: NOW - createdDaysAgo * DAY_MS };
-  const text = stockPlot({ product, movements, now: NOW }, format)?.text;
+  const text = stockPlot({ product, movements, now: NOW, csv: '/csv' }, format)?.text;
   const path = /<path class="line" d="([^"]*)"/.exec(text ?? '')?.[1] ?? '';
   return {
     text: text ?? '', path,
@@ -37,6 +37,7 @@ test('draws steps from the first movement to now', () => {
   const { path, labels, text, titles } = draw([[10, 100], [5, 50], [0, 75]]);
   assert.equal(path, 'M0 0H300V100H600V50H600'); // in a frame of 600 and 200
   assert.deepEqual(labels, ['100', '75', '50', '25', '0', '19 Feb', '24 Feb', '1 Mar']);
+  assert.match(text, /<a href="\/csv">Download as CSV<\/a>/);
   assert.match(text, /aria-label="Stock over time, .*: minimum 50, maximum 100, 75 at the end/);
   // The last movement is now: there is nothing to point at.
   assert.deepEqual(titles, [
