@@ -130,21 +130,26 @@ async function addProduct(
   return { ...change, product };
 }
 
-/** What is sent of a change. The threshold is the product's at the change, or else the shop's. */
+/**
+ * What is sent of a change. The threshold is the product's at the change, or else the shop's; an
+ * archived product has none, since lists of low stock leave it out.
+ */
 async function listSelected(
   store: HistoryStore, change: Change, { types, lowStock }: Selection,
 ): Promise<readonly WebhookType[]> {
   const { before, after } = change.movement;
   if (lowStock === undefined || after >= before) return listEvents(change, types, undefined);
   const product = change.product ?? await readProduct(store, change);
-  return listEvents(change, types, product ? findThreshold(product) ?? lowStock : lowStock);
+  return listEvents(change, types, product ? findThreshold(product, lowStock) : lowStock);
 }
 
-/** The threshold in the JSON of a product, if it has one. */
-function findThreshold(product: string): number | undefined {
+/** The threshold by the JSON of a product, or else the shop's; undefined if it is archived. */
+function findThreshold(product: string, ofShop: number | undefined): number | undefined {
   // The cast: `formatProduct` wrote it.
-  const { low_stock: lowStock } = JSON.parse(product) as { readonly low_stock?: number | null };
-  return lowStock ?? undefined;
+  const { low_stock: own, archived } = JSON.parse(product) as {
+    readonly low_stock?: number | null; readonly archived?: boolean | null;
+  };
+  return archived ? undefined : own ?? ofShop;
 }
 
 function formatBatch(
@@ -168,7 +173,7 @@ function formatEvent(
     + `,"stock_before":${before},"stock_after":${after},"stock_delta":${after - before}`
     + `,"reason":${JSON.stringify(reason ?? null)},"source":${JSON.stringify(source ?? null)}`
     + `,"sequence":${sequence ?? null}`
-    + (event === 'stock.low' ? `,"low_stock":${findThreshold(product) ?? lowStock}` : '')
+    + (event === 'stock.low' ? `,"low_stock":${findThreshold(product, lowStock)}` : '')
     + `,"product":${product}}}`;
 }
 

@@ -149,6 +149,23 @@ test('compares with the threshold of the product, if it has one', async (t) => {
     [[4, 20], [6, 5], [8, 2]]);
 });
 
+test('sends no `stock.low` for a product that was archived at the change', async (t) => {
+  const sending = await prepareSending(t);
+  const { store, actor } = sending;
+  const receiver = await startReceiver(t);
+  const webhook = await sending.create(receiver.url, { delivery: 'single', types: ['stock.low'] });
+  const { set, id } = await makeProduct(sending, 30);
+  await store.patchProduct(actor, { id }, { lowStock: 20, archived: true }, {});
+  await set(10);
+  await store.patchProduct(actor, { id }, { lowStock: null, stock: 1 }, {});
+  await store.patchProduct(actor, { id }, { archived: null, stock: 9 }, {});
+  await set(4);
+  sending.start();
+  await sending.until(webhook, ({ position }) => position === 6);
+  assert.deepEqual(receiver.received.map(({ body: { data } }) => [data.position, data.low_stock]),
+    [[6, 5]]);
+});
+
 test('keeps a message the same when the threshold changes between attempts', async (t) => {
   for (const delivery of ['single', 'batch'] as const) {
     const sending = await prepareSending(t);
