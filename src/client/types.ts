@@ -24,8 +24,12 @@ export type NewProduct = NewProductJson;
 /** The SKU is in the path of the request. */
 export type ProductReplacement = Omit<NewProduct, 'sku'> & Optional<Pick<NewProduct, 'sku'>>;
 export type ProductPatch = Optional<NewProduct>;
-/** A row of an import: what it leaves out stays as it is in an existing product. */
-export type ImportProduct = Optional<Omit<Product, 'sku'>> & Pick<Product, 'sku'>;
+/**
+ * A row of an import: what it leaves out stays as it is in an existing product, and null removes
+ * an optional member or a pair of `metadata`. Rows may have all members of an export.
+ */
+export type ImportProduct =
+  Optional<Omit<Product, keyof NewProduct> & Omit<NewProduct, 'sku'>> & Pick<NewProduct, 'sku'>;
 
 /** A member may be left out or undefined, also with `exactOptionalPropertyTypes`. */
 export type Optional<Members> = {

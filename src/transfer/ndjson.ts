@@ -1,8 +1,9 @@
 /**
  * Reads NDJSON: one JSON value per line, in UTF-8 with or without a byte order mark, with lines
  * ended by LF or CRLF. Blank lines are ignored. An invalid line is rejected alone, since the next
- * one is unaffected. A line may leave out members of an existing product, but not set them to null
- * or blank; members that occur only in our own export are ignored.
+ * one is unaffected. A line may leave out members of an existing product, and set optional ones to
+ * null, which removes them, but not the others; members that occur only in our own export are
+ * ignored.
  */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES, LINE_LIMIT_BYTES } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';

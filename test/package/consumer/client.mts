@@ -26,6 +26,9 @@ export async function useProducts(shop: SellerClient, signal: AbortSignal): Prom
     mode: 'upsert', map: { name: 'Title' }, default: { stock: 0 },
   });
   for await (const row of report) console.log(row.line, row.status, row.errors?.[0]?.pointer);
+  await shop.products.import([{ sku: 'MUG-1', barcode: null, metadata: { old: null } }]);
+  // @ts-expect-error Only optional members can be removed.
+  await shop.products.import([{ sku: 'MUG-1', name: null }]);
   const { created, ignored_columns: ignored = [] } = await report.summary();
   console.log(created, ignored.join());
   await shop.products.delete(id);
