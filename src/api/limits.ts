@@ -32,6 +32,11 @@ export const READY_RETRY_MS = 5_000;
 /** Entries per page, default and maximum; a page of 1,000 is read and rendered in one piece. */
 export const PAGE_SIZE_DEFAULT = 100;
 export const PAGE_SIZE_LIMIT = 1_000;
+/**
+ * JSON of a page after which it ends early; 1,000 usual products take a fifth of it, the longest
+ * ones 15 times as much.
+ */
+export const PAGE_LIMIT_CHARACTERS = 2 * 1024 * 1024;
 /** Bytes of rendered pages in the page cache, plus their compressed forms; memory is bounded. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ import { invalidQuery } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import { formatCsvHeader } from '../transfer/csv-cells.ts';
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
+import { PAGE_LIMIT_CHARACTERS, PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { choice, integer, text, withDefault } from './parameters.ts';
 import type { ApiRequest } from './route.ts';
@@ -86,6 +86,24 @@ export function replyPage(
 export function splitPage<Item>(found: readonly Item[], limit: number) {
   const page = found.slice(0, limit);
   return { page, last: found.length > limit ? page.at(-1) : undefined };
+}
+
+/**
+ * The first items of a page as JSON: all unless they are very long, and at least one. The page then
+ * ends with the last of them, and is not the last page.
+ */
+export function formatItems<Item>(
+  items: readonly Item[], format: (item: Item) => string,
+): readonly string[] {
+  const texts: string[] = [];
+  let characters = 0;
+  for (const item of items) {
+    if (characters > PAGE_LIMIT_CHARACTERS) break;
+    const text = format(item);
+    texts.push(text);
+    characters += text.length;
+  }
+  return texts;
 }
 
 /** A collection at one catalogue position. */

@@ -6,7 +6,7 @@
 import type { ProductId } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { PageQuery } from '../../store/write.ts';
-import { type Export, exportCollection, replyPage } from '../list.ts';
+import { type Export, exportCollection, formatItems, replyPage } from '../list.ts';
 import { PAGE_SIZE_LIMIT } from '../limits.ts';
 import { JSON_TYPE } from '../media-types.ts';
 import type { Moment } from '../parameters.ts';
@@ -77,10 +77,11 @@ async function replyPastPage<Item extends PastItem>(
   );
   const [position, after] = anchor ?? [await findPosition(call, services, moment)];
   const { items, hasMore } = await read(position, { after, limit });
-  const last = hasMore ? items.at(-1) : undefined;
+  const texts = formatItems(items, formatJson);
+  const last = hasMore || texts.length < items.length ? items[texts.length - 1] : undefined;
   return replyPage(call, {
     path, limit,
-    members: formatMembers(items.map(formatJson).join(','), position),
+    members: formatMembers(texts.join(','), position),
     nextCursor: cursors.format(scope, last && [position, last.id]),
     headers: { ...headers, ...makeHeaders?.(position) },
   });

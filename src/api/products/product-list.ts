@@ -12,7 +12,7 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, ProductPage } from '../../store/catalogue-store.ts';
 import type { SearchStore } from '../../store/search-store.ts';
 import { formatCsvProduct } from '../../transfer/csv-cells.ts';
-import { chooseMediaType, exportCollection, replyPage } from '../list.ts';
+import { chooseMediaType, exportCollection, formatItems, replyPage } from '../list.ts';
 import { JSON_TYPE } from '../media-types.ts';
 import { replyPastList } from './past-list.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
@@ -72,10 +72,11 @@ async function renderPage(
   { list, scope, key, after }: PageParameters,
 ): Promise<Reply> {
   const page = await readProductPage(store, call.caller, list, after);
+  const products = formatItems(page.products, createFormatter(list));
   const reply = replyPage(call, {
     path: PRODUCTS, limit: list.limit,
-    members: `"products":[${page.products.map(createFormatter(list)).join(',')}]`,
-    nextCursor: formatNextCursor(cursors, scope, list, page),
+    members: `"products":[${products.join(',')}]`,
+    nextCursor: formatNextCursor(cursors, scope, list, page, products.length),
     headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },
   });
   pages.set(key, page.position, reply);
@@ -152,10 +153,11 @@ export function readProductPage(
   return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
 }
 
-/** Undefined on the last page. */
+/** After the first products of a page; undefined if none are left. */
 function formatNextCursor(
   cursors: Cursors, scope: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
+  count: number,
 ): string | undefined {
-  const last = hasMore ? products.at(-1) : undefined;
+  const last = hasMore || count < products.length ? products[count - 1] : undefined;
   return cursors.format(scope, last && anchorOf(last, sort));
 }

@@ -4,7 +4,8 @@
  * seller cost little more than one.
  */
 import { CHANGES_PAGE_SIZE_LIMIT, WAKE_SLICE_WAITERS } from './limits.ts';
-import { formatChange } from '../../domain/catalogue/change.ts';
+import { formatItems } from '../../api/list.ts';
+import { type Change, formatChange } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
@@ -22,6 +23,13 @@ interface WaitingSeller {
   /** The position that is watched; infinite without a watch. */
   watched: number;
   stopWatching: () => void;
+}
+
+/** A page of the history as JSON. */
+interface FormattedPage {
+  readonly changes: readonly { readonly position: number; readonly json: string }[];
+  /** As in `ChangePage`. */
+  readonly next: number;
 }
 
 /** A page of the history with its Server-Sent Events, shared by all readers. */
@@ -71,7 +79,7 @@ export class ChangeNotifier {
     }
   }
 
-  /** The next page, of up to 1,000 changes, after a position. */
+  /** The next page, of up to 1,000 changes, after a position; fewer if they are very long. */
   read(
     sellerId: SellerId, { after, types, importId }: Omit<ChangeQuery, 'limit'>,
   ): Promise<RenderedPage> {
@@ -81,7 +89,10 @@ export class ChangeNotifier {
     if (this.#pages.size === 0) setImmediate(() => this.#pages.clear());
     const query = { after, types, importId, limit: CHANGES_PAGE_SIZE_LIMIT };
     const page = this.#store.listChanges(sellerId, query)
-      .then((found) => ({ ...found, text: Buffer.from(formatEvents(found)) }));
+      .then((found) => {
+        const formatted = formatPage(found);
+        return { ...found, next: formatted.next, text: Buffer.from(formatEvents(formatted)) };
+      });
     this.#pages.set(key, page);
     return page;
   }
@@ -110,10 +121,24 @@ export class ChangeNotifier {
   }
 }
 
+/** A page as JSON. It ends early if its products are very long. */
+export function formatPage({ changes, next }: ChangePage): FormattedPage {
+  const texts = formatItems(changes, formatChange);
+  const formatted = texts.map((json, index) => {
+    // The cast: there are as many changes, or more.
+    const { position } = changes[index] as Change;
+    return { position, json };
+  });
+  const last = formatted.at(-1);
+  return {
+    changes: formatted,
+    next: last && texts.length < changes.length ? last.position : next,
+  };
+}
+
 /** The last id is the page's `next`, even if its last changes have other types. */
-function formatEvents({ changes, next }: ChangePage): string {
-  const events = changes.map((change) =>
-    `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);
+function formatEvents({ changes, next }: FormattedPage): string {
+  const events = changes.map(({ position, json }) => `id: ${position}\ndata: ${json}\n\n`);
   const isPassed = changes.at(-1)?.position !== next;
   return events.join('') + (isPassed ? `id: ${next}\n\n` : '');
 }

@@ -2,11 +2,10 @@
  * The change feed: a page of the history after a position, immediately or once there is a change,
  * or a live stream (`change-stream.ts`).
  */
-import { formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
-import { changeNotifier } from './change-notifier.ts';
+import { changeNotifier, formatPage } from './change-notifier.ts';
 import { openChangeStream } from './change-stream.ts';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
 import { parseParameters, position } from '../../api/parameters.ts';
@@ -23,12 +22,11 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
     const disconnectSignal = () => call.disconnectSignal();
     return openChangeStream({ ...feed, sellerId, openStream, disconnectSignal }, services);
   }
-  const page = await readPage(call, services, feed);
-  const changes = page.changes.map(formatChange).join(',');
+  const { changes, next } = formatPage(await readPage(call, services, feed));
   return {
     status: 200,
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store' },
-    body: `{"changes":[${changes}],"next":${page.next}}`,
+    body: `{"changes":[${changes.map(({ json }) => json).join(',')}],"next":${next}}`,
   };
 }
 

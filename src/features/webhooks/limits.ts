@@ -9,6 +9,11 @@ import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 export const CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT = 256;
 /** Changes in one message; receivers parse it in memory. */
 export const WEBHOOK_MESSAGE_CHANGES_LIMIT = 100;
+/**
+ * Products in one message, after which it ends early; many web servers reject bodies above 1 MiB,
+ * and 100 usual products take a tenth of this.
+ */
+export const WEBHOOK_MESSAGE_LIMIT_CHARACTERS = 512 * 1024;
 /** Consecutive messages to one endpoint; then other due endpoints have precedence. */
 export const WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT = 20;
 /** Time for an attempt, from the DNS lookup to the end of the response; receivers should queue. */

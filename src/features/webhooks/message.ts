@@ -4,7 +4,7 @@
  * for each attempt, so every attempt sends the same body.
  */
 import { randomUUID } from 'node:crypto';
-import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
+import { WEBHOOK_MESSAGE_CHANGES_LIMIT, WEBHOOK_MESSAGE_LIMIT_CHARACTERS } from './limits.ts';
 import { type Change, formatChange, formatOrigin } from '../../domain/catalogue/change.ts';
 import { formatProduct } from '../../domain/catalogue/product.ts';
 import { AppError } from '../../domain/error.ts';
@@ -49,6 +49,7 @@ export async function findNextMessage(
   // Deletions, because a revert may restore the product with another threshold.
   const scanned = selection.lowStock === undefined ? types : [...types ?? [], 'deleted' as const];
   let page = await listChanges(store, sellerId, { types: scanned, after, limit });
+  let characters = 0;
   for (;;) {
     for (const change of page?.changes ?? []) {
       const { position } = change;
@@ -57,7 +58,8 @@ export async function findNextMessage(
       const unsent = (await listSelected(store, selected, selection))
         .filter((event) => position !== resumed?.last || event === 'stock.low');
       events.push(...unsent.map((event) => ({ position, event })));
-      if (isSingle && events.length > 0) break;
+      if (unsent.length > 0) characters += change.product?.length ?? 0;
+      if (events.length > 0 && (isSingle || characters > WEBHOOK_MESSAGE_LIMIT_CHARACTERS)) break;
     }
     if (!page || events.length > 0) break;
     if (page.next >= Math.min(page.position, after + HISTORY_SCAN_LIMIT)) break;

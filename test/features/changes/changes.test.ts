@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import type { TestSeller } from '../../support/server.ts';
 import { withoutImport } from '../../support/import-id.ts';
 import { makeClock } from '../../support/clock.ts';
+import { makeLongProduct } from '../../api/long-product.ts';
 import { assertProblem, faultsOf } from '../../api/problem.ts';
 import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
 
@@ -25,6 +26,21 @@ async function read(seller: TestSeller, query = '') {
 function positionsOf({ changes }: { changes: { position: number }[] }): number[] {
   return changes.map(({ position }) => position);
 }
+
+test('ends pages of very long products early, and continues with the next change', async (t) => {
+  const { seller } = await openShop(t, {});
+  for (let n = 1; n <= 80; n += 1) {
+    assert.equal((await seller.create(makeLongProduct(`A${n}`))).status, 201);
+  }
+  const first = await read(seller, 'limit=1000');
+  const count = first.changes.length;
+  assert.ok(count > 50 && count < 80, String(count));
+  assert.equal(first.next, count);
+  const second = await read(seller, `limit=1000&after=${first.next}`);
+  assert.deepEqual([...positionsOf(first), ...positionsOf(second)],
+    Array.from({ length: 80 }, (_, index) => index + 1));
+  assert.equal(second.next, 80);
+});
 
 test('returns every change with the product after it', async (t) => {
   const clock = makeClock();
