@@ -39,7 +39,7 @@ export interface ApiRequest {
   /** The media type of the body. @throws AppError `unsupported_media_type` */
   readMediaType(): string;
   /**
-   * Reads the whole body, which must have one of the route's `consumes`. Default limit: 128 KiB.
+   * Reads the whole body, which must have one of the route's `consumes`. Default limit: 256 KiB.
    * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
    */
   readJson(limitBytes?: number): Promise<unknown>;

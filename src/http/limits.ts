@@ -2,9 +2,12 @@
  * HTTP limits for connections, requests and responses. Comments state the limit, then the reason.
  */
 
-/** Longest JSON body unless a route says otherwise; the largest valid product takes 70 KiB. */
-export const BODY_LIMIT_BYTES = 128 * 1024;
-/** Longest time to receive a buffered body; slow networks send 128 KiB in seconds. */
+/**
+ * Longest JSON body unless a route says otherwise; the largest valid product takes 200 KiB if each
+ * character is a surrogate pair of `\u` escapes, as Python's `json.dumps` writes it.
+ */
+export const BODY_LIMIT_BYTES = 256 * 1024;
+/** Longest time to receive a buffered body; slow networks send 256 KiB in seconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 /**
  * Minimum rate of a body of any length, averaged over each waiting interval; a client that sends
