@@ -192,6 +192,10 @@ export interface CatalogueStore {
   zeroStock(write: WriteContext, batch: ZeroingBatch): Promise<SyncedStock>;
 
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
+  /** The products that exist, by their ids. */
+  findProducts(
+    sellerId: SellerId, ids: readonly ProductId[],
+  ): Promise<ReadonlyMap<ProductId, Product>>;
   /** In creation order. */
   listProducts(sellerId: SellerId, query: ProductPageQuery): Promise<ProductPage>;
 }

@@ -49,6 +49,23 @@ function testCreation(prepare: PrepareStore): void {
 }
 
 function testIds(prepare: PrepareStore): void {
+  test('finds many products by their ids, without those of other sellers', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeActor(store), await makeActor(store)];
+    const [first, second] = [
+      await store.createProduct(one, makeNewProduct()),
+      await store.createProduct(one, makeNewProduct()),
+    ];
+    const foreign = await store.createProduct(other, makeNewProduct());
+    const { sellerId } = one;
+    const ids = [second.id, NO_PRODUCT, foreign.id, first.id, second.id];
+    const found = await store.findProducts(sellerId, ids);
+    assert.deepEqual(new Set(found.keys()), new Set([first.id, second.id]));
+    assert.deepEqual(found.get(first.id), await store.findProduct(sellerId, { id: first.id }));
+    assert.equal((await store.findProducts(sellerId, [])).size, 0);
+    assert.equal((await store.findProducts(NO_SELLER, ids)).size, 0);
+  });
+
   test('gives a product an id above all earlier ones when the clock steps backwards', async (t) => {
     const clock = makeClock();
     const prepared = prepare(t);

@@ -152,9 +152,8 @@ async function renderRows(
     sellerId, edited.map(({ position }) => position),
   );
   const ids = [...new Set(changes.map(({ productId }) => productId))];
-  const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
-  const paths = new Map(found.flatMap((product) =>
-    product ? [[product.id, pathOf(product)] as const] : []));
+  const found = await store.findProducts(sellerId, ids);
+  const paths = new Map([...found].map(([id, product]) => [id, pathOf(product)]));
   return changes.map((change) => {
     const { position, at, productId, sku, keyId, actor, importId } = change;
     const line = importId && lines.get(importId);

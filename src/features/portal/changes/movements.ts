@@ -86,8 +86,7 @@ async function renderRows(
 ): Promise<readonly Row[]> {
   const keyNames = await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId));
   const ids = [...new Set(movements.map(({ productId }) => productId))];
-  const products = new Map(await Promise.all(ids.map(async (id) =>
-    [id, await store.findProduct(sellerId, { id })] as const)));
+  const products = await store.findProducts(sellerId, ids);
   return movements.map((change) => {
     const { at, productId, sku, keyId, actor, movement: { before, after, source } } = change;
     const product = products.get(productId);

@@ -39,13 +39,14 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
 export async function saveGrid(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const products = await findProducts(request, portal, readRows(form, request));
+  const submitted = readRows(form, request);
+  const products = await findProducts(request, portal, submitted);
   const errors = new Map<string, string>();
   const reasonText = form.getTrimmed(REASON.name);
   const reason = reasonText === '' ? undefined
     : takeValue(errors, REASON.name, stockReason.parse(reasonText), undefined);
   const edits: ProductEdit[] = [];
-  const rows = readRows(form, request).map((row) => {
+  const rows = submitted.map((row) => {
     const rowErrors = new Map<string, string>();
     const edit = readEdit(row, request, rowErrors);
     if (edit) edits.push(edit);
@@ -140,9 +141,8 @@ async function readSelected(
 ): Promise<readonly Product[]> {
   const ids = query.getAll('id').slice(0, PORTAL_PAGE_PRODUCTS)
     .flatMap((text) => parseProductId(sellerId, text) ?? []);
-  const found = await Promise.all([...new Set(ids)].map((id) =>
-    store.findProduct(sellerId, { id })));
-  return found.filter((product) => product !== undefined);
+  const found = await store.findProducts(sellerId, ids);
+  return [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
 }
 
 /** The page of the list that the query selects, and the query of the next one. */
@@ -155,11 +155,10 @@ async function readListed(request: PageRequest, portal: Portal): Promise<{
     : withCursor(search.state.form, next) };
 }
 
-async function findProducts(
+function findProducts(
   { account: { sellerId } }: PageRequest, { store }: Portal, rows: readonly GridRow[],
 ): Promise<ReadonlyMap<ProductId, Product>> {
-  const found = await Promise.all(rows.map(({ id }) => store.findProduct(sellerId, { id })));
-  return byId(found.filter((product) => product !== undefined));
+  return store.findProducts(sellerId, rows.map(({ id }) => id));
 }
 
 function byId(products: readonly Product[]): ReadonlyMap<ProductId, Product> {
