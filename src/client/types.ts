@@ -38,7 +38,10 @@ export type Optional<Members> = {
 
 /** Conditions of a list; a product must match all. */
 export interface ProductQuery {
-  /** Text in the name, SKU, category or barcode, ignoring case and accents. */
+  /**
+   * Words, in any order: each is a part of the name, SKU, category or barcode. Ignores case,
+   * accents, and punctuation in SKUs.
+   */
   readonly q?: string | undefined;
   readonly category?: string | undefined;
   readonly sku?: string | undefined;
