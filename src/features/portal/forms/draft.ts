@@ -5,8 +5,9 @@
  * submission with the new session's token.
  */
 import type { AccountReference } from '../../../domain/access/account.ts';
+import { formatUserHandle, parseUserHandle } from '../../../domain/access/passkey.ts';
 import { AppError } from '../../../domain/error.ts';
-import { type AccountId, formatSellerId, parseSellerId } from '../../../domain/id.ts';
+import type { AccountId } from '../../../domain/id.ts';
 import type { Content } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
 import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
@@ -16,7 +17,6 @@ import { Form, hiddenField } from './form.ts';
 const FIELD = 'draft';
 /** Names the form's account, because the session may have ended by the time the form is sent. */
 const ACCOUNT_FIELD = 'account';
-const ACCOUNT = /^(sel_\w+)\.([1-9]\d{0,8})$/;
 
 interface SentForm {
   readonly account: AccountReference;
@@ -26,17 +26,12 @@ interface SentForm {
 
 /** The hidden field that names a form's account; absent before the sign-in. */
 export function accountField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
-  if (!user) return undefined;
-  const { sellerId, accountId } = user.account;
-  return hiddenField(ACCOUNT_FIELD, `${formatSellerId(sellerId)}.${accountId}`);
+  return user && hiddenField(ACCOUNT_FIELD, formatUserHandle(user.account));
 }
 
 /** The account whose page showed the form; undefined if nobody was signed in. */
 export function readAccount(form: Form): AccountReference | undefined {
-  const [, seller = '', number] = ACCOUNT.exec(form.get(ACCOUNT_FIELD)) ?? [];
-  const sellerId = parseSellerId(seller);
-  // The cast is what the expression proves.
-  return sellerId === undefined ? undefined : { sellerId, accountId: Number(number) as AccountId };
+  return parseUserHandle(form.get(ACCOUNT_FIELD));
 }
 
 /** For the hidden field; undefined if the draft is too long or cannot be encrypted. */

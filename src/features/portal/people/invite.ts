@@ -60,15 +60,15 @@ export const inviteForm = defineForm<Invited>({
     const expiresAt = portal.clock() + INVITATION_CODE_LIFE_MS;
     const invitation = { sellerId, role, name, isFirst: false, expiresAt };
     await portal.store.createInvitation(hashCode(code) ?? '', invitation, by);
-    return renderCreated(request, portal, { name, role }, code);
+    return renderCreated(request, portal, invitation, code);
   },
 });
 
 function renderCreated(
-  request: PageRequest, portal: Portal, { name, role }: Invited, code: string,
+  request: PageRequest, portal: Portal,
+  { name, role, expiresAt }: Invited & { readonly expiresAt: number }, code: string,
 ): Reply {
   const { base, link, format } = request;
-  const expiresAt = portal.clock() + INVITATION_CODE_LIFE_MS;
   return renderPage(request, portal, {
     title: 'Invitation created',
     content: html`<div class="card stack"><p>Send this link to <bdi>${name}</bdi>, who chooses a

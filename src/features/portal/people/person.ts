@@ -1,17 +1,17 @@
 /** What owners change of a person: name, role, and whether they are in the shop at all. */
 import { type Account, parseRole, type Role } from '../../../domain/access/account.ts';
 import { actorName } from '../../../domain/access/caller.ts';
+import type { Reply } from '../../../http/response/reply.ts';
 import { defineForm, renderFormPage } from '../forms/form-page.ts';
-import { takeValue } from '../forms/form.ts';
+import { type Form, takeValue } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
-import type { PageRequest } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
 import { NAME_FIELD, ROLE_FIELD } from './invite.ts';
 import { getPerson, pathOf } from './people.ts';
 
-const NAME_TAKEN = 'Someone in the shop has this name.';
 const ROLE_FIELDS = [ROLE_FIELD, CURRENT_PASSWORD];
 
 /** GET /portal/people/{account_id}/name: 200, 404. POST: 303, 404, 422 */
@@ -26,14 +26,10 @@ export const personNameForm = defineForm({
         <strong><bdi>${person.name}</bdi></strong>.</p>`,
     }, state);
   },
-  read: (form, errors) =>
-    takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), ''),
+  read: readName,
   async save(name, request, portal, { errors }) {
-    const isSaved = await portal.store.setAccountName(
-      await getPerson(request, portal), name, request.by);
-    if (isSaved) return redirect(request.link('/people?done=renamed'));
-    errors.set('name', NAME_TAKEN);
-    return undefined;
+    const person = await getPerson(request, portal);
+    return saveName(person, name, request, portal, { errors, next: '/people?done=renamed' });
   },
 });
 
@@ -45,13 +41,9 @@ export const ownNameForm = defineForm({
     fields: [{ ...NAME_FIELD, autocomplete: 'name', hint: 'Shown beside every change you make.' }],
   }, state),
   initial: ({ account: { name } }) => ({ name }),
-  read: (form, errors) =>
-    takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), ''),
-  async save(name, { account, by, link }, { store }, { errors }) {
-    if (await store.setAccountName(account, name, by)) return redirect(link('/account?done=name'));
-    errors.set('name', NAME_TAKEN);
-    return undefined;
-  },
+  read: readName,
+  save: (name, request, portal, { errors }) =>
+    saveName(request.account, name, request, portal, { errors, next: '/account?done=name' }),
 });
 
 /** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
@@ -97,6 +89,19 @@ export const removalForm = defineForm({
       : redirect(request.link('/people?done=removed'));
   },
 });
+
+function readName(form: Form, errors: Map<string, string>): string {
+  return takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), '');
+}
+
+async function saveName(
+  account: Account, name: string, { by, link }: PageRequest, { store }: Portal,
+  { errors, next }: { readonly errors: Map<string, string>; readonly next: string },
+): Promise<Reply | undefined> {
+  if (await store.setAccountName(account, name, by)) return redirect(link(next));
+  errors.set('name', 'Someone in the shop has this name.');
+  return undefined;
+}
 
 function isOwn({ account }: PageRequest, { accountId }: Account): boolean {
   return accountId === account.accountId;
