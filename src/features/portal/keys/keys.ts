@@ -1,18 +1,21 @@
 /** The list of a shop's API keys, and the page of one key with its actions. */
-import { splitPage } from '../../../api/list.ts';
 import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
+import type { KeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { postForm, renderFields } from '../forms/fields.ts';
 import { nonceField } from '../forms/form.ts';
+import {
+  countList, readListPage, readStart, renderPager, toReadRows, withCursor,
+} from '../forms/paging.ts';
 import { overlapField } from '../forms/typed-values.ts';
-import { card, facts, flashNotice, pager, table } from '../html/elements.ts';
+import { alert, card, facts, flashNotice, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import { KEYS_SEARCHED_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderFindForm } from './find-key.ts';
 import {
-  findKeyId, formatId, getKey, isActive, KEY_FACTS, pathOf, readKeyContext,
+  formatId, getKey, isActive, KEY_FACTS, pathOf, readKeyContext,
 } from './key-facts.ts';
 
 const DONE = new Map([
@@ -21,18 +24,34 @@ const DONE = new Map([
 /** Address ranges in the list; the key's page shows all. */
 const RANGES_SHOWN = 2;
 
-/** GET /portal/keys: 200 */
+/** GET /portal/keys: 200, 400 */
 export async function showKeys(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, link } = request;
-  const after = findKeyId(request, request.query.get('after') ?? '');
-  const found = await portal.store.listKeys(
-    sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
-  );
-  const { page: keys, last } = splitPage(found, PORTAL_PAGE_ROWS);
+  const { store } = portal;
+  const errors = new Map<string, string>();
+  const scope = `keys ${sellerId}`;
+  const page = await readListPage<ApiKey, KeyId>(portal, {
+    scope, start: readStart(request, portal, scope, errors), keyOf: ({ id }) => id,
+    async read(start) {
+      const limit = PORTAL_PAGE_ROWS;
+      const query = { after: start?.key, limit: limit + 1 };
+      return toReadRows(
+        await store.listKeys(sellerId, query, !start?.isBackward), limit, ({ id }) => id,
+      );
+    },
+  });
+  const total = await countList(page, async () => {
+    const query = { after: undefined, limit: KEYS_SEARCHED_LIMIT + 1 };
+    const { length } = await store.listKeys(sellerId, query);
+    return { count: Math.min(length, KEYS_SEARCHED_LIMIT), isExact: length < query.limit };
+  });
+  const keys = page.rows;
   const context = await readKeyContext(request, portal, RANGES_SHOWN);
   return renderPage(request, portal, {
     title: 'API keys',
+    status: errors.size > 0 ? 400 : 200,
     content: html`${flashNotice(request, DONE)}
+      ${errors.size > 0 && alert('bad', html`<p>${errors.get('cursor')}</p>`)}
       <p>Give each program that calls the API its own key, so you can see what it does and revoke it
         on its own.</p>
       <p class="row middle"><a class="button primary" href="${link('/keys/new')}">Create key</a>
@@ -48,10 +67,10 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
     empty: html`<p>No API keys yet. <a href="${link('/keys/new')}">Create a key</a> to call the
       API.</p>`,
   })}
-      ${pager(
-    'Pages of keys', after === undefined ? undefined : link('/keys'),
-    last && link(`/keys?after=${formatId(last)}`),
-  )}
+      ${renderPager(request, {
+    label: 'Pages of keys', noun: 'keys', page, total,
+    linkTo: (cursor) => link('/keys', withCursor(new URLSearchParams(), cursor)),
+  })}
       ${keys.length > 0 && card('find', 'Find a key', renderFindForm(request, '/keys/find'))}`,
   });
 }

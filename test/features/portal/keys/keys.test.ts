@@ -148,6 +148,7 @@ describe('the list of keys', () => {
       /Till 30 spk_…\w* Expired.*Till 29 spk_…\w* Revoked.*Till 28 spk_…\w* Active.*Till 6 /,
     );
     assert.ok(!first.text.includes('Till 5<'));
+    assert.match(readText(first.text), /1–25 of 31 keys/);
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
     const second = await user.get(next);
     assertPage(second);
@@ -155,9 +156,15 @@ describe('the list of keys', () => {
       readText(second.text), /Till 5 spk_…\w* Active.*Till 1 spk_…\w* Active.*My first key/,
     );
     assert.ok(!second.text.includes('rel="next"'));
+    assert.match(readText(second.text), /26–31 of 31 keys/);
+    const previous = /href="([^"]*)" rel="prev"/.exec(second.text)?.[1] ?? '';
+    assert.equal(readList((await user.get(previous)).text), readList(first.text));
     assert.ok(!(await user.get(pathOf(expiring))).text.includes('/rotate'));
     // What cannot be a place in the list is the first page.
-    assert.equal(readList((await user.get('/portal/keys?after=x')).text), readList(first.text));
+    const invalid = await user.get('/portal/keys?cursor=x');
+    assertPage(invalid, 400);
+    assert.match(readText(invalid.text), /This page link is no longer valid/);
+    assert.equal(readList(invalid.text), readList(first.text));
   });
 
   test('shows when and from where a key was last used', async (t) => {
@@ -290,7 +297,7 @@ test('hides the keys of a shop from other sellers', async (t) => {
     foreign: pathOf(key), unknown, get: ['', '/revoke'], post: ['/rotate', '/revoke'],
   });
   assert.deepEqual(await listKeys(server, other), [key]);
-  const listed = await shop.user.get(`/portal/keys?after=${pathOf(key).split('/').at(-1)}`);
+  const listed = await shop.user.get('/portal/keys');
   assert.equal(readList(listed.text).match(/Active/g)?.length, 1);
   await assertOwn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
 });
