@@ -14,7 +14,10 @@ export interface WebhookResult {
   readonly status: number | undefined;
   /** `delivered`, or the reason why not. */
   readonly outcome: string;
-  /** Undefined if there was nothing to send, and for attempts of earlier versions. */
+  /**
+   * Undefined if nothing was sent, if its changes were pruned, and for attempts of earlier
+   * versions.
+   */
   readonly exchange?: WebhookExchange | undefined;
 }
 
@@ -58,7 +61,7 @@ export interface WebhookAttempt extends Omit<WebhookResult, 'exchange'> {
 /** What the log knows about one attempt. */
 export interface WebhookAttemptDetail extends WebhookAttempt {
   readonly exchange: WebhookExchange | undefined;
-  /** Undefined for attempts of earlier versions. */
+  /** Undefined if its changes were pruned, and for attempts of earlier versions. */
   readonly message: WebhookMessage | TestMessage | undefined;
 }
 

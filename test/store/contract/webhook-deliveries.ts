@@ -6,7 +6,7 @@ import type { KeyId } from '../../../src/domain/id.ts';
 import type { Webhook, WebhookMessage } from '../../../src/domain/webhooks/webhook.ts';
 import type { WebhookResult } from '../../../src/domain/webhooks/webhook-attempt.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { countTo, makeActor, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeActor, type PrepareStore } from './fixture.ts';
 import { prepareWebhook } from './webhooks.ts';
 
 export const FAILED: WebhookResult =
@@ -43,6 +43,7 @@ export function testWebhookDeliveries(prepare: PrepareStore): void {
   testSingleMessages(prepare);
   testChangesMeanwhile(prepare);
   testLog(prepare);
+  testPrunedLog(prepare);
 }
 
 function testMessages(prepare: PrepareStore): void {
@@ -168,6 +169,32 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
         assert.deepEqual(patched.message, message);
       }
     });
+}
+
+function testPrunedLog(prepare: PrepareStore): void {
+  test('drops what attempts sent when the history removes the changes', async (t) => {
+    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
+    const exchange = {
+      url: 'https://shop.example/hook', response: undefined,
+      request: { headers: [], body: '{"name":"Mug"}', bodyBytes: 14 },
+    };
+    const step = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
+    await store.endWebhookAttempt(webhook, message, { ...FAILED, exchange }, step);
+    await store.noteWebhookAttempt(webhook, { id: 'msg_t', at: 7 }, { ...DELIVERED, exchange });
+    const later = makeMessage('msg_2', 2, 3);
+    await store.noteWebhookAttempt(webhook, later, { ...FAILED, exchange });
+    const read = async () => (await Promise.all([1, 2, 3].map((n) =>
+      store.findWebhookAttempt(webhook, n)))).map((attempt) => [
+      attempt?.outcome, attempt?.exchange !== undefined, attempt?.message !== undefined,
+    ]);
+    const [failed, delivered] = [FAILED.outcome, DELIVERED.outcome];
+    await store.pruneHistory(0);
+    assert.deepEqual(await read(),
+      [[failed, true, true], [delivered, true, true], [failed, true, true]]);
+    await store.pruneHistory(clock.now + DAY_MS);
+    assert.deepEqual(await read(),
+      [[failed, false, false], [delivered, true, true], [failed, true, true]]);
+  });
 }
 
 function testLog(prepare: PrepareStore): void {

@@ -1,6 +1,7 @@
 /**
  * The mutation that removes old history, by the rules of `rules/history/pruning.ts`, and a
- * catalogue's deletions, except its last change.
+ * catalogue's deletions, except its last change. What the delivery logs of webhooks have of the
+ * same changes is removed, too.
  */
 import { nextId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -26,6 +27,10 @@ export function pruningMutations(sql: Sql) {
     DELETE FROM import
     WHERE seller_id = :sellerId AND id < :id AND coalesce(last_position, 0) <= :upTo
       AND id < (SELECT max(i.id) FROM import AS i WHERE i.seller_id = :sellerId)`);
+  // They contain products as they were. A message without its changes cannot be sent again.
+  const clearAttempts = sql.prepare(`
+    UPDATE webhook_attempt SET detail = NULL
+    WHERE seller_id = :sellerId AND last_position <= :upTo AND detail IS NOT NULL`);
   const note = sql.prepare(`
     UPDATE seller SET pruned_to = :upTo WHERE id = :sellerId AND pruned_to < :upTo`);
   return {
@@ -35,6 +40,7 @@ export function pruningMutations(sql: Sql) {
       await removeMinutes.run({ sellerId, upTo, minute: Math.floor(before / MINUTE_MS) });
       await removeDays.run({ sellerId, day: Math.floor(before / DAY_MS) });
       await removeImports.run({ sellerId, upTo, id: nextId(0, before) });
+      await clearAttempts.run({ sellerId, upTo });
       await note.run({ sellerId, upTo });
     },
   };
