@@ -14,12 +14,16 @@ export interface BulkContext {
   readonly store: Store;
 }
 
-/** Pages of products, in the order of their ids. @throws AppError as `Store.exportProducts` */
+/**
+ * Pages of products, in the order of their ids; none once `signal` is aborted.
+ * @throws AppError as `Store.exportProducts`
+ */
 export async function* readSelected(
   context: BulkContext, selection: Selection, signal: AbortSignal,
 ): AsyncGenerator<readonly Product[], void, void> {
   if ('filter' in selection) {
-    yield* (await startExport(context, selection.filter, signal)).pages;
+    const found = await startExport(context, selection.filter, signal);
+    if (found) yield* found.pages;
     return;
   }
   const { actor: { sellerId }, store } = context;
@@ -31,7 +35,7 @@ export async function* readSelected(
 /** Waits until the search has caught up with the last changes, which may be an import's. */
 async function startExport(
   { actor: { sellerId }, store }: BulkContext, filter: ProductFilter, signal: AbortSignal,
-): ReturnType<Store['exportProducts']> {
+): Promise<Awaited<ReturnType<Store['exportProducts']>> | undefined> {
   const { position } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
   const query = { filter, sort: { by: 'id', isDescending: false } } as const;
   for (let attempt = 1; ; attempt += 1) {
@@ -39,7 +43,8 @@ async function startExport(
       return await store.exportProducts(sellerId, query, position);
     } catch (error) {
       const isBusy = error instanceof AppError && error.code === 'unavailable';
-      if (!isBusy || signal.aborted || attempt >= BULK_ATTEMPTS_LIMIT) throw error;
+      if (isBusy && signal.aborted) return undefined;
+      if (!isBusy || attempt >= BULK_ATTEMPTS_LIMIT) throw error;
     }
     await wait(BULK_RETRY_MS, undefined, { ref: false });
   }

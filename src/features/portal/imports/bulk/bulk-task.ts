@@ -136,8 +136,9 @@ export class BulkTask {
         lastId = product.id;
       }
       progress.products += page.length;
-      if (signal.aborted) return;
+      if (signal.aborted) break;
     }
+    if (signal.aborted) return;
     this.total = progress.products;
     const others = await this.#countOthers();
     this.preview = {
@@ -153,6 +154,7 @@ export class BulkTask {
     const { address } = actor;
     const { progress, order: { change } } = this;
     const edits = await this.#listEdits(signal);
+    if (signal.aborted) return false;
     const parts = new ImportParts({ kind: 'bulk', mode: change.mode, address });
     for (let start = 0; start < edits.length; start += BULK_BATCH_PRODUCTS) {
       if (signal.aborted) return false;
@@ -187,7 +189,7 @@ export class BulkTask {
         if (id > lastId) continue;
         edits.push({ id, expected: patch ? expected : { position }, patch });
       }
-      if (signal.aborted) return [];
+      if (signal.aborted) break;
     }
     return edits;
   }
