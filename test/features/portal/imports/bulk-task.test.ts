@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
+import type { ProductId } from '../../../../src/domain/id.ts';
 import {
   type BulkOrder, BulkTask,
 } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
@@ -95,6 +96,28 @@ test('leaves a product alone that changes while it is about to be deleted', asyn
   assert.deepEqual(taskOf(job).progress.counts,
     { updated: 0, deleted: 1, unchanged: 0, conflicts: 1 });
   assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A']);
+});
+
+test('deletes no product that changed after the preview, or matches since then', async (t) => {
+  const bench = await openBench(t);
+  const { store, importer } = bench;
+  const ids = new Map<string, ProductId>();
+  for (const [sku, category] of [['A', 'Mugs'], ['B', 'Cups'], ['C', 'Cups']] as const) {
+    const made = await store.createProduct(importer, makeNewProduct({ sku, category }));
+    ids.set(sku, made.id);
+  }
+  const patch = (sku: string, members: object) =>
+    store.patchProduct(importer, { id: ids.get(sku) ?? assert.fail() }, members, {});
+  const job = await start(bench, {
+    selection: { filter: { category: 'Cups' } }, change: { mode: 'delete' },
+  });
+  assert.equal(taskOf(job).total, 2);
+  await patch('B', { stock: 3 });
+  await patch('A', { category: 'Cups' });
+  assert.ok(await commit(job));
+  const { progress: { counts, products } } = taskOf(job);
+  assert.deepEqual([counts.deleted, counts.conflicts, products], [1, 2, 3]);
+  assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A', 'B']);
 });
 
 test('has the counts of its record after its node has stopped', async (t) => {

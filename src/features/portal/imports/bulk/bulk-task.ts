@@ -1,6 +1,7 @@
 /**
- * The task of a bulk edit: gives products a category, or deletes them. It covers ticked products,
- * or all that match a filter when it starts, except those created after the preview. Runs in
+ * The task of a bulk edit: changes the category of products, archives, restores or deletes them.
+ * It covers ticked products, or all that match a filter when it starts, except those created after
+ * the preview. A deletion covers only products that have not changed since the preview. Runs in
  * batches, all parts of one import record.
  */
 import { ImportParts } from '../../../../api/ingest.ts';
@@ -45,6 +46,8 @@ interface BulkPreview {
   readonly others: number;
   /** Products that were created later are left out. */
   readonly lastId: ProductId | undefined;
+  /** Of the catalogue: a deletion leaves products alone that changed after it. */
+  readonly position: number;
 }
 
 /** What the pages show of a bulk edit: plain data. */
@@ -128,6 +131,7 @@ export class BulkTask {
     const products: Product[] = [];
     const changed = change.mode === 'delete' ? 'deleted' : 'updated';
     let lastId: ProductId | undefined;
+    const position = await this.#readPosition();
     for await (const page of readSelected(this.#context, this.order.selection, signal)) {
       for (const product of page) {
         const isSame = hasValues(product, patchOf(change));
@@ -144,7 +148,7 @@ export class BulkTask {
     this.preview = {
       products: products.map(({ id, sku, name, category, stock }) =>
         ({ id, sku, name, category, stock })),
-      others, lastId,
+      others, lastId, position,
     };
   }
 
@@ -176,22 +180,38 @@ export class BulkTask {
     progress.products = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Small objects, since there may be a million. A deletion expects what the list has. */
+  /**
+   * Small objects, since there may be a million. A deletion expects what the list has, and counts
+   * what changed after the preview as conflicts: it may match now only, and nobody confirmed it.
+   */
   async #listEdits(signal: AbortSignal): Promise<readonly ProductEdit[]> {
     const { selection, change } = this.order;
     const patch = patchOf(change);
     const category = 'filter' in selection ? selection.filter.category : undefined;
     const expected = category === undefined ? {} : { category };
-    const lastId = this.preview?.lastId ?? 0;
+    const { lastId = 0, position: confirmed = 0 } = this.preview ?? {};
     const edits: ProductEdit[] = [];
     for await (const page of readSelected(this.#context, this.order.selection, signal)) {
       for (const { id, position } of page) {
         if (id > lastId) continue;
-        edits.push({ id, expected: patch ? expected : { position }, patch });
+        if (patch) edits.push({ id, expected, patch });
+        else if (position <= confirmed) edits.push({ id, expected: { position }, patch });
+        else this.#leaveAlone();
       }
       if (signal.aborted) break;
     }
     return edits;
+  }
+
+  #leaveAlone(): void {
+    this.progress.counts.conflicts += 1;
+    this.progress.products += 1;
+  }
+
+  /** Of the catalogue, before its products are read. */
+  async #readPosition(): Promise<number> {
+    const { actor: { sellerId }, store } = this.#context;
+    return (await store.listProducts(sellerId, { after: undefined, limit: 1 })).position;
   }
 
   /** Products with the new category that are not selected. */
@@ -199,7 +219,7 @@ export class BulkTask {
     const { actor: { sellerId }, store } = this.#context;
     const { change } = this.order;
     if (change.mode !== 'category' || change.category === undefined) return 0;
-    const { position } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
+    const position = await this.#readPosition();
     const { category } = change;
     const [first] = await store.listCategories(sellerId, { from: category, limit: 1 }, position);
     const all = first?.category === category ? first.products : 0;

@@ -185,7 +185,7 @@ function renderResult(request: PageRequest, job: JobDescription, task: BulkDescr
   const done = countProducts(format, products);
   const isSuccess = phase === 'done' && counts.conflicts === 0;
   const left = `${format.number(counts.conflicts)} of them left alone, because someone else `
-    + 'changed or deleted them at the same time';
+    + 'changed or deleted them since the preview';
   const result: Content = isSuccess ? `Complete: ${done}.`
     : phase === 'done' ? `Complete: ${done}; ${left}.`
     : phase === 'cancelled' ? `Cancelled after ${done}. What was changed stays changed.`
