@@ -81,6 +81,9 @@ function makeFormat(
     live && html` data-live="${live}"`}>${relativeTime(at)}</time>`;
   return {
     number: (value: number | bigint): string => numbers.format(value),
+    /** Such as `1 product` and `2 products`. */
+    countProducts: (count: number): string =>
+      count === 1 ? '1 product' : `${numbers.format(count)} products`,
     /** With a sign, such as `+3`, for stock movements. */
     delta: (value: number): string => deltas.format(value),
     ...makeCompact(locale, code, decimals),

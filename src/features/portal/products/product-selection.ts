@@ -88,9 +88,8 @@ export async function bulkToast(request: PageRequest, { store }: Portal): Promis
   const id = parseImportId(sellerId, query.get('import'));
   const record = id && query.get('done') === 'bulk' && await store.findImport(sellerId, id);
   if (!record) return undefined;
-  const count = countChanges(record);
   const path = link(pathOf(record));
-  return toast(html`<p>${count === 1 ? '1 product' : `${format.number(count)} products`} saved.
+  return toast(html`<p>${format.countProducts(countChanges(record))} saved.
       <a href="${path}">View the record</a></p>`,
   postForm(request, `${path}/revert`, html`<button class="small">Undo</button>`, ''));
 }

@@ -75,12 +75,12 @@ export function viewBulk(
   const { format, account: { sellerId } } = request;
   const { change, progress, total } = task;
   const { counts, importId } = progress;
-  const products = total === 0 ? 'products' : countProducts(format, total);
+  const products = total === 0 ? 'products' : format.countProducts(total);
   return {
     words: WORDS, rows: progress.products, rejected: counts.conflicts,
     name: `${VERBS[change.mode]} ${products}`,
     percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * progress.products / total)),
-    extent: `${countProducts(format, progress.products)} so far.`,
+    extent: `${format.countProducts(progress.products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task, state)}
       ${change.mode === 'category' && renderSettings(request, job, task, state)}`,
@@ -106,7 +106,7 @@ function renderPreview(
     return html`<p><strong>Nothing to change:</strong> ${total === 0 ? 'these products no longer '
       + 'exist.' : SAME[change.mode]}</p>`;
   }
-  const count = countProducts(format, total - task.progress.counts.unchanged);
+  const count = format.countProducts(total - task.progress.counts.unchanged);
   const button = change.mode === 'delete'
     ? renderCommit(request, job, `Delete ${count}`, {
       fields: renderFields([describeConfirmation(task)], state), className: 'danger',
@@ -182,7 +182,7 @@ function renderResult(request: PageRequest, job: JobDescription, task: BulkDescr
   const { format } = request;
   const { phase, problem } = job;
   const { products, counts, importId } = task.progress;
-  const done = countProducts(format, products);
+  const done = format.countProducts(products);
   const isSuccess = phase === 'done' && counts.conflicts === 0;
   const left = `${format.number(counts.conflicts)} of them left alone, because someone else `
     + 'changed or deleted them since the preview';
@@ -207,8 +207,4 @@ function listCounts(
     ...change.mode !== 'delete' ? [['Unchanged', format.number(unchanged)] as const] : [],
     ...isDryRun ? [] : [['Left alone', format.number(conflicts)] as const],
   ];
-}
-
-function countProducts(format: Format, count: number): string {
-  return count === 1 ? '1 product' : `${format.number(count)} products`;
 }

@@ -50,13 +50,12 @@ async function render(
   const from = state.form.get('from');
   const products = await countProducts(request, portal, from);
   if (products === 0) throw new AppError('not_found', 'You have no products in this category.');
-  const count = products === 1 ? '1 product' : `${format.number(products)} products`;
   return renderFormPage(request, portal, {
     title: 'Rename category', action: '/categories/rename', cancel: '/categories',
     submit: 'Rename', fields: FIELDS.slice(1),
     hidden: html`${nonceField()}${hiddenField('from', from)}`,
-    before: html`<p><strong><bdi>${from}</bdi></strong> has ${count}, which will get the new name.
-      If another category has this name already, the two will be merged; you see a preview
+    before: html`<p><strong><bdi>${from}</bdi></strong> has ${format.countProducts(products)},
+      which will get the new name. If another category has this name already, the two will be merged; you see a preview
       first.</p>`,
   }, state);
 }

@@ -49,7 +49,7 @@ export function viewRevert(
   return {
     words: WORDS, name, rows: products, rejected: counts.conflict,
     percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * products / total)),
-    extent: `${countProducts(format, products)} so far.`,
+    extent: `${format.countProducts(products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderForce(request, job, task, state)}`,
@@ -69,7 +69,7 @@ function renderPreview(request: PageRequest, job: JobDescription, task: RevertDe
   }
   return html`${card('effect', 'Summary', html`
       <p><a href="${link(path)}"><bdi>${name}</bdi></a> changed
-        ${countProducts(format, products)}. Nothing has been reverted yet.</p>
+        ${format.countProducts(products)}. Nothing has been reverted yet.</p>
       ${facts(listCounts(format, task, true))}
       ${canStartRevert(task) ? renderCommit(request, job, 'Revert now')
     : html`<p><strong>Nothing to revert:</strong> no product would change.</p>`}`)}
@@ -124,7 +124,7 @@ function renderResult(request: PageRequest, job: JobDescription, task: RevertDes
   const { format } = request;
   const { phase, problem } = job;
   const { products, counts, importId } = task.progress;
-  const done = countProducts(format, products);
+  const done = format.countProducts(products);
   const isSuccess = phase === 'done' && counts.conflict === 0;
   const result: Content = isSuccess ? html`Revert complete: ${done}.`
     : phase === 'done' ? html`Revert complete: ${done}; ${format.number(counts.conflict)} of them
@@ -145,8 +145,4 @@ function listCounts(format: Format, { progress }: RevertDescription, isDryRun: b
     ['Unchanged', format.number(unchanged)],
     [isDryRun ? 'Will be left alone' : 'Left alone', format.number(conflict)],
   ];
-}
-
-function countProducts(format: Format, count: number): string {
-  return count === 1 ? '1 product' : `${format.number(count)} products`;
 }

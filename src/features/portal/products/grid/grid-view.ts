@@ -118,6 +118,6 @@ function renderSaved(
 ): Content {
   if (!saved?.importId) return undefined;
   const path = link(pathOfRecord({ sellerId, id: saved.importId }));
-  const what = saved.count === 1 ? '1 product was' : `${format.number(saved.count)} products were`;
+  const what = `${format.countProducts(saved.count)} ${saved.count === 1 ? 'was' : 'were'}`;
   return notice(html`<p>${what} saved. <a href="${path}">View the record</a></p>`);
 }
