@@ -50,7 +50,7 @@ export function formatId({ sellerId, id }: Pick<ApiKey, 'sellerId' | 'id'>): str
 }
 
 /** Undefined unless the text is one of this seller's key ids. */
-function findKeyId({ account }: PageRequest, text: string): KeyId | undefined {
+export function findKeyId({ account }: PageRequest, text: string): KeyId | undefined {
   const reference = parseKeyId(text);
   return reference?.sellerId === account.sellerId ? reference.keyId : undefined;
 }
