@@ -39,10 +39,12 @@ export interface CategoryQuery {
   readonly limit: number;
 }
 
-/** A category and how many products it has. */
+/** A category and how many products it has: at least one, which may be archived. */
 export interface Category {
   readonly category: string;
+  /** Without archived ones. */
   readonly products: number;
+  readonly archived: number;
 }
 
 export interface ExportQuery {

@@ -1,6 +1,6 @@
 /**
- * The categories of a seller's products that are not archived, for adapters whose table of products
- * has an index of them. SQLite reads them from its search projection.
+ * The categories of a seller's products, for adapters whose table of products has an index of
+ * them. SQLite reads them from its search projection.
  */
 import type { SearchStore } from '../search-store.ts';
 import { readInteger, readText } from './row.ts';
@@ -8,14 +8,18 @@ import type { Sql } from './sql.ts';
 
 export function categoryQueries(sql: Sql): Pick<SearchStore, 'listCategories'> {
   const list = sql.prepare(`
-    SELECT category, count(*) AS products FROM product
-    WHERE seller_id = :sellerId AND archived = 0 AND category >= :from
+    SELECT category, count(*) FILTER (WHERE archived = 0) AS products,
+      count(*) FILTER (WHERE archived = 1) AS archived
+    FROM product
+    WHERE seller_id = :sellerId AND category >= :from
     GROUP BY category ORDER BY category LIMIT :limit`);
   return {
     async listCategories(sellerId, { from = '', limit }) {
       const rows = await list.all({ sellerId, from, limit });
-      return rows.map((row) =>
-        ({ category: readText(row, 'category'), products: readInteger(row, 'products') }));
+      return rows.map((row) => ({
+        category: readText(row, 'category'),
+        products: readInteger(row, 'products'), archived: readInteger(row, 'archived'),
+      }));
     },
   };
 }

@@ -106,6 +106,16 @@ function testCategories(prepare: PrepareStore): void {
     assert.deepEqual(await list(undefined, 2), ['Cups 2', 'Mugs 1']);
     assert.deepEqual(await list('Mugs', 2), ['Mugs 1', 'cups 1']);
     assert.deepEqual(await list('Muh', 1), ['cups 1']);
+    const archived = ['Cups', 'Bowls'].map((category) =>
+      makeNewProduct({ category, archived: true }));
+    await store.importProducts(actor, archived, 'create');
+    const position = (await store.findSeller(sellerId))?.position ?? NaN;
+    assert.deepEqual(
+      await store.listCategories(sellerId, { from: undefined, limit: 2 }, position), [
+        { category: 'Bowls', products: 0, archived: 1 },
+        { category: 'Cups', products: 2, archived: 1 },
+      ],
+    );
   });
 }
 

@@ -53,13 +53,14 @@ function fitPage(found: readonly Category[]): readonly Category[] {
 }
 
 function renderRow(
-  { format, link }: PageRequest, { category, products }: Category, canRename: boolean,
+  { format, link }: PageRequest, { category, products, archived }: Category, canRename: boolean,
 ) {
   const query = new URLSearchParams({ category });
   const name = shorten(category, CATEGORY_BYTES);
   return [
     html`<a href="${link('/products', query)}"><bdi>${name}</bdi></a>`,
-    format.number(products),
+    archived === 0 ? format.number(products)
+      : `${format.number(products)}, ${format.number(archived)} archived`,
     ...canRename ? [html`<a href="${link(RENAME, query)}">Rename<span
       class="hidden"> ${name}</span></a>`] : [],
   ];

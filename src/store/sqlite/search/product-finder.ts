@@ -157,13 +157,19 @@ export class ProductFinder {
   }
 
   listCategories(ordinal: number, { from = '', limit }: CategoryQuery): readonly Category[] {
-    // Rows of a text and a number; #prepare requests arrays.
+    // The index has the products and then the archived ones: both in the order of categories.
+    const counted = (archived: 0 | 1): string => `
+      SELECT * FROM (SELECT category, count(*) AS rows FROM product INDEXED BY product_category
+      WHERE seller = ?1 AND archived = ${archived} AND category >= ?2
+      GROUP BY category ORDER BY category LIMIT ?3)`;
+    // Rows of a text and two numbers; #prepare requests arrays.
     const rows = this.#prepare(`
-      SELECT category, count(*) FROM product INDEXED BY product_category
-      WHERE seller = ? AND archived = 0 AND category >= ?
-      GROUP BY category ORDER BY category LIMIT ?`)
-      .all(ordinal, from, limit) as unknown as [string, number][];
-    return rows.map(([category, products]) => ({ category, products }));
+      SELECT category, sum(products), sum(archived) FROM (
+        SELECT category, rows AS products, 0 AS archived FROM (${counted(0)})
+        UNION ALL SELECT category, 0, rows FROM (${counted(1)}))
+      GROUP BY category ORDER BY category LIMIT ?3`)
+      .all(ordinal, from, limit) as unknown as [string, number, number][];
+    return rows.map(([category, products, archived]) => ({ category, products, archived }));
   }
 
   #findNumber(sql: string, ...values: Value[]): number | undefined {

@@ -60,6 +60,22 @@ test('renames archived products, too', async (t) => {
   assert.deepEqual(await readAll(), ['Bowls', 'Bowls', 'Mugs']);
 });
 
+test('counts archived products, and previews a merge with a category of them only', async (t) => {
+  const { user, patch, rename, send, readRecords } = await open(t);
+  const { products } = (await send({ path: '/api/v1/products' })).json();
+  await patch(products[0], { archived: true });
+  await patch(products[2], { archived: true });
+  const list = await user.get(LIST);
+  assertPage(list);
+  assert.deepEqual(readRows(list), [
+    ['Cups', '1, 1 archived', 'Rename Cups'], ['Mugs', '0, 1 archived', 'Rename Mugs'],
+  ]);
+  await rename('Cups', 'Mugs');
+  assert.match(readText((await user.follow()).text), /1 other product has this category already/);
+  assert.deepEqual(await readRecords(), []);
+  assert.match(readText((await user.get(`${LIST}/rename?category=Mugs`)).text), /has 1 product/);
+});
+
 test('says which categories it merges before it does so', async (t) => {
   const { user, rename, readAll, readRecords } = await open(t);
   await rename('Cups', 'Mugs');

@@ -222,7 +222,7 @@ export class BulkTask {
     const position = await this.#readPosition();
     const { category } = change;
     const [first] = await store.listCategories(sellerId, { from: category, limit: 1 }, position);
-    const all = first?.category === category ? first.products : 0;
+    const all = first?.category === category ? first.products + first.archived : 0;
     return Math.max(0, all - this.progress.counts.unchanged);
   }
 }

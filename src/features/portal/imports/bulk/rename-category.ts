@@ -55,8 +55,8 @@ async function render(
     submit: 'Rename', fields: FIELDS.slice(1),
     hidden: html`${nonceField()}${hiddenField('from', from)}`,
     before: html`<p><strong><bdi>${from}</bdi></strong> has ${format.countProducts(products)},
-      which will get the new name. If another category has this name already, the two will be merged; you see a preview
-      first.</p>`,
+      which will get the new name. If another category has this name already, the two will be
+      merged; you see a preview first.</p>`,
   }, state);
 }
 
@@ -85,5 +85,5 @@ async function countProducts(
 ): Promise<number> {
   if (name === '') return 0;
   const [first] = await store.listCategories(sellerId, { from: name, limit: 1 }, position);
-  return first?.category === name ? first.products : 0;
+  return first?.category === name ? first.products + first.archived : 0;
 }
