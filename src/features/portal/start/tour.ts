@@ -132,7 +132,7 @@ const STEPS: Readonly<Record<StepId, RenderStep>> = {
       <p>Run this in a terminal, with your key instead of YOUR_KEY. This step is done when the
         request arrives.</p>
       ${route && copyable('first-call', formatCurl(route, base.url, 'YOUR_KEY'))}
-      <p data-tour-note${call === undefined && html` hidden`}><bdi>${call}</bdi></p>`];
+      <p data-tour-note=""${!call && html` hidden`}><bdi>${call}</bdi></p>`];
   },
   webhook: ({ link }, _portal, { webhook }, primary) => ['Receive changes with a webhook', webhook
     ? html`<p>Send a test message, and see your server's response.</p>
