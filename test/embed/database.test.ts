@@ -12,7 +12,7 @@ import { PASSWORD, type PostgresServer, startPostgres } from '../support/postgre
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
-describe('a shop on a database', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a shop on a database', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres({ isFast: true, settings: { log_statement: 'all' } });

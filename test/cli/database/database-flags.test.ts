@@ -52,7 +52,7 @@ test('says what to use instead of backup and restore', async () => {
   }
 });
 
-describe('a database', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a database', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

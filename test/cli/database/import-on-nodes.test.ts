@@ -43,7 +43,7 @@ async function read(user: PageClient, path: string, wanted: RegExp): Promise<str
   }
 }
 
-describe('two processes on one database', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('two processes on one database', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

@@ -15,7 +15,7 @@ import { makeAccount, PageClient } from '../../features/portal/page-client.ts';
 import { makeProduct } from '../../support/server.ts';
 import { type CommandDatabase, makeDatabase } from './setup.ts';
 
-describe('two servers on one database', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('two servers on one database', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

@@ -17,7 +17,7 @@ const ROWS = 3_500;
 const FILE = CSV_HEADER + makeRows(ROWS);
 const QUERY = 'report=all&file_name=shop.csv';
 
-test('keeps exact records of imports that kill -9 interrupted', { timeout: 60_000 }, async (t) => {
+test('keeps exact records of imports that kill -9 interrupted', { timeout: 120_000 }, async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { key, sellerId } = await prepareSeller(t, folder);
   for (const batches of [1, 2]) {

@@ -12,7 +12,7 @@ import { create, createWebhook, prepareSeller, serve } from './serving.ts';
 const ROUNDS = 3;
 const CHANGES = 20;
 
-test('one of two servers delivers, and the other one after kill -9', { timeout: 60_000 },
+test('one of two servers delivers, and the other one after kill -9', { timeout: 120_000 },
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     const key = await prepareSeller(t, folder);

@@ -16,7 +16,7 @@ import { open, readUntil } from '../raw.ts';
 const SIZES = [BODY_LIMIT_BYTES + 1, 1_000_000, 2_000_000, 5_000_000, 20_000_000];
 /** A second request reuses the connection of the first, if the client keeps it. */
 const ATTEMPTS = 2;
-const LIMITED = { timeout: 60_000 };
+const LIMITED = { timeout: 120_000 };
 const NO_CURL = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';
 
 type Send = (url: string, fields: Record<string, string>, body: Buffer) => Promise<number>;

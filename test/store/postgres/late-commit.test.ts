@@ -77,7 +77,7 @@ class HoldingRelay {
 }
 
 describe('a transaction that is executed after its connection was lost', {
-  skip: NO_POSTGRES, timeout: 60_000,
+  skip: NO_POSTGRES,
 }, () => {
   let server: PostgresServer;
   before(async () => {

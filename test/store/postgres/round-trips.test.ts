@@ -10,7 +10,7 @@ import { type PostgresServer, startPostgres, TEST_KEY } from '../../support/post
 import { recordStatements } from '../../support/postgres/statement-recorder.ts';
 import { countTo, makeHash, makeNewKey, makeNewProduct, makeSeller } from '../contract/fixture.ts';
 
-describe('round trips to PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('round trips to PostgreSQL', { skip: NO_POSTGRES }, () => {
   const recorder = recordStatements();
   const hash = makeHash();
   let server: PostgresServer;

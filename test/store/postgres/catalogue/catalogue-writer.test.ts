@@ -31,7 +31,7 @@ const other = { ...actor, sellerId: 2 as SellerId };
 const makeSync = (changes: readonly object[]) =>
   ({ changes, isAtomic: false, completion: undefined, source: undefined, reason: undefined });
 
-describe('catalogues on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

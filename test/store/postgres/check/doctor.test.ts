@@ -59,7 +59,7 @@ const DAMAGE: readonly (readonly [sql: string, finding: RegExp])[] = [
     /^references fault: Rows of \w+ are of seller sel_\w+, who does not exist: \d+/],
 ];
 
-const OPTIONS = { skip: NO_POSTGRES, timeout: 60_000, concurrency: 4 };
+const OPTIONS = { skip: NO_POSTGRES, concurrency: 4 };
 
 describe('doctor on PostgreSQL', OPTIONS, () => {
   let server: PostgresServer;

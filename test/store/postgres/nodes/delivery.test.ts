@@ -45,7 +45,7 @@ async function assertDue(
   return due;
 }
 
-describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

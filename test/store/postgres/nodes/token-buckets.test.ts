@@ -21,7 +21,7 @@ const INTERVALS = { renewMs: 20, expiryMs: 300 };
 // Nobody has these.
 const KEY = { sellerId: 1 as SellerId, keyId: 7 as KeyId };
 
-describe('token buckets on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

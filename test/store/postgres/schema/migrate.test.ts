@@ -11,7 +11,7 @@ import { ServerKey } from '../../../../src/store/rules/server-key.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { type PostgresServer, startPostgres, TEST_KEY } from '../../../support/postgres/server.ts';
 
-describe('migrations on PostgreSQL', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());

@@ -18,7 +18,7 @@ function sql(text: string, ...values: readonly Parameter[]): Statement {
   return { text, values };
 }
 
-describe('a connection', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a connection', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   let database: string;
   let connection: Connection;

@@ -13,7 +13,7 @@ const IN = 'COPY item FROM STDIN';
 const OUT = 'COPY (SELECT * FROM item ORDER BY id) TO STDOUT';
 const MANY = `COPY (SELECT repeat('x', 1000) FROM generate_series(1, 100000)) TO STDOUT`;
 
-describe('a copy', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a copy', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   let connection: Connection;
 

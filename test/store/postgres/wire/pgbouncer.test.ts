@@ -14,7 +14,7 @@ import { type PostgresServer, startPostgres } from '../../../support/postgres/se
 
 const NUMBER = 'SELECT $1::int AS n';
 
-describe('behind pgbouncer', { skip: NO_POSTGRES || NO_PGBOUNCER, timeout: 60_000 }, () => {
+describe('behind pgbouncer', { skip: NO_POSTGRES || NO_PGBOUNCER }, () => {
   let server: PostgresServer;
   let session: Pgbouncer;
   let transaction: Pgbouncer;

@@ -17,7 +17,7 @@ const BEGIN: Statement = { text: 'BEGIN', values: [] };
 const FAIL: Statement = { text: 'SELECT 1 / 0', values: [] };
 const SLEEP: Statement = { text: 'SELECT pg_sleep(0.05)', values: [] };
 
-describe('a pool', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a pool', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   let database: string;
 

@@ -45,7 +45,7 @@ async function relay(t: Pick<TestContext, 'after'>, target: number): Promise<num
   return (listener.address() as AddressInfo).port;
 }
 
-describe('a connection is opened', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('a connection is opened', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   let options: ConnectOptions;
   let authority: string;

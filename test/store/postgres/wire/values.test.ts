@@ -14,7 +14,7 @@ const AWKWARD = [
   ' leading and trailing ', 'a'.repeat(600), '\u{1f600}"\\'.repeat(300),
 ];
 
-describe('values', { skip: NO_POSTGRES, timeout: 60_000 }, () => {
+describe('values', { skip: NO_POSTGRES }, () => {
   let server: PostgresServer;
   let connection: Connection;
 
