@@ -101,7 +101,8 @@ export class DueWebhooks {
   }
 
   async #readOutdated(): Promise<void> {
-    const outdated = new Map([...this.#sellers].filter(([, { isOutdated }]) => isOutdated));
+    const outdated = new Map([...this.#sellers]
+      .filter(([, { isOutdated, lease }]) => isOutdated && !lease.aborted));
     if (outdated.size === 0) return;
     for (const seller of outdated.values()) seller.isOutdated = false;
     const { versions, webhooks } = await this.#stored.readWebhooks([...outdated.keys()])
