@@ -74,7 +74,8 @@ const SCHEMA = `
   CREATE INDEX product_barcode ON product (seller, archived, barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX product_category ON product (seller, archived, category);
   CREATE INDEX product_price ON product (seller, archived, price_minor);
-  CREATE INDEX product_stock ON product (seller, archived, stock);
+  -- Rows of equal stock in order, and what a count of low stock needs.
+  CREATE INDEX product_stock ON product (seller, archived, stock, row, low_stock);
   CREATE INDEX product_low ON product (seller, archived, stock) WHERE stock <= low_stock;
   CREATE INDEX product_updated ON product (seller, archived, updated_at);
   CREATE INDEX product_position ON product (seller, archived, position);

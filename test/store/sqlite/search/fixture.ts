@@ -70,8 +70,9 @@ export function readStanding(folder: string): Seen | undefined {
     // The columns are those of Seen.
     return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Seen;
   } catch (error) {
-    // A file that is just being made has no tables yet.
-    if (error instanceof Error && /no such table|locked/.test(error.message)) return undefined;
+    // A file that is just being created has no tables yet, or no log that a reader can open.
+    const isNew = /no such table|locked|unable to open/;
+    if (error instanceof Error && isNew.test(error.message)) return undefined;
     throw error;
   } finally {
     db.close();

@@ -110,7 +110,7 @@ test('counts low stock by the index of each kind of threshold', (t) => {
     'SCAN (subquery-1)',
   ], [
     'CO-ROUTINE (subquery-1)',
-    'SEARCH product USING INDEX product_stock (seller=? AND archived=? AND stock<?)',
+    'SEARCH product USING COVERING INDEX product_stock (seller=? AND archived=? AND stock<?)',
     'SCAN (subquery-1)',
   ]]);
 });
