@@ -9,9 +9,10 @@ import {
   copyFileSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { loadAssets } from '../../src/features/portal/assets.ts';
 import { copyClone, make, MANIFEST, pack, ROOT } from '../package/clone.ts';
 import { watchServing } from '../support/command.ts';
 
@@ -93,9 +94,8 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     const assets = [...page.matchAll(/(?:href|src)="(\/portal\/assets\/[^"]+)"/g)];
     assert.ok(assets.length >= 3, page);
     for (const [, path = ''] of assets) {
-      const name = basename(path);
-      const source = readFileSync(join(ROOT, 'src/features/portal/assets', name), 'utf8');
-      assert.equal(await (await fetch(serving.url + path)).text(), source);
+      const served = loadAssets().answer(basename(dirname(path)), basename(path)); // by its hash
+      assert.equal(await (await fetch(serving.url + path)).text(), served.body);
     }
     const [, metrics = ''] = await serving.waitForNote(/^Metrics on (\S+)$/m);
     assert.match(await (await fetch(metrics)).text(), /build_info\{version="0\.1\.0",node="v/);
