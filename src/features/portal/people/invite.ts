@@ -73,7 +73,7 @@ function renderCreated(
     title: 'Invitation created',
     content: html`<div class="card stack"><p>Send this link to <bdi>${name}</bdi>, who chooses a
       password and joins as ${ROLE_LABELS[role]}. It works once, until
-      ${format.fullTimeElement(expiresAt)}. You won't see it again. Anyone who has it can
+      ${format.time(expiresAt)}. You won't see it again. Anyone who has it can
       join.</p>
       ${copyable('link', `${base.url}${ROOT}/join?shop=existing#${code}`)}
       <p>If the page asks for the code:</p>
