@@ -74,16 +74,16 @@ test-all: ## everything: coverage, Node 24, without each feature, packages, faul
 	@$(MAKE) -o types test-packages test-faults test-browser REPEAT=1
 
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
-	@export $(CACHED); $(call RUN_TESTS,$(REMOVAL_TESTS),1,600000)
+	@export $(CACHED); $(call RUN_TESTS,$(REMOVAL_TESTS),1,1200000)
 
 test-packages: types ## the package among others, the executable and the container image
-	@export $(CACHED); $(call RUN_TESTS,$(PACKAGES_TESTS),2,600000)
+	@export $(CACHED); $(call RUN_TESTS,$(PACKAGES_TESTS),2,1200000)
 
 test-faults: types ## crashes, power cuts, failing disks and databases (8 minutes); needs strace and root
-	@export $(CACHED); $(call RUN_TESTS,$(FAULT_TESTS),2,600000)
+	@export $(CACHED); $(call RUN_TESTS,$(FAULT_TESTS),2,1200000)
 
 test-browser: types ## the portal in a real browser; needs chromium and chromium-driver
-	@export $(CACHED); $(call RUN_TESTS,$(BROWSER_TESTS),2,600000)
+	@export $(CACHED); $(call RUN_TESTS,$(BROWSER_TESTS),2,1200000)
 
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts

@@ -11,7 +11,7 @@ import { assertBetween, type End, killAtRandom, survive } from './kills.ts';
 import { work } from './shop.ts';
 
 test('loses no acknowledged change to kill -9 at random moments', async (t) => {
-  assertBetween(await survive(t, 100, killAtRandom));
+  assertBetween(await survive(t, 60, killAtRandom));
 });
 
 /** System calls on the database files, and the one before which the server is killed. */

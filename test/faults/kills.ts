@@ -13,18 +13,19 @@ export type End = (shop: Shop, serving: Serving, random: Random) => Promise<numb
 type Found = Clerk['found'];
 
 /**
- * Kills so many times, and up to four times as often until a kill has come on either side of the
- * change that it interrupts: otherwise the kills prove nothing. The seed is printed, and can be set
- * to repeat a run.
+ * Kills so many times, and up to `most` times until a kill has come on either side of the change
+ * that it interrupts. The seed is printed, and can be set to repeat a run.
  */
-export async function survive(t: TestContext, kills: number, end: End): Promise<Found> {
+export async function survive(
+  t: TestContext, kills: number, end: End, most = kills,
+): Promise<Found> {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
   const random = makeRandom(seed);
   const shop = await openShop(t, random);
   let answers = 0;
   let count = 0;
-  while (count < kills || (count < 4 * kills && !isBetween(sumFound(shop)))) {
+  while (count < kills || (count < most && !isBetween(sumFound(shop)))) {
     count += 1;
     const serving = await serve(t, shop);
     await check(shop, serving);
@@ -56,6 +57,7 @@ function isBetween({ done, undone }: Found): boolean {
   return done > 0 && undone > 0;
 }
 
+/** Otherwise the kills prove nothing. */
 export function assertBetween(found: Found): void {
   assert.ok(isBetween(found), 'no kill came between the change and its answer');
 }
