@@ -69,8 +69,8 @@ coverage: types ## the same with coverage: at least 95 % of lines and 90 % of br
 test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
 	@$(MAKE) coverage REPEAT=1
 	@$(MAKE) -o types test test-removal REPEAT=1 NODE="$$(.toolchain/node 24.21.0)" \
-	  TESTS="'test/*.test.ts' 'test/{embed,http,package,runtime}/**/*.test.ts' \
-	  'test/{cli/serve,store/sqlite}/**/*.test.ts' 'test/store/sqlite.contract.test.ts'"
+	  TESTS="'test/*.test.ts' 'test/{embed,http,package,runtime,store/sqlite/engine}/**/*.test.ts' \
+	  'test/store/sqlite.contract.test.ts'"
 	@$(MAKE) -o types test-packages test-faults test-browser REPEAT=1
 
 test-removal: types ## the other features' tests in copies without each feature (a few minutes)
