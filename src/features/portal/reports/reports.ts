@@ -119,8 +119,7 @@ async function renderMovers(
 ): Promise<Html> {
   const { format, link, account: { sellerId } } = request;
   const ids = [...new Set([...most.unitsOut, ...most.unitsIn].map(({ productId }) => productId))];
-  const products = new Map(await Promise.all(ids.map(async (id) =>
-    [id, await portal.store.findProduct(sellerId, { id })] as const)));
+  const products = await portal.store.findProducts(sellerId, ids);
   const list = (member: keyof TopMovers['most'], label: string): Html => {
     const top = most[member][0]?.[member] ?? 1;
     return table({
