@@ -26,6 +26,8 @@ interface PageContent {
   readonly heading?: Content;
   readonly content: Content;
   readonly status?: number;
+  /** Whether the title starts with "Error:". Default: for a status from 400. */
+  readonly hasErrors?: boolean;
   /** What was searched for; the search box shows it. */
   readonly search?: string | undefined;
   /** Names of assets. */
@@ -108,7 +110,7 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
 /** @param page Its `content` is the `<body>` element, `locale` that of its times. */
 function render(
   { link, base, headers }: FrameRequest, { assets, clock }: Portal,
-  { title, content, status = 200, scripts = [], cookies = [], locale }:
+  { title, content, status = 200, hasErrors = status >= 400, scripts = [], cookies = [], locale }:
   PageContent & { readonly content: Html; readonly locale?: string },
 ): Reply {
   const hasTimes = locale !== undefined && content.text.includes('<time ');
@@ -121,7 +123,7 @@ function render(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme === 'system' ? 'light dark' : theme}">
-<title>${status >= 400 && 'Error: '}${title}</title>
+<title>${hasErrors && 'Error: '}${title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 ${['portal.js', ...scripts].map((name) => html`

@@ -54,6 +54,7 @@ export function renderGrid(request: PageRequest, portal: Portal, grid: Grid): Re
   return renderPage(request, portal, {
     title: 'Edit stock and price',
     status: statusOf({ ...state, errors }),
+    hasErrors: errors.size > 0 || state.detail !== undefined,
     content: html`${renderSaved(request, grid)}
       ${errorSummary({ ...state, errors }, [...fields, REASON])}
       ${postForm(request, request.link('/products/grid'), html`

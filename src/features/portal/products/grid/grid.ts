@@ -35,7 +35,7 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
   });
 }
 
-/** POST /portal/products/grid: 303, 400, 409, 422 */
+/** POST /portal/products/grid: 200 with the rows that were not saved, 303, 400, 409, 422 */
 export async function saveGrid(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
@@ -132,7 +132,7 @@ async function showConflicts(
       return product ? makeConflictRow(row, product, request.format) : row;
     }),
     list: readList(request, form),
-    state: { form, errors: NO_ERRORS, detail, status: 409 },
+    state: { form, errors: NO_ERRORS, detail, status: 200 },
   });
 }
 
