@@ -124,7 +124,7 @@ async function* renderReport<Row, Written>(
     yield formatLine({ summary: batchReport.summarise() });
   } catch (error) {
     const { detail, ...problem } = describeProblem(error, report);
-    const hint = 'Everything counted in the summary was written, and stays.';
+    const hint = 'The summary counts the results until then. Changes already written stay.';
     const summary = batchReport.summarise();
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   } finally {

@@ -1,6 +1,8 @@
 /** Builds the JSON Schemas (2020-12) of the OpenAPI document, from validators if there are any. */
+import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 import type { Schema, Validator } from '../../domain/validation.ts';
 import { joinNames } from '../../domain/wording.ts';
+import { formatProblemType } from '../../http/response/problem.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { OperationResponse } from './operation.ts';
 
@@ -58,11 +60,35 @@ export function listNames(members: readonly string[]): string {
 export const time = { type: 'string', format: 'date-time' };
 export const count = { type: 'integer', minimum: 0 };
 
+/** The members of a problem. */
+export const problem = {
+  type: {
+    type: 'string', pattern: `^${formatProblemType('[a-z-]+')}$`,
+    description: 'Identifies the kind of problem. The response examples show every type.',
+  },
+  title: { type: 'string' },
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  detail: { type: 'string', description: 'What is wrong, and what to do.' },
+  instance: {
+    type: 'string', pattern: '^urn:uuid:[0-9a-f-]{36}$',
+    description: 'Identifies a server error in the server log.',
+  },
+  errors: { type: 'array', maxItems: ISSUES_PER_RESPONSE_LIMIT, items: refer('Issue') },
+};
+
 /** An object with these properties. All are required unless `required` says otherwise. */
 export function objectOf(
   properties: Readonly<Record<string, Schema>>, required = Object.keys(properties),
 ): Schema {
   return { type: 'object', ...(required.length > 0 && { required }), properties };
+}
+
+/** The problem that ends a stream early. `summary`: the name of its schema. */
+export function describeStreamProblem(summary: string): Schema {
+  const description = 'The results until then. Changes already written stay.';
+  return objectOf({
+    ...problem, summary: { ...refer(summary), description },
+  }, ['type', 'title', 'status', 'detail', 'summary']);
 }
 
 /**

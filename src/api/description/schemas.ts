@@ -3,13 +3,11 @@
  * unknown members are rejected; responses may gain members, so clients should accept unknown ones.
  */
 import type { Issue } from '../../domain/error.ts';
-import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 import {
   PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
 } from '../../domain/catalogue/product-fields.ts';
-import { formatProblemType } from '../../http/response/problem.ts';
 import { syncResponse, stockSchemas } from '../stock/stock-schemas.ts';
-import { describeMembers, enumOf, nullable, objectOf, pageOf, refer } from './schema.ts';
+import { describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer } from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 export const product = describeFields(PRODUCT_FIELDS);
@@ -30,21 +28,6 @@ function acceptNull(field: ProductField): ProductField {
 function describeFields(fields: readonly ProductField[]): Readonly<Record<string, Schema>> {
   return describeMembers(Object.fromEntries(fields.map((field) => [field.name, field])));
 }
-
-export const problem = {
-  type: {
-    type: 'string', pattern: `^${formatProblemType('[a-z-]+')}$`,
-    description: 'Identifies the kind of problem. The response examples show every type.',
-  },
-  title: { type: 'string' },
-  status: { type: 'integer', minimum: 400, maximum: 599 },
-  detail: { type: 'string', description: 'What is wrong, and what to do.' },
-  instance: {
-    type: 'string', pattern: '^urn:uuid:[0-9a-f-]{36}$',
-    description: 'Identifies a server error in the server log.',
-  },
-  errors: { type: 'array', maxItems: ISSUES_PER_RESPONSE_LIMIT, items: refer('Issue') },
-};
 
 const issueCodes: Readonly<Record<Issue['code'], string>> = {
   required: 'the value is missing',

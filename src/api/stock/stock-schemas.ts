@@ -4,7 +4,7 @@ import { STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 import {
-  count, describeMembers, enumOf, nullable, objectOf, pageOf, refer,
+  count, describeMembers, describeStreamProblem, enumOf, nullable, objectOf, pageOf, refer,
 } from '../description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
@@ -91,7 +91,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
         ...result, status: lineStatus,
       }, ['line', ...resultMembers]),
       objectOf({ summary: refer('StockSummary') }),
-      objectOf({ problem: objectOf({ summary: refer('StockSummary') }) }),
+      objectOf({ problem: refer('StockProblem') }),
     ],
     description: 'Lines for changes in the order sent, then a summary, or a problem if the request '
       + 'stopped early.',
@@ -103,6 +103,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
     },
   }, ['applied', 'failed', 'unchanged', 'position']),
+  StockProblem: describeStreamProblem('StockSummary'),
   StockLevel: objectOf({
     id: productIdSchema, sku, stock,
     position: {

@@ -3,9 +3,8 @@ import { JSON_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import { importId, product } from '../../api/description/examples.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import {
-  count, describeMembers, enumOf, linesOf, nullable, objectOf, refer,
+  count, describeMembers, describeStreamProblem, enumOf, linesOf, nullable, objectOf, refer,
 } from '../../api/description/schema.ts';
-import { problem } from '../../api/description/schemas.ts';
 import { dryRun } from '../../api/parameters.ts';
 import { importIdSchema, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
@@ -106,8 +105,5 @@ export const revertSchemas: Readonly<Record<string, Schema>> = {
     import: { ...importIdSchema, description: 'The record of this revert. Absent in a dry run.' },
     advice: { type: 'string', description: 'For a person: what to do about the conflicts.' },
   }, ['restored', 'deleted', 'recreated', 'unchanged', 'conflicts', 'position']),
-  RevertProblem: objectOf({
-    ...problem,
-    summary: { ...refer('RevertSummary'), description: 'What was restored and stays.' },
-  }, ['type', 'title', 'status', 'detail', 'summary']),
+  RevertProblem: describeStreamProblem('RevertSummary'),
 };

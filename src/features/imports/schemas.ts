@@ -1,8 +1,10 @@
 /** The JSON Schemas of imports: a product in a file, and the lines of the response. */
 import type { ImportEffect } from '../../store/catalogue-store.ts';
-import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts';
+import {
+  count, describeStreamProblem, enumOf, objectOf, problem, refer,
+} from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
-import { problem, product, sent } from '../../api/description/schemas.ts';
+import { product, sent } from '../../api/description/schemas.ts';
 import { importIdSchema } from '../../api/stock/stock-schemas.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 
@@ -68,8 +70,5 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
         + 'if they have no common cause.',
     },
   }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
-  ImportProblem: objectOf({
-    ...problem,
-    summary: { ...refer('ImportSummary'), description: 'What was written and stays.' },
-  }, ['type', 'title', 'status', 'detail', 'summary']),
+  ImportProblem: describeStreamProblem('ImportSummary'),
 };

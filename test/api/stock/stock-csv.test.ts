@@ -123,7 +123,7 @@ test('keeps what was applied before a row that cannot be read', async (t) => {
   const { seller } = await openShop(t, { A: 5_000 });
   const { rows, last } = await sendFile(seller, `sku,adjust\n${'A,-1\n'.repeat(1_500)}"A"x,1\n`);
   assert.equal(last.problem.status, 400);
-  assert.match(last.problem.detail, /^On line 1502 text follows .* was written, and stays\.$/);
+  assert.match(last.problem.detail, /^On line 1502 text follows .* already written stay\.$/);
   assert.deepEqual(last.problem.summary,
     { applied: 1_000, unchanged: 0, failed: 0, position: 1_001 });
   assert.equal(rows.length, 1_000);

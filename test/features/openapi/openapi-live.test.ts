@@ -178,6 +178,20 @@ test('ends an import that breaks off as the document says', async (t) => {
   assert.ok(last.problem.summary.created >= 1_000, answer.text);
 });
 
+test('ends a stocktake that is rejected as the document says', async (t) => {
+  const { seller, ask } = await start(t);
+  await seller.create();
+  for (const query of ['?complete=true', '?complete=true&dry_run=true']) {
+    const body = '{"sku":"unknown","set":1}\n{}\n';
+    const answer = await ask(200, {
+      method: 'POST', path: STOCK, query, headers: NDJSON_BODY, body,
+    });
+    const last = JSON.parse(answer.text.trimEnd().split('\n').at(-1) ?? '');
+    assert.equal(last.problem.status, 409);
+    assert.equal(last.problem.summary.failed, 2);
+  }
+});
+
 /** The request that the document's own examples make. */
 function sampleAsk(document: Json, { method, path, operation }: OperationEntry, id: string): Ask {
   const ask = { method, path, name: path === BY_ID ? id : 'MUG-1' };
