@@ -34,10 +34,12 @@ const TIME = new RegExp(
 );
 /** Leap seconds end June or December in UTC (RFC 3339 section 5.7). */
 const AFTER_LEAP_SECOND = /-0[17]-01T00:00:00\./;
+/** RFC 3339 has no later one in UTC. */
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Undefined for a text that is not an RFC 3339 time. Unix time has no leap seconds, so a leap
- * second becomes the second after it.
+ * Undefined for a text that is not an RFC 3339 time from 1970 to 9999 in UTC. Unix time has no leap
+ * seconds, so a leap second becomes the second after it.
  */
 export function parseTime(text: string): number | undefined {
   const { day = '', minute = '', second = '', rest = '' } = TIME.exec(text)?.groups ?? {};
@@ -46,7 +48,7 @@ export function parseTime(text: string): number | undefined {
   const isLeap = second === '60';
   const at = isLeap ? Date.parse(`${day}T${minute}:59${rest}`) + 1_000 : Date.parse(text);
   if (isLeap && !AFTER_LEAP_SECOND.test(new Date(at).toISOString())) return undefined;
-  return at >= 0 ? at : undefined;
+  return at >= 0 && at <= LAST_TIME ? at : undefined;
 }
 
 /** UTC time for file names, to the second: `20261121T093000Z`. */
