@@ -111,9 +111,9 @@ export async function readSelection(
   const page = form.get('page').split(' ').slice(0, PORTAL_PAGE_PRODUCTS);
   const ticked = page.filter((_, index) => form.has('row', String(index)));
   const texts = scope === 'page' || (isEdit && ticked.length === 0) ? page : ticked;
-  const found = await Promise.all([...new Set(texts)].map((text) =>
-    portal.store.findProduct(sellerId, { id: parseShortId(text) })));
-  return { ids: found.flatMap((product) => product?.id ?? []) };
+  const ids = [...new Set(texts.map(parseShortId))];
+  const found = await portal.store.findProducts(sellerId, ids);
+  return { ids: ids.filter((id) => found.has(id)) };
 }
 
 /** Without the seller, whose products are the only ones that a form can name. */

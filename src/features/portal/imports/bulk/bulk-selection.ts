@@ -28,8 +28,8 @@ export async function* readSelected(
   }
   const { actor: { sellerId }, store } = context;
   const ids = selection.ids.toSorted((one, other) => one - other);
-  const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
-  yield found.filter((product) => product !== undefined);
+  const found = await store.findProducts(sellerId, ids);
+  yield ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** Waits until the search has caught up with the last changes, which may be an import's. */
