@@ -1,7 +1,7 @@
-/** All accessibility rules together, on pages as strict as those of the portal, in every view. */
+/** All accessibility rules, in every view, on pages with a policy as strict as the portal's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findFaults, findFaultsInAllViews } from './accessibility.ts';
+import { findViolations, findViolationsInAllViews } from './accessibility.ts';
 import { openBrowser } from './browser.ts';
 import { servePages } from './page-server.ts';
 
@@ -23,17 +23,17 @@ function makePages(style: string) {
   };
 }
 
-test('finds faults of dark mode or a phone, and restores the light desktop', async (t) => {
+test('finds violations in dark mode or on a phone, and restores the light desktop', async (t) => {
   const browser = await openBrowser(t);
   await browser.open(await servePages(t, makePages(STYLE)));
-  assert.deepEqual(await findFaults(browser), []);
-  assert.deepEqual(await findFaultsInAllViews(browser), [
+  assert.deepEqual(await findViolations(browser), []);
+  assert.deepEqual(await findViolationsInAllViews(browser), [
     'dark, 320 px: text of 2.51:1, not 4.5:1: <p> "Text"',
     'dark, 320 px: page of 408 px in 320 px: <h1> "Stock"',
     'dark, 1280 px: text of 2.51:1, not 4.5:1: <p> "Text"',
     'light, 320 px: page of 408 px in 320 px: <h1> "Stock"',
   ]);
-  assert.deepEqual(await findFaults(browser), []);
+  assert.deepEqual(await findViolations(browser), []);
 });
 
 test('checks pages with a strict policy and without scripts, without side effects', async (t) => {
@@ -42,7 +42,7 @@ test('checks pages with a strict policy and without scripts, without side effect
   const style = 'a { display: inline-block; width: 50px; height: 9px }';
   await browser.open(await servePages(t, makePages(style)));
   const before = await browser.run(() => document.documentElement.outerHTML);
-  assert.deepEqual(await findFaults(browser), [
+  assert.deepEqual(await findViolations(browser), [
     'target of 50 x 9, not 24 x 24: <a href="/"> "Home"',
   ]);
   assert.equal(await browser.run(() => document.documentElement.outerHTML), before);

@@ -1,6 +1,6 @@
 /**
  * A real browser for one test, or for all tests of a file with `openBrowser({ after })`: Chromium
- * with a profile of its own and no way to any host but 127.0.0.1. It ends after the test.
+ * with its own profile, which can reach no host but 127.0.0.1. It ends after the test.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ export interface Cookie {
   readonly secure: boolean;
   /** `Strict`, `Lax` or `None`. */
   readonly sameSite: string;
-  /** In seconds since 1970; none for a cookie that ends with the browser. */
+  /** In seconds since 1970; undefined for a session cookie. */
   readonly expiry?: number;
 }
 
@@ -211,7 +211,7 @@ export class Browser extends Scope {
     });
   }
 
-  /** Whether the authenticator recognizes its user, such as by a fingerprint. */
+  /** Sets whether the authenticator verifies its user, as by a fingerprint. */
   async setUserVerified(authenticatorId: string, isUserVerified: boolean): Promise<void> {
     const path = `/webauthn/authenticator/${authenticatorId}/uv`;
     await this.session.command('POST', path, { isUserVerified });

@@ -1,4 +1,4 @@
-/** The driver and all its processes end, whatever happens to the test. */
+/** The driver and all its processes end, however the test ends. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

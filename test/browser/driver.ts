@@ -1,7 +1,7 @@
 /**
- * Starts chromedriver on a free port, in a process group of its own, and ends the group by its id:
- * a browser outlives its driver, and both must end however the test ends. If the test process dies,
- * a watchdog in the group ends it.
+ * Starts chromedriver on a free port, in its own process group, and kills the group by its id: a
+ * browser outlives its driver, and both must end however the test ends. If the test process dies,
+ * a watchdog in the group kills the group.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,15 +1,15 @@
-/** The walk through a page with the Tab key. */
+/** The keyboard check, which walks through a page with the Tab key. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openPageChecker } from './rules/page-checker.ts';
 
-const { browser, faultsOf } = await openPageChecker({ after });
+const { browser, violationsOf } = await openPageChecker({ after });
 
 const FIELDS = '<label>A <input id="a"></label> <label>B <input id="b"></label>';
 
 test('reaches every kind of control', async () => {
   const scrolling = '<div style="overflow-y: auto; height: 40px"><p>Long</p><p>Text</p></div>';
-  assert.deepEqual(await faultsOf(`${scrolling}${FIELDS}${scrolling}
+  assert.deepEqual(await violationsOf(`${scrolling}${FIELDS}${scrolling}
     <label>Day <input type="date"></label> <label>Time <input type="datetime-local"></label>
     <fieldset><legend>Size</legend><label>S <input type="radio" name="s"></label>
       <label>M <input type="radio" name="s" checked></label></fieldset>
@@ -23,9 +23,9 @@ test('reaches every kind of control', async () => {
   assert.equal(await browser.run(() => 'walk' in window), false);
 });
 
-test('rejects an order other than that of the document', async () => {
+test('rejects a tab order other than the document order', async () => {
   const reversed = 'display: flex; flex-direction: row-reverse; reading-flow: flex-visual';
-  assert.deepEqual(await faultsOf(`<div style="${reversed}">${FIELDS}</div>`), [
+  assert.deepEqual(await violationsOf(`<div style="${reversed}">${FIELDS}</div>`), [
     'Tab goes back, from <input id="b"> to <input id="a">',
   ]);
 });
@@ -33,11 +33,11 @@ test('rejects an order other than that of the document', async () => {
 test('rejects controls that Tab does not reach or does not leave', async () => {
   const keep = (keys: string) => `<script>document.querySelector('#a').onkeydown =
     (event) => { if (event.key === 'Tab') { event.preventDefault(); ${keys} } }</script>`;
-  assert.deepEqual(await faultsOf(FIELDS + keep('')), [
+  assert.deepEqual(await violationsOf(FIELDS + keep('')), [
     'Tab does not leave: <input id="a">', 'Tab does not reach: <input id="b">',
   ]);
   assert.equal(await browser.run(() => document.activeElement === document.body), true);
-  assert.deepEqual(await faultsOf(FIELDS + keep('document.querySelector("a").focus()')), [
+  assert.deepEqual(await violationsOf(FIELDS + keep('document.querySelector("a").focus()')), [
     'Tab does not reach: <input id="b">',
   ]);
 });
@@ -47,48 +47,50 @@ test('goes from a button into the menu that it opened, and on', async () => {
     <label>C <input></label> <button popovertarget="menu">Close</button></div>`;
   const button = '<button id="show" popovertarget="menu">Menu</button>';
   const open = '<script>show.click()</script>';
-  assert.deepEqual(await faultsOf(button + FIELDS + menu + open), []);
-  assert.deepEqual(await faultsOf(menu + button + FIELDS + open), []);
+  assert.deepEqual(await violationsOf(button + FIELDS + menu + open), []);
+  assert.deepEqual(await violationsOf(menu + button + FIELDS + open), []);
   assert.equal(await browser.has('#menu:popover-open'), true);
 });
 
 test('rejects a tab stop that is not a control', async () => {
-  assert.deepEqual(await faultsOf('<p contenteditable="true">A</p>'), [
+  assert.deepEqual(await violationsOf('<p contenteditable="true">A</p>'), [
     'Tab stops at: <p> "A"',
   ]);
 });
 
 test('requires a visible focus indicator', async () => {
-  const judge = (style: string) => faultsOf({ style, main: `<h1>Judged</h1>${FIELDS}` });
-  const faultOfBoth = (fault: string) => [`${fault}: <input id="a">`, `${fault}: <input id="b">`];
-  assert.deepEqual(await judge('input { outline: none }'), faultOfBoth('no sign of the focus'));
-  assert.deepEqual(await judge('input { outline: 2px solid #000 }'),
-    faultOfBoth('no sign of the focus'));
-  assert.deepEqual(await judge('input:focus { outline: 2px solid #ccc }'),
-    faultOfBoth('sign of the focus of 1.60:1, not 3:1'));
-  assert.deepEqual(await judge('input:focus { outline: 2px solid #05c }'), []);
-  // White within what is black with the focus.
-  assert.deepEqual(await judge(`input:focus { outline: 2px solid #fff; outline-offset: -4px;
+  const check = (style: string) => violationsOf({ style, main: `<h1>Judged</h1>${FIELDS}` });
+  const violationOfBoth = (violation: string) =>
+    [`${violation}: <input id="a">`, `${violation}: <input id="b">`];
+  assert.deepEqual(await check('input { outline: none }'),
+    violationOfBoth('no visible focus indicator'));
+  assert.deepEqual(await check('input { outline: 2px solid #000 }'),
+    violationOfBoth('no visible focus indicator'));
+  assert.deepEqual(await check('input:focus { outline: 2px solid #ccc }'),
+    violationOfBoth('focus indicator of 1.60:1, not 3:1'));
+  assert.deepEqual(await check('input:focus { outline: 2px solid #05c }'), []);
+  // A white outline inside a background that is black while focused.
+  assert.deepEqual(await check(`input:focus { outline: 2px solid #fff; outline-offset: -4px;
     background: #000; color: #fff }`), []);
   const both = 'outline: 2px solid #ccc; box-shadow: 0 0 0 4px #05c';
-  assert.deepEqual(await judge(`input:focus { ${both} }`), []);
+  assert.deepEqual(await check(`input:focus { ${both} }`), []);
   const focus = '<script>document.querySelector("#a").focus()</script>';
-  assert.deepEqual(await faultsOf(FIELDS + focus), []);
-  assert.deepEqual(await judge('input:focus { outline: none; box-shadow: 0 0 0 2px #05c }'), []);
-  assert.deepEqual(await judge(`input { outline: 2px solid transparent; transition: outline 9s }
+  assert.deepEqual(await violationsOf(FIELDS + focus), []);
+  assert.deepEqual(await check('input:focus { outline: none; box-shadow: 0 0 0 2px #05c }'), []);
+  assert.deepEqual(await check(`input { outline: 2px solid transparent; transition: outline 9s }
     input:focus { outline: 2px solid #05c }`), []);
 });
 
 test('rejects a hidden focused element', async () => {
-  assert.deepEqual(await faultsOf({
+  assert.deepEqual(await violationsOf({
     style: '.bar { position: fixed; inset: 0; background: #fff }',
     main: `<h1>Judged</h1>${FIELDS}<div class="bar">Bar</div>`,
   }), [
-    'covered or out of view with the focus: <a href="/"> "Home"',
-    'covered or out of view with the focus: <input id="a">',
-    'covered or out of view with the focus: <input id="b">',
+    'covered or out of view while focused: <a href="/"> "Home"',
+    'covered or out of view while focused: <input id="a">',
+    'covered or out of view while focused: <input id="b">',
   ]);
   const skip = `a.skip { position: absolute; top: -99px } a.skip:focus { top: 0 }`;
   const header = '<a class="skip" href="#top">Skip</a><header>A</header><nav>B</nav>';
-  assert.deepEqual(await faultsOf({ style: skip, header }), []);
+  assert.deepEqual(await violationsOf({ style: skip, header }), []);
 });

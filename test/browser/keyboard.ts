@@ -1,7 +1,6 @@
 /**
- * Walks through a page with the Tab key alone: every control is reached, in the order of the
- * document, with an indicator that is seen, and none is a trap (WCAG 2.2, SC 2.1.1, 2.1.2, 2.4.3,
- * 2.4.7, 2.4.11).
+ * Walks through a page with the Tab key, which must reach every control in document order, with a
+ * visible focus indicator, and never be trapped (WCAG 2.2, SC 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11).
  */
 import type { Browser } from './browser.ts';
 import {
@@ -14,29 +13,29 @@ const STOPS_LIMIT = 10;
 
 const TOOLS = [
   describeElement, finishTransitions, isRendered, contrastOf, makeColourReader, paintElement,
-  paintOver, readCanvasColour, writeRatio, findIndicatorFault, findStops,
+  paintOver, readCanvasColour, writeRatio, findIndicatorViolation, findStops,
 ];
 
-/** The focused tab stop, and its fault. */
+/** The focused tab stop, and its violations. */
 interface Stop {
-  /** -1 where it is on none of the stops, such as a part that scrolls. */
+  /** -1 if the focus is on none of the stops, such as on a scrolling region. */
   readonly index: number;
   readonly isOutside: boolean;
   readonly name: string;
-  readonly faults: readonly string[];
+  readonly violations: readonly string[];
 }
 
 declare global {
   interface Window {
-    /** Kept in the page during a walk: its stops, and how each looks without the focus. */
+    /** State of a walk, kept in the page: the tab stops, and how each looks without focus. */
     walk?: { readonly stops: Element[]; readonly looks: string[] };
   }
 }
 
 /** Walks from the top of the page to its end, and removes the focus. */
-export async function findKeyboardFaults(browser: Browser): Promise<string[]> {
+export async function findKeyboardViolations(browser: Browser): Promise<string[]> {
   const names = await browser.session.run(startWalk, [], TOOLS);
-  const faults: string[] = [];
+  const violations: string[] = [];
   const visited: number[] = [];
   let stays = 0;
   for (;;) {
@@ -47,19 +46,19 @@ export async function findKeyboardFaults(browser: Browser): Promise<string[]> {
     if (stop.isOutside || isAgain) break;
     stays = hasStayed ? stays + 1 : 0;
     if (stays > STOPS_LIMIT) {
-      faults.push(`Tab does not leave: ${stop.name}`);
+      violations.push(`Tab does not leave: ${stop.name}`);
       break;
     }
     if (stays === 0) {
-      faults.push(...stop.faults);
+      violations.push(...stop.violations);
       visited.push(stop.index);
     }
   }
   await browser.session.run(endWalk, []);
-  return [...faults, ...findOrderFaults(visited.filter((index) => index >= 0), names)];
+  return [...violations, ...findOrderViolations(visited.filter((index) => index >= 0), names)];
 }
 
-function findOrderFaults(visited: readonly number[], names: readonly string[]): string[] {
+function findOrderViolations(visited: readonly number[], names: readonly string[]): string[] {
   const missed = names.filter((_, index) => !visited.includes(index))
     .map((name) => `Tab does not reach: ${name}`);
   const early = visited.flatMap((index, place) => {
@@ -77,7 +76,7 @@ function startWalk(): string[] {
     const { outline, boxShadow } = getComputedStyle(element);
     return `${outline} ${boxShadow}`;
   };
-  // The present one would look as it does with the focus.
+  // The focused element would be recorded with its focus indicator.
   (document.activeElement as HTMLElement | null)?.blur();
   finishTransitions();
   window.walk = { stops, looks: stops.map(lookOf) };
@@ -87,7 +86,7 @@ function startWalk(): string[] {
   return stops.map(describeElement);
 }
 
-/** Runs in the page. The expected tab stops: of radio buttons, one of each group. */
+/** Runs in the page. The expected tab stops, with one radio button of each group. */
 function findStops(): Element[] {
   const isFirstOfGroup = (radio: HTMLInputElement) => {
     const group = [...document.querySelectorAll<HTMLInputElement>('input[type="radio"]')]
@@ -96,9 +95,9 @@ function findStops(): Element[] {
   };
   const stops = [...document.querySelectorAll<HTMLElement>('*')].filter((element) =>
     element.tabIndex >= 0 && isRendered(element) && !element.matches(':disabled')
-    // That it is a radio button is what the selector says.
+    // The cast: the selector matches radio buttons only.
     && (!element.matches('input[type="radio"]') || isFirstOfGroup(element as HTMLInputElement)));
-  // What is in an open popover comes behind the button that opened it (HTML, section 6.6.3).
+  // The content of an open popover follows the button that opened it (HTML, section 6.6.3).
   const insideOf = (button: Element) => {
     const popover = document.getElementById(button.getAttribute('popovertarget') ?? '');
     return popover?.matches(':popover-open') ? stops.filter((stop) => popover.contains(stop)) : [];
@@ -112,7 +111,7 @@ function findStops(): Element[] {
 function lookAtFocus(): Stop {
   const element = document.activeElement;
   if (!element || element === document.body || element === document.documentElement) {
-    return { index: -1, isOutside: true, name: '', faults: [] };
+    return { index: -1, isOutside: true, name: '', violations: [] };
   }
   finishTransitions();
   const index = window.walk?.stops.indexOf(element) ?? -1;
@@ -121,37 +120,38 @@ function lookAtFocus(): Stop {
   const points = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]] as const;
   const isCovered = points.every(([x, y]) => {
     const above = document.elementFromPoint(left + width * x, top + height * y);
-    // What a person has opened over the page, Escape takes away.
+    // Escape closes a popover that the user has opened over the page.
     return !above || !(element.contains(above) || above.contains(element)
       || above.closest(':popover-open'));
   });
-  const indicator = index < 0 ? '' : findIndicatorFault(element, window.walk?.looks[index] ?? '');
-  // A part that scrolls is a stop by itself where nothing in it is one.
+  const before = window.walk?.looks[index] ?? '';
+  const indicator = index < 0 ? '' : findIndicatorViolation(element, before);
+  // A scrolling region is a tab stop of its own if it contains none.
   const isScrolling = element.scrollHeight > element.clientHeight
     || element.scrollWidth > element.clientWidth;
-  const faults = [
+  const violations = [
     ...(index < 0 && !isScrolling ? [`Tab stops at: ${name}`] : []),
-    ...(isCovered ? [`covered or out of view with the focus: ${name}`] : []),
+    ...(isCovered ? [`covered or out of view while focused: ${name}`] : []),
     ...(indicator ? [`${indicator}: ${name}`] : []),
   ];
-  return { index, isOutside: false, name, faults };
+  return { index, isOutside: false, name, violations };
 }
 
-/** Runs in the page. `before` is its look without the focus. Returns '' without a fault. */
-function findIndicatorFault(element: Element, before: string): string {
+/** Runs in the page. `before` is how the element looks without focus. Returns '' if it passes. */
+function findIndicatorViolation(element: Element, before: string): string {
   const { outline, boxShadow, outlineStyle, outlineWidth, outlineColor, outlineOffset } =
     getComputedStyle(element);
   const hasOutline = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
   const isChanged = before !== `${outline} ${boxShadow}`;
-  if (!isChanged || !(hasOutline || boxShadow !== 'none')) return 'no sign of the focus';
-  // The automatic outline is the browser's own: it contrasts, whatever `outline-color` says.
+  if (!isChanged || !(hasOutline || boxShadow !== 'none')) return 'no visible focus indicator';
+  // The browser draws an `auto` outline in a contrasting colour, whatever `outline-color` says.
   if (boxShadow !== 'none' || outlineStyle === 'auto') return '';
   const read = makeColourReader();
   const canvas = readCanvasColour(read);
   const isInside = parseFloat(outlineOffset) < 0;
   const below = paintElement((!isInside && element.parentElement) || element, read, canvas);
   const ratio = contrastOf(paintOver(read(outlineColor), below), below);
-  return ratio >= 3 ? '' : `sign of the focus of ${writeRatio(ratio)}, not 3:1`;
+  return ratio >= 3 ? '' : `focus indicator of ${writeRatio(ratio)}, not 3:1`;
 }
 
 /** Runs in the page. */

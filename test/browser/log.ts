@@ -20,7 +20,7 @@ export class BrowserLog {
     this.#session = session;
   }
 
-  /** Errors in the console, without pages that were themselves answered with 4xx or 5xx. */
+  /** Errors in the console, except those for pages whose own response was 4xx or 5xx. */
   async errors(): Promise<string[]> {
     await this.#read();
     const isPage = ({ source, message }: ConsoleEntry) =>
@@ -28,19 +28,19 @@ export class BrowserLog {
     return this.#errors.filter((entry) => !isPage(entry)).map(({ message }) => message);
   }
 
-  /** What the Content-Security-Policy of a page refused. */
+  /** Violations of a page's Content-Security-Policy. */
   async policyViolations(): Promise<string[]> {
     const errors = await this.errors();
     return errors.filter((message) => message.includes('Content Security Policy'));
   }
 
-  /** Every host (with its port) that a request was meant for, also where it was refused. */
+  /** Every host (with its port) that a page tried to reach, even if the request was blocked. */
   async requestedHosts(): Promise<string[]> {
     await this.#read();
     return [...new Set([...this.#requested].map((url) => new URL(url).host))].sort();
   }
 
-  /** The browser forgets what it has told, so it is kept here. */
+  /** The browser returns each log entry once, so all entries are kept here. */
   async #read(): Promise<void> {
     const messages: readonly ConsoleEntry[] = await this.#fetch('browser');
     // Chromium's own pages, such as that of a new tab, log to the same console.

@@ -1,4 +1,4 @@
-/** The account, where it is signed in, and what happened to it; without scripts. */
+/** The account: its settings, sessions and activity log; without scripts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../support/server.ts';
@@ -6,7 +6,7 @@ import { openShop } from '../features/portal/page-client.ts';
 import { openBrowser } from './browser.ts';
 import { fillIn, follow, inspect, openPortal, press, readMain, signIn } from './portal.ts';
 
-test('a wrong password is refused, and the right one leads to the page asked for', async (t) => {
+test('rejects a wrong password, and opens the requested page after the right one', async (t) => {
   const server = await startServer(t, { portal: true });
   const shop = await openShop(server);
   const browser = await openBrowser(t);
@@ -19,7 +19,7 @@ test('a wrong password is refused, and the right one leads to the page asked for
   assert.match(await browser.title(), /^Sessions/);
 });
 
-test('settings are changed, and refused where they are typed', async (t) => {
+test('rejects invalid settings at their fields, and saves valid ones', async (t) => {
   const { browser } = await openPortal(t, { path: '/account', scripts: false });
   await fillIn(browser, { 'Language and region': 'de-CH', 'Time zone': 'x' });
   await press(browser, 'Save settings');
@@ -30,7 +30,7 @@ test('settings are changed, and refused where they are typed', async (t) => {
   await inspect(browser, 'account-saved');
 });
 
-test('an e-mail and a password are changed, and others are signed out', async (t) => {
+test('changes the e-mail and the password, and signs out other browsers', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
   await follow(browser, 'Change e-mail');
   await fillIn(browser, { 'New e-mail': 'me@shop.example', 'Current password': shop.password });
@@ -50,7 +50,7 @@ test('an e-mail and a password are changed, and others are signed out', async (t
   assert.match(await browser.title(), /^Overview/);
 });
 
-test('another browser is signed out, and the activity log shows it', async (t) => {
+test('signs out another browser, and shows it in the activity log', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
   await follow(browser, 'View sessions');
   await press(browser, 'Sign out all others');

@@ -46,7 +46,7 @@ test('changes the stock of twenty products with at most 25 actions', async (t) =
   await browser.setViewport(1_280, 800);
   await (await browser.find('#field-stock-0')).click();
   for (const n of countTo(20)) {
-    // Typing replaces the selected value; Enter leads to the next row.
+    // Typing replaces the selected value; Enter moves to the next row.
     await act((async () => {
       assert.equal(await readFocus(browser), `Stock Product ${n}`);
       for (const digit of String(100 + n)) await browser.press(digit);
@@ -88,7 +88,7 @@ test('moves in the grid as in a spreadsheet, and restores a value', async (t) =>
   assert.equal(await price.value(), before);
 });
 
-test('deletes ticked products after a typed confirmation, and gets them back', async (t) => {
+test('deletes selected products after a typed confirmation, and restores them', async (t) => {
   const { browser, readStocks } = await open(t);
   await follow(browser, 'Products');
   for (const n of [2, 4]) await (await browser.findByLabel(`Product ${n}`)).click();

@@ -1,4 +1,4 @@
-/** Charts in a browser: what can be read on a phone, and reached by keyboard. */
+/** Charts in a browser: legible labels at every width, and keyboard access to their tables. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ownerOf } from '../support/owner.ts';
@@ -13,7 +13,7 @@ await browser.open(`${url}/sign-in`);
 await signIn(browser, shop);
 
 /** Labels that are too small, overlap, or leave their card. */
-function findFaults(): Promise<string[]> {
+function findViolations(): Promise<string[]> {
   return browser.run(() => [...document.querySelectorAll('.chart')].flatMap((chart) => {
     const frame = (chart.closest('.card') ?? chart).getBoundingClientRect();
     const labels = [...chart.querySelectorAll('span')].flatMap((label) => {
@@ -43,13 +43,13 @@ for (const width of [320, 360, 1280]) {
         await browser.open(url + path);
         const count = await browser.run(() => document.querySelectorAll('.chart').length);
         assert.ok(count > 0, path);
-        assert.deepEqual(await findFaults(), [], `${locale} ${path}`);
+        assert.deepEqual(await findViolations(), [], `${locale} ${path}`);
       }
     }
   });
 }
 
-test('has a table and a file of each chart in the order of tabs', async () => {
+test('makes the table and the CSV link of each chart focusable, in document order', async () => {
   await browser.open(`${url}/reports`);
   const reached = await browser.run(() => [...document.querySelectorAll<HTMLElement>(
     'main summary, main a[href*="/reports/"]',

@@ -68,7 +68,7 @@ test('keeps relative times current by the clock of the server', async (t) => {
   assert.match(await readMain(browser), /Created\s+1 hour ago/);
 });
 
-test('shows what was done once, and undoes it', async (t) => {
+test('shows a toast once after an action, and undoes the action from it', async (t) => {
   const { browser, shop: { create, read }, url } = await openPortal(t);
   const mug = await create({ name: 'Mug', stock: 9 });
   await browser.open(`${url}/products/${mug.id}`);
@@ -87,7 +87,7 @@ test('shows what was done once, and undoes it', async (t) => {
   await assertQuiet(browser);
 });
 
-test('shows wide tables as cards on phones, which are still tables', async (t) => {
+test('shows wide tables as cards on phones, and keeps their table roles', async (t) => {
   const { browser, shop: { create }, url } = await openPortal(t, { scripts: false });
   await create({ name: 'Mug', stock: 9, price: 5, category: 'Bar', sku: 'M'.repeat(60) });
   await browser.setViewport(...PHONE);

@@ -1,4 +1,4 @@
-/** From an empty folder to a product that is on the screen: the server and curl as processes. */
+/** From an empty data folder to a product on the page, with the server and curl as processes. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,14 +13,14 @@ import { assertQuiet, fillIn, follow, inspect, press, readMain } from './portal.
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const execute = promisify(execFile);
 
-test('a first start leads to a shop, and its key to a product that shows up by itself', {
+test('opens a shop on the first start, and shows the product that its key creates', {
   skip: hasCurl ? false : 'curl is not installed',
 }, async (t) => {
   const serving = await startServing(t, ['--data', join(makeFolder(t), 'data')]);
   const { address, code } = await readInvitation(serving);
   const browser = await openBrowser(t);
   await browser.open(serving.url);
-  assert.equal(await browser.url(), address); // where anybody ends up who just tries
+  assert.equal(await browser.url(), address); // the root redirects there
   await fillIn(browser, {
     'Invitation code': code.toLowerCase(), 'Shop name': 'Nordlicht Ceramics',
   });
@@ -57,10 +57,10 @@ test('a first start leads to a shop, and its key to a product that shows up by i
   assert.equal(await (await row.find('[data-live="level"]')).text(), 'low');
   assert.equal(await openedAt(), shownAt);
   await assertQuiet(browser);
-  assert.equal(await serving.stop('SIGTERM'), 0); // also while a page is live
+  assert.equal(await serving.stop('SIGTERM'), 0); // even while a live page is open
 });
 
-test('the code of a first start works once', async (t) => {
+test('accepts the invitation code of a first start once', async (t) => {
   const serving = await startServing(t, ['--data', makeFolder(t)]);
   const { address, code } = await readInvitation(serving);
   const browser = await openBrowser(t);
@@ -80,7 +80,7 @@ test('the code of a first start works once', async (t) => {
   assert.equal(await (await browser.findByLabel('Shop name')).value(), 'two');
 });
 
-/** What the server says on an empty database. */
+/** The address and the code that the server prints on an empty database. */
 async function readInvitation({ child, notes }: Serving) {
   const { stderr } = child;
   assert.ok(stderr);
@@ -91,7 +91,7 @@ async function readInvitation({ child, notes }: Serving) {
   }
 }
 
-/** Runs a line as if it were typed into a terminal, and reads the JSON that it writes. */
+/** Runs a shell command, and parses the JSON that it prints. */
 async function type(line: string) {
   const { stdout } = await execute('sh', ['-e', '-c', line]);
   return JSON.parse(stdout);

@@ -14,7 +14,7 @@ import { assertQuiet, fillIn, follow, press, signIn } from './portal.ts';
 
 declare global {
   interface Window {
-    /** What the names try to set. */
+    /** The global that the names try to set. */
     canary?: unknown;
   }
 }
@@ -42,7 +42,7 @@ await browser.open(`${url}/sign-in`);
 await signIn(browser, shop);
 
 const products = await Promise.all(NAMES.map(async (name, n) => {
-  // A SKU has nothing in it that is not seen.
+  // A SKU has no invisible characters.
   const sku = `${n} ${name}`.replace(/\p{Cf}/gu, '').slice(0, 64).trim();
   const { id } = await shop.create({ name, category: name, sku, stock: 9 });
   await shop.sync([{ id, adjust: -7, reason: name }], { source: name.slice(0, 64) });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
-import { findFaults } from './accessibility.ts';
+import { findViolations } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
 import { assertQuiet, follow, inspect, openPortal, readMain } from './portal.ts';
 
-/** More than any path in these tests needs. */
+/** More presses than any test needs. */
 const STOPS_LIMIT = 60;
 
 test('signs in, creates a product, adjusts its stock and deletes it', async (t) => {
@@ -41,9 +41,9 @@ test('signs in, creates a product, adjusts its stock and deletes it', async (t) 
   await type(browser, 'none');
   await tabTo(browser, 'Remove');
   await go(browser, 'Enter');
-  await tabTo(browser, /^Quantity: /); // in the list of what is wrong
+  await tabTo(browser, /^Quantity: /); // in the error summary
   await browser.press('Enter');
-  assert.deepEqual(await readFocus(browser), { name: 'Quantity', isSeen: true });
+  assert.deepEqual(await readFocus(browser), { name: 'Quantity', isVisible: true });
 
   await tabTo(browser, 'Delete');
   await go(browser, 'Enter');
@@ -68,7 +68,7 @@ test('opens and closes the menu of a phone', async (t) => {
   assert.equal((await readFocus(browser)).name, 'Overview');
   await browser.press('Escape');
   assert.equal(await isOpen(), false);
-  assert.deepEqual(await readFocus(browser), { name: 'Menu', isSeen: true }); // where it came from
+  assert.deepEqual(await readFocus(browser), { name: 'Menu', isVisible: true }); // returned there
   await browser.press('Space');
   assert.equal(await tabTo(browser, 'Products'), 2);
   await browser.screenshot('menu-keys');
@@ -77,7 +77,7 @@ test('opens and closes the menu of a phone', async (t) => {
   assert.equal(await isOpen(), false);
   await tabTo(browser, 'Menu');
   await browser.press('Enter');
-  assert.deepEqual(await findFaults(browser), []);
+  assert.deepEqual(await findViolations(browser), []);
   assert.equal(await isOpen(), true);
 });
 
@@ -86,7 +86,7 @@ test('scrolls a table that is wider than a small window', async (t) => {
   await shop.create();
   await browser.setViewport(520, 640); // a phone shows the rows as cards
   await browser.open(`${url}/products`);
-  await tabTo(browser, 'Products'); // the region, behind the menu that is closed
+  await tabTo(browser, 'Products'); // the region, after the closed menu
   const scrolled = () => browser.run(() => document.querySelector('.scroll')?.scrollLeft ?? 0);
   assert.equal(await scrolled(), 0);
   await browser.press('ArrowRight');
@@ -136,27 +136,27 @@ async function tabTo(browser: Browser, name: string | RegExp): Promise<number> {
     await browser.press('Tab');
     const focus = await readFocus(browser);
     passed.push(focus.name);
-    assert.ok(focus.isSeen, `The focus is not seen on ${focus.name}`);
+    assert.ok(focus.isVisible, `${focus.name} has no visible focus`);
     if (typeof name === 'string' ? focus.name === name : name.test(focus.name)) {
       return passed.length;
     }
   }
-  throw new Error(`Tab does not come to ${name}, but to ${passed.join(', ')}`);
+  throw new Error(`Tab does not reach ${name}, only ${passed.join(', ')}`);
 }
 
 /** The focused element, and whether its focus is visible. */
-function readFocus(browser: Browser): Promise<{ name: string; isSeen: boolean }> {
+function readFocus(browser: Browser): Promise<{ name: string; isVisible: boolean }> {
   return browser.run(() => {
     const element = document.activeElement;
-    // Behind the last stop comes the browser itself, and then the first one.
-    if (!element || element === document.body) return { name: '', isSeen: true };
+    // After the last stop, Tab moves to the browser's own controls, and then to the first stop.
+    if (!element || element === document.body) return { name: '', isVisible: true };
     const { left, top, width, height } = element.getBoundingClientRect();
     const { outlineStyle, outlineWidth } = getComputedStyle(element);
-    // The button inside a date field has the mark of the browser.
+    // The browser draws the focus indicator of the button inside a date field.
     const isInside = element.matches('[type="date"]:not(:focus-visible)');
     const isMarked = isInside || (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2);
     const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20));
-    return { name: element.computedName, isSeen: isMarked && element.contains(above) };
+    return { name: element.computedName, isVisible: isMarked && element.contains(above) };
   });
 }
 

@@ -1,10 +1,10 @@
-/** API keys: one is made, used, rotated and revoked, and is worth nothing after that. */
+/** API keys: created, used, rotated and revoked. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestServer } from '../support/server.ts';
 import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
-test('a key is made, works, and is refused once it is revoked', async (t) => {
+test('creates a key that works until it is revoked', async (t) => {
   const { browser, server } = await openPortal(t, { path: '/keys', scripts: false });
   await follow(browser, 'Create key');
   await press(browser, 'Create key');
@@ -31,7 +31,7 @@ test('a key is made, works, and is refused once it is revoked', async (t) => {
   await inspect(browser, 'keys-revoked');
 });
 
-test('a key is rotated, and the old one ends at once where that is asked for', async (t) => {
+test('rotates a key, and expires the old one immediately if that was chosen', async (t) => {
   const { browser, server, shop } = await openPortal(t, { path: '/keys' });
   await follow(browser, 'My first key');
   await (await browser.findByLabel('Keep the old key valid for'))
@@ -43,7 +43,7 @@ test('a key is rotated, and the old one ends at once where that is asked for', a
   await assertQuiet(browser);
 });
 
-test('a key that was made is not made again by a double click', async (t) => {
+test('creates one key on a double click', async (t) => {
   const { browser, server, shop } = await openPortal(t, { path: '/keys/new' });
   await fillIn(browser, { Name: 'Twice' });
   await (await browser.findByLabel(/^Read products/)).click();
@@ -56,7 +56,7 @@ test('a key that was made is not made again by a double click', async (t) => {
   assert.deepEqual(keys.map(({ name }) => name).sort(), ['My first key', 'Twice']);
 });
 
-/** The status of a call of the API. */
+/** The status of an API request with this key. */
 async function call({ send }: TestServer, key: string): Promise<number> {
   return (await send({ path: '/api/v1/products', headers: { 'x-api-key': key } })).status;
 }

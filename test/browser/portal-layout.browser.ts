@@ -1,4 +1,4 @@
-/** The layout of rendered pages: what is sticky, wraps, overlaps or is visible. */
+/** The layout of rendered pages: sticky parts, wrapping, overlaps and visibility. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openBrowser } from './browser.ts';
@@ -45,7 +45,7 @@ test('keeps long numbers of the overview on one line within their cards', async 
   }
 });
 
-test('shades the edge of a table that scrolls, until its end', async () => {
+test('shades the edge of a scrolling table until its end is reached', async () => {
   await browser.setViewport(600, 800);
   await browser.open(`${url}/keys`);
   const readShade = () => browser.run(() => {

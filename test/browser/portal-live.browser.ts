@@ -22,7 +22,7 @@ test('updates the product list in the format of the page', async (t) => {
   const price = await read(browser, mug.id, 'price');
   assert.equal(price, '€1,234.50');
   await browser.run(() => document.addEventListener('animationstart', () => {
-    document.documentElement.dataset['marked'] = 'yes'; // it does not last
+    document.documentElement.dataset['marked'] = 'yes'; // the highlight itself is brief
   }));
   await sync([{ id: mug.id, set: 1_500 }, { id: jar.id, set: 3 }]);
   await browser.waitFor('the stock', async () => await read(browser, mug.id, 'stock') === '1,500');
@@ -63,7 +63,7 @@ test('announces a changed product, and keeps what was entered', async (t) => {
   await browser.findByText(/^Someone else edited this product/);
   assert.equal(await (await browser.find('h1')).text(), 'Their mug');
   assert.equal(await name.value(), 'My mug');
-  // A count is of the figure that is seen beside it.
+  // A stocktake expects the stock that the page shows.
   assert.equal(await browser.run(() => document.querySelector<HTMLInputElement>(
     'input[name="expect"]',
   )?.value), '5');

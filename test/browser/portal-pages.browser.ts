@@ -11,7 +11,7 @@ const { server, shop, ids } = await openSampleShop({ after });
 const browser = await openBrowser({ after });
 const url = `http://127.0.0.1:${server.port}/portal`;
 
-/** Pages before the sign-in, without navigation. */
+/** Pages before sign-in, which have no navigation. */
 const OPEN_PAGES = { 'sign-in': '/sign-in', join: '/join', 'not-found': '/nothing' };
 
 const PAGES = {
@@ -58,7 +58,7 @@ const PAGES = {
 };
 
 for (const [name, path] of Object.entries(OPEN_PAGES)) {
-  test(`the page ${name} is sound in every view`, async () => {
+  test(`the page ${name} is accessible and small in every view`, async () => {
     await browser.open(url + path);
     await inspect(browser, name, { hasNavigation: false });
   });
@@ -70,7 +70,7 @@ test('signs in', async () => {
 });
 
 for (const [name, path] of Object.entries(PAGES)) {
-  test(`the page ${name} is sound in every view`, async () => {
+  test(`the page ${name} is accessible and small in every view`, async () => {
     await browser.open(url + path);
     await inspect(browser, name);
   });

@@ -1,4 +1,4 @@
-/** Passkeys with a virtual authenticator: added, used to sign in and to confirm, and removed. */
+/** Passkeys with a virtual authenticator: added, and used to sign in and to confirm changes. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openOther } from '../features/portal/products/catalogue.ts';
@@ -28,13 +28,13 @@ async function add({ browser, shop }: Opened, name: string): Promise<void> {
   await press(browser, 'Create passkey');
 }
 
-/** The authenticator would answer at once where a passkey is offered as autofill. */
+/** Without user verification, the authenticator does not answer the passkey autofill at once. */
 async function signOut({ browser, authenticator }: Opened): Promise<void> {
   await browser.setUserVerified(authenticator, false);
   await press(browser, 'Sign out');
 }
 
-test('a passkey is added, and signs in without a password', async (t) => {
+test('adds a passkey, and signs in with it without a password', async (t) => {
   const opened = await open(t);
   const { browser } = opened;
   await inspect(browser, 'passkeys-none');
@@ -55,24 +55,24 @@ test('a passkey is added, and signs in without a password', async (t) => {
   assert.match(await readMain(browser), /Signed in with a passkey.*Test laptop, Chrome on/s);
 });
 
-test('a passkey that does not verify the user is refused', async (t) => {
+test('rejects a passkey that does not verify the user', async (t) => {
   const opened = await open(t);
   const { browser, authenticator, url } = opened;
   await add(opened, 'Test laptop');
   await signOut(opened);
   await (await browser.findByRole('button', 'Sign in with a passkey')).click();
-  const fault = await browser.waitFor('the fault', async () => {
+  const message = await browser.waitFor('the error message', async () => {
     const text = await (await browser.find('[data-passkey-error]')).text();
     return text !== '' && text;
   });
-  assert.match(fault, /Cancelled, or no passkey was found/);
+  assert.match(message, /Cancelled, or no passkey was found/);
   await inspect(browser, 'sign-in-passkey-refused', { hasNavigation: false });
   await browser.setUserVerified(authenticator, true);
   await press(browser, 'Sign in with a passkey');
   assert.equal(await browser.url(), url);
 });
 
-test('a password that is turned off no longer signs in, and the passkey does', async (t) => {
+test('rejects a password that is turned off, and still accepts the passkey', async (t) => {
   const opened = await open(t);
   const { browser, shop } = opened;
   await add(opened, 'Test laptop');
@@ -93,7 +93,7 @@ test('a password that is turned off no longer signs in, and the passkey does', a
   assert.match(await browser.title(), /^Overview/);
 });
 
-test('a passkey is offered as autofill, and signs in', async (t) => {
+test('offers a passkey as autofill, and signs in with it', async (t) => {
   const opened = await open(t);
   const { browser } = opened;
   await add(opened, 'Test laptop');
@@ -101,7 +101,7 @@ test('a passkey is offered as autofill, and signs in', async (t) => {
   await browser.waitFor('the sign-in', async () => (await browser.title()).startsWith('Overview'));
 });
 
-test('without scripts, a password signs in, and pages say what passkeys need', async (t) => {
+test('signs in with a password without scripts, and says that passkeys need them', async (t) => {
   const { browser, url } = await open(t);
   await browser.setScripts(false);
   await browser.open(`${url}/account/passkeys`);

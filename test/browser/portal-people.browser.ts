@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openBrowser } from './browser.ts';
 import { fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
-test('an owner invites a colleague, who joins by the link and only sees', async (t) => {
+test('invites a colleague, who joins by the link and cannot edit', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/people' });
   await shop.create();
   await inspect(browser, 'people');

@@ -16,9 +16,9 @@ test('keeps the entered values of an invalid product until it is valid', async (
   });
   await press(browser, 'Create product');
   await inspect(browser, 'product-refused');
-  const faults = await (await browser.findByRole('alert')).findAll('a');
-  assert.equal(faults.length, 2);
-  await faults[0]?.click(); // to the field
+  const links = await (await browser.findByRole('alert')).findAll('a');
+  assert.equal(links.length, 2);
+  await links[0]?.click(); // to the field
   assert.equal(await browser.run(() => document.activeElement?.id), 'field-price');
   assert.deepEqual(await readFields(browser), ['Butter dish', 'Kitchen', 'BOWL-1', '1.234', '-4']);
   assert.match(await describe(browser, 'Price in EUR'), /Could mean 1234 or 1\.234/);
@@ -97,7 +97,7 @@ test('lists adjustments and stocktakes in the ledger, with reasons', async (t) =
   await (await browser.find('#field-set')).fill('20');
   await shop.sync([{ id, set: 19 }]); // while somebody counts
   await browser.findByText(/^The stock has changed\./);
-  await press(browser, 'Set stock'); // the count is of the figure shown since, 19
+  await press(browser, 'Set stock'); // the form now expects the stock shown since, 19
   assert.match(await movements(), /\+1\s+19 → 20/);
   await inspect(browser, 'product-stock');
 });

@@ -1,10 +1,10 @@
-/** The search box on every page, saved filters, and a leaked key that ends in five actions. */
+/** The search box on every page, saved filters, and replacing a leaked key in five actions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Browser } from './browser.ts';
 import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
-test('focuses the search box by its key, except while somebody types', async (t) => {
+test('focuses the search box by its shortcut, except while the user types', async (t) => {
   const { browser, shop } = await openPortal(t, { path: '/changes' });
   await shop.create({ name: 'Hoodie, blue', sku: 'HOOD-BLUE' });
   await browser.press('/');
@@ -23,7 +23,7 @@ test('focuses the search box by its key, except while somebody types', async (t)
   await assertQuiet(browser);
 });
 
-test('turns the key of the search box off and on', async (t) => {
+test('turns the shortcut of the search box off and on', async (t) => {
   const { browser } = await openPortal(t, { path: '/search' });
   for (const [label, focus] of [['off', ''], ['on', 'search-box:']] as const) {
     await (await browser.findByRole('button', `Turn this key ${label}`)).click();
@@ -40,7 +40,7 @@ test('searches without scripts, and says what can be searched for', async (t) =>
   await inspect(browser, 'search-empty');
 });
 
-test('ends, replaces and undoes a leaked key in few actions', async (t) => {
+test('replaces a leaked key in five actions, and previews the revert', async (t) => {
   const { browser, server, shop } = await openPortal(t, { scripts: false });
   await shop.create({ name: 'Mug', sku: 'MUG-1' });
   const call = async (key: string) =>

@@ -7,7 +7,7 @@ import { fillIn, follow, inspect, openPortal, press, readMain, signIn } from './
 
 const STEP_MS = 30_000;
 
-test('two-factor authentication is turned on, and each code works once', async (t) => {
+test('turns on two-factor authentication, and accepts each code once', async (t) => {
   const { browser, shop, clock, secret } = await turnOn(t);
   await follow(browser, "I've saved these codes");
   assert.match(await readMain(browser), /Two-factor authentication\s+On/);
@@ -35,7 +35,7 @@ test('two-factor authentication is turned on, and each code works once', async (
   }
 });
 
-test('a recovery code signs in without the phone, once', async (t) => {
+test('signs in with a recovery code, which works once', async (t) => {
   const { browser, shop, codes } = await turnOn(t);
   const [code = ''] = codes;
   const tryCode = async (typed: string) => {
@@ -57,21 +57,21 @@ test('a recovery code signs in without the phone, once', async (t) => {
   await inspect(browser, 'account-two-factor-on');
 });
 
-test('two-factor authentication is not turned on by a wrong code or password', async (t) => {
+test('does not turn on two-factor authentication with a wrong code and password', async (t) => {
   const clock = makeClock();
   const { browser, shop } = await openPortal(t, { clock, path: '/account/two-factor' });
   const secret = await (await browser.find('#copy-secret')).text();
   await fillIn(browser, { 'Code from the app': '123456', 'Current password': 'a guess' });
   await press(browser, 'Turn on');
   assert.match(await readMain(browser), /Incorrect code.*Incorrect password/s);
-  assert.equal(await (await browser.find('#copy-secret')).text(), secret); // as it is in the app
+  assert.equal(await (await browser.find('#copy-secret')).text(), secret); // the app keeps working
   await inspect(browser, 'account-two-factor-refused');
   await press(browser, 'Sign out');
   await signIn(browser, shop);
   assert.match(await browser.title(), /^Overview/);
 });
 
-/** Leaves the page with the recovery codes. */
+/** Turns on two-factor authentication, and leaves the recovery codes open. */
 async function turnOn(t: TestContext) {
   const clock = makeClock();
   const { browser, shop } = await openPortal(t, { clock, path: '/account', scripts: false });

@@ -99,7 +99,7 @@ test('shows an error at the field for an invalid URL', async (t) => {
   await inspect(browser, 'webhook-refused');
 });
 
-/** Leaves the page with the secret. */
+/** Creates a webhook, and leaves the page with its secret open. */
 async function make(t: TestContext) {
   const receiver = await startReceiver(t);
   const { browser, shop } = await openPortal(t, {

@@ -8,7 +8,7 @@ import { startServer } from '../support/server.ts';
 import { type Browser, openBrowser } from './browser.ts';
 import { assertQuiet, fillIn, follow, inspect, press, readMain } from './portal.ts';
 
-test('opens, fills, runs and leaves a shop without scripts', async (t) => {
+test('opens a shop, manages its products and signs out without scripts', async (t) => {
   const server = await startServer(t, { portal: { openRegistration: true } });
   const browser = await openBrowser(t);
   await browser.setScripts(false);
@@ -53,12 +53,12 @@ test('opens, fills, runs and leaves a shop without scripts', async (t) => {
 
   await press(browser, 'Sign out');
   assert.match(await browser.title(), /^Sign in/);
-  await browser.back(); // what is signed out is not kept by the browser either
+  await browser.back(); // the browser must not show a cached page
   assert.doesNotMatch(await browser.text(), /Serving bowl/);
   await assertQuiet(browser);
 });
 
-/** On a phone: it is the browser itself that opens it. */
+/** On a phone, where the browser itself opens the menu. */
 async function openMenu(browser: Browser): Promise<void> {
   await browser.setViewport(320, 800);
   await (await browser.findByRole('button', 'Menu')).click();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { openOther } from '../features/portal/products/catalogue.ts';
 import type { Shop } from '../features/portal/page-client.ts';
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts';
-import { type AccessibilityOptions, findFaultsInAllViews } from './accessibility.ts';
+import { type AccessibilityOptions, findViolationsInAllViews } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
 
 const PAGE_LIMIT_BYTES = 50 * 1024;
@@ -39,7 +39,7 @@ export async function openPortal(
   return { server, shop, browser, url };
 }
 
-/** On the sign-in page, which must be open. */
+/** Signs in on the sign-in page, which must be open. */
 export async function signIn(
   browser: Browser, { email, password }: Pick<Shop, 'email' | 'password'>,
 ): Promise<void> {
@@ -84,7 +84,7 @@ export async function inspect(
   await browser.setDark(false);
   await browser.setViewport(PHONE.width, PHONE.height);
   await browser.screenshot(`${name}-phone`);
-  assert.deepEqual(await findFaultsInAllViews(browser, options), [], name);
+  assert.deepEqual(await findViolationsInAllViews(browser, options), [], name);
   const { decodedBytes } = await browser.measure();
   assert.ok(decodedBytes < PAGE_LIMIT_BYTES, `${name} of ${decodedBytes} bytes`);
   await assertQuiet(browser);

@@ -1,6 +1,6 @@
 /**
- * A shop with some history: products, a month of sales, keys and their requests, an import that is
- * ready, and a webhook.
+ * A shop with some history: products, a month of sales, keys and their requests, an import with a
+ * finished preview, and a webhook.
  */
 import assert from 'node:assert/strict';
 import { formatKeyId } from '../../src/domain/id.ts';
@@ -113,7 +113,7 @@ async function noteRequests(
   return formatKeyId({ sellerId, keyId: first.id });
 }
 
-/** Returns the id of an import that is ready. */
+/** Returns the id of an import whose preview is finished. */
 async function importFile({ user }: Shop): Promise<string> {
   await user.get('/portal/import');
   const rows = [

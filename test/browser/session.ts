@@ -53,8 +53,8 @@ export class Session {
   }
 
   /**
-   * Runs a function in the page, also where the page's own scripts are off, and returns its answer,
-   * which has to be plain data. The function sees its arguments and the page, nothing around it;
+   * Runs a function in the page, even if the page's own scripts are off, and returns its result,
+   * which must be plain data. The function sees its arguments and the page, but no outer variables;
    * `tools` are functions that it may call by their names.
    */
   async run<Args extends unknown[], Result>(

@@ -14,14 +14,14 @@ export type Truthy<T> = Exclude<T, undefined | null | false | 0 | ''>;
 export async function waitFor<T>(what: string, condition: () => Promise<T>): Promise<Truthy<T>> {
   const deadline = performance.now() + DEADLINE_MS;
   for (;;) {
-    const answer = await condition().catch(passOver);
-    // Truthy, so none of the falsy values is left.
-    if (answer) return answer as Truthy<T>;
+    const result = await condition().catch(ignoreIfPassing);
+    // The cast: the result is truthy, so no falsy value is left.
+    if (result) return result as Truthy<T>;
     if (performance.now() > deadline) throw new Error(`Waited ${DEADLINE_MS} ms for ${what}`);
     await pause(INTERVAL_MS);
   }
 }
 
-function passOver(error: unknown): undefined {
+function ignoreIfPassing(error: unknown): undefined {
   if (!(error instanceof WebDriverError && PASSING.includes(error.code))) throw error;
 }

@@ -1,12 +1,12 @@
-/** The contrast rules; the ratios follow the formula of WCAG. */
+/** The contrast rules; the expected ratios follow the WCAG formula. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openPageChecker } from './page-checker.ts';
 
-const { browser, faultsOf } = await openPageChecker({ after });
+const { browser, violationsOf } = await openPageChecker({ after });
 
 const check = (style: string, html: string) =>
-  faultsOf({ style, main: `<h1>Judged</h1>${html}` });
+  violationsOf({ style, main: `<h1>Judged</h1>${html}` });
 
 test('requires 4.5:1 for text', async () => {
   // The greys on both sides of the limit on white.
@@ -38,7 +38,7 @@ test('blends the backgrounds and opacities of all ancestors', async () => {
   const html = '<div><section><p>Text</p></section></div>';
   const dark = 'div { background: #000 }';
   assert.deepEqual(await check(`${dark} p { color: #fff }`, html), []);
-  // White on #999, which is six tenths of white over black.
+  // White on #999, which is white at 60 % opacity over black.
   const veil = 'section { background: rgb(255 255 255 / 0.6) }';
   assert.deepEqual(await check(`${dark} ${veil} p { color: #fff }`, html), [
     'text of 2.84:1, not 4.5:1: <p> "Text"',
@@ -49,7 +49,7 @@ test('blends the backgrounds and opacities of all ancestors', async () => {
   ]);
   assert.deepEqual(await check('section { opacity: 0.6 } p { color: #000 }', html), []);
   assert.deepEqual(await check('div { background: linear-gradient(red, blue) }', html), [
-    'text on a picture: <p> "Text"',
+    'text on an image: <p> "Text"',
   ]);
   assert.deepEqual(await check(`div { background: linear-gradient(red, blue) }
     p { background: #fff }`, html), []);
@@ -87,16 +87,18 @@ test('requires 3:1 for the border of a field, or for its background', async () =
     <label>F <input disabled></label> <label hidden>G <input></label>`;
   const all = 'input, select, textarea';
   assert.deepEqual(await check(`${all} { border: 1px solid #ccc; background: #fff }`, html), [
-    'edge of 1.60:1, not 3:1: <input>',
-    'edge of 1.60:1, not 3:1: <select> "C"',
-    'edge of 1.60:1, not 3:1: <textarea>',
+    'field contrast of 1.60:1, not 3:1: <input>',
+    'field contrast of 1.60:1, not 3:1: <select> "C"',
+    'field contrast of 1.60:1, not 3:1: <textarea>',
   ]);
   assert.deepEqual(await check('textarea { border: 0; background: #fff }', html), [
-    'edge of 1.00:1, not 3:1: <textarea>',
+    'field contrast of 1.00:1, not 3:1: <textarea>',
   ]);
   const drawn = `[type="checkbox"] { appearance: none; width: 24px; height: 24px;
     border: 1px solid #ccc }`;
-  assert.deepEqual(await check(drawn, html), ['edge of 1.60:1, not 3:1: <input type="checkbox">']);
+  assert.deepEqual(await check(drawn, html), [
+    'field contrast of 1.60:1, not 3:1: <input type="checkbox">',
+  ]);
   assert.deepEqual(await check(`${all} { border: 0; border-bottom: 1px solid #777 }`, html), []);
   assert.deepEqual(await check(`${all} { border: 0; background: #555; color: #fff }`, html), []);
 });
@@ -105,8 +107,8 @@ test('checks the colours of the current color scheme', async () => {
   const style = '@media (prefers-color-scheme: dark) { p { color: #555 } }';
   assert.deepEqual(await check(style, '<p>Text</p>'), []);
   await browser.setDark(true);
-  const faults = await check(style, '<p>Text</p>');
+  const violations = await check(style, '<p>Text</p>');
   await browser.setDark(false);
-  // On rgb(18 18 18), which is what Chromium paints below a dark page.
-  assert.deepEqual(faults, ['text of 2.51:1, not 4.5:1: <p> "Text"']);
+  // On rgb(18 18 18), the canvas of Chromium below a dark page.
+  assert.deepEqual(violations, ['text of 2.51:1, not 4.5:1: <p> "Text"']);
 });

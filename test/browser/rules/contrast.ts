@@ -2,18 +2,18 @@
 import {
   type Colour, contrastOf, makeColourReader, paintElement, paintOver, readCanvasColour, writeRatio,
 } from './colour.ts';
-import { describeElement, isSeen } from './element.ts';
+import { describeElement, isVisible } from './element.ts';
 
 /** Text has 4.5:1, large text 3:1; disabled text is exempt. */
 export function findFaintTexts(): string[] {
   const read = makeColourReader();
   const canvas = readCanvasColour(read);
-  const faults = findInks().map(({ element, style, what }) => {
+  const violations = findInks().map(({ element, style, what }) => {
     const name = describeElement(element);
-    if (hasPictureBehind(element, read)) return `text on a picture: ${name}`;
+    if (hasImageBehind(element, read)) return `text on an image: ${name}`;
     const background = paintElement(element, read, canvas);
     const [red, green, blue, alpha] = read(style.color);
-    // A placeholder has an opacity of its own; that of an element is in what is painted.
+    // A placeholder has its own opacity; `paintElement` already applies that of elements.
     const ink = [red, green, blue, what ? alpha * Number(style.opacity) : alpha] as const;
     const ratio = contrastOf(paintElement(element, read, canvas, ink), background);
     const size = parseFloat(style.fontSize);
@@ -22,8 +22,8 @@ export function findFaintTexts(): string[] {
     return ratio >= wanted ? ''
       : `${what || 'text'} of ${writeRatio(ratio)}, not ${wanted}:1: ${name}`;
   });
-  // A paragraph with links in it has several texts.
-  return [...new Set(faults)].filter(Boolean);
+  // A paragraph with links contains several texts.
+  return [...new Set(violations)].filter(Boolean);
 }
 
 /** Every visible text with its style. */
@@ -39,7 +39,8 @@ export function findInks(): { element: Element; style: CSSStyleDeclaration; what
   const drawn = '[type="hidden"], [type="checkbox"], [type="radio"], [type="range"], '
     + '[type="color"], [type="image"]';
   const controls = [...document.querySelectorAll(`input:not(${drawn}), select, textarea`)];
-  const inked = [...written, ...controls].filter((element) => isActive(element) && isSeen(element));
+  const inked = [...written, ...controls]
+    .filter((element) => isActive(element) && isVisible(element));
   return inked.flatMap((element) => {
     const own = { element, style: getComputedStyle(element), what: '' };
     if (!element.matches(':placeholder-shown[placeholder]')) return [own];
@@ -48,7 +49,7 @@ export function findInks(): { element: Element; style: CSSStyleDeclaration; what
 }
 
 /** Whether an image is behind the text; the arrow of a `<select>` is beside it. */
-export function hasPictureBehind(element: Element, read: (css: string) => Colour): boolean {
+export function hasImageBehind(element: Element, read: (css: string) => Colour): boolean {
   for (let at: Element | null = element; at; at = at.parentElement) {
     const { backgroundImage, backgroundColor } = getComputedStyle(at);
     if (backgroundImage !== 'none' && !at.matches('select')) return true;
@@ -64,9 +65,10 @@ export function findFaintFields(): string[] {
   const native = '[type="hidden"], [type="range"], [type="color"], [type="file"], '
     + '[type="submit"], [type="reset"], [type="button"], [type="image"]';
   const fields = [...document.querySelectorAll(`input:not(${native}), select, textarea`)];
-  return fields.filter((field) => !field.matches(':disabled') && isSeen(field)).flatMap((field) => {
+  const visible = fields.filter((field) => !field.matches(':disabled') && isVisible(field));
+  return visible.flatMap((field) => {
     const style = getComputedStyle(field);
-    // The browser's own check boxes and radio buttons are excepted.
+    // Check boxes and radio buttons that the browser draws are exempt.
     const isDrawnByBrowser = field.matches('[type="checkbox"], [type="radio"]')
       && style.appearance !== 'none';
     if (isDrawnByBrowser || !field.parentElement) return [];
@@ -77,6 +79,6 @@ export function findFaintFields(): string[] {
       .map((side): Colour => paintOver(read(style[`border${side}Color`]), filling));
     const ratio = Math.max(...[filling, ...edges].map((colour) => contrastOf(colour, around)));
     if (ratio >= 3) return [];
-    return [`edge of ${writeRatio(ratio)}, not 3:1: ${describeElement(field)}`];
+    return [`field contrast of ${writeRatio(ratio)}, not 3:1: ${describeElement(field)}`];
   });
 }

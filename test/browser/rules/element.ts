@@ -1,6 +1,6 @@
 /**
  * Properties of elements that the rules use. These functions run in the page, like the rules:
- * `accessibility.ts` sends them there; they may call each other and nothing else of this file.
+ * `accessibility.ts` sends them there; they may call each other, but nothing outside this file.
  */
 
 /** An element in a message: `<input id="sku" name="sku">` or `<p> "The first words"`. */
@@ -13,7 +13,7 @@ export function describeElement(element: Element): string {
   return `<${element.localName}${attributes.join('')}>${words && ` "${words}"`}`;
 }
 
-/** Whether it is rendered, also if only for assistive technology. */
+/** Whether it is rendered, even if only assistive technology perceives it. */
 export function isRendered(element: Element): boolean {
   return element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
 }
@@ -24,7 +24,7 @@ export function isExposed(element: Element): boolean {
 }
 
 /** Whether it is visible: rendered, not clipped to a pixel, not moved off the page. */
-export function isSeen(element: Element): boolean {
+export function isVisible(element: Element): boolean {
   if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
   for (let at: Element | null = element; at; at = at.parentElement) {
     const { width, height, right, bottom } = at.getBoundingClientRect();

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { openPageChecker } from './page-checker.ts';
 
-const { browser, faultsOf } = await openPageChecker({ after });
+const { browser, violationsOf } = await openPageChecker({ after });
 
 beforeEach(() => browser.setViewport(320, 640));
 
 const check = (style: string, html: string) =>
-  faultsOf({ style, main: `<h1>Judged</h1>${html}` });
+  violationsOf({ style, main: `<h1>Judged</h1>${html}` });
 
 test('requires targets of 24 x 24 pixels', async () => {
   const html = (size: string) => `<button ${size}>A</button> <button ${size} disabled>B</button>
@@ -27,9 +27,9 @@ test('requires targets of 24 x 24 pixels', async () => {
     'target of 23 x 40, not 24 x 24: <button> "A"',
   ]);
   const small = 'li, p { font-size: 10px } button { min-height: 0; height: 9px }';
-  const faults = await check(small, `<ul><li><a href="/">Alone</a></li></ul>
+  const violations = await check(small, `<ul><li><a href="/">Alone</a></li></ul>
     <p>In <a href="/">a text</a></p><button hidden>A</button> <div inert><button>B</button></div>`);
-  assert.match(faults.join('\n'), /^target of \d+ x \d+, not 24 x 24: <a href="\/"> "Alone"$/);
+  assert.match(violations.join('\n'), /^target of \d+ x \d+, not 24 x 24: <a href="\/"> "Alone"$/);
 });
 
 test('rejects a page that scrolls horizontally', async () => {
@@ -48,14 +48,14 @@ test('allows a table to scroll in a named, focusable region', async () => {
   const style = 'div { overflow-x: auto } td { min-width: 500px }';
   const table = `<table><caption>Stock</caption><tr><th scope="row">A</th><td>1</td></tr></table>`;
   assert.deepEqual(await check(style, `<div>${table}</div>`), [
-    'scrolls, but takes no focus or has no name: <div> "StockA1"',
+    'scrolls, but is not focusable or has no name: <div> "StockA1"',
   ]);
   const named = 'tabindex="0" role="region" aria-label="Stock"';
   assert.deepEqual(await check(`${style} p { width: 500px }`, `<div ${named}><p>Wide</p></div>`), [
-    'scrolls sideways: <div role="region"> "Wide"',
+    'scrolls horizontally: <div role="region"> "Wide"',
   ]);
   assert.deepEqual(await check(style, `<div ${named}>${table}</div>`), []);
-  const scrolls = ['scrolls, but takes no focus or has no name: <div role="region"> "StockA1"'];
+  const scrolls = ['scrolls, but is not focusable or has no name: <div role="region"> "StockA1"'];
   assert.deepEqual(await check(style, `<div role="region" tabindex="0">${table}</div>`), scrolls);
   assert.deepEqual(await check(style, `<div role="region" aria-label="S">${table}</div>`), scrolls);
   const wide = `<div ${named}>${table}</div><p>Wide</p>`;

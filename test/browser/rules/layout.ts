@@ -1,5 +1,5 @@
 /** Size rules: targets (WCAG 2.2, SC 2.5.8) and reflow (SC 1.4.10). */
-import { describeElement, isSeen } from './element.ts';
+import { describeElement, isVisible } from './element.ts';
 
 /** Buttons and links are at least 24 x 24 CSS pixels; links within text are exempt. */
 export function findSmallTargets(): string[] {
@@ -16,7 +16,7 @@ export function findSmallTargets(): string[] {
   };
   return [...document.querySelectorAll(selector)].flatMap((target) => {
     const isOff = target.matches(':disabled') || target.closest('[inert]') !== null;
-    if (isOff || !isSeen(target) || isInText(target)) return [];
+    if (isOff || !isVisible(target) || isInText(target)) return [];
     // The label of a control can be clicked too.
     const boxes = [target, ...(target as HTMLInputElement).labels ?? []]
       .map((element) => element.getBoundingClientRect());
@@ -29,9 +29,9 @@ export function findSmallTargets(): string[] {
 }
 
 /** Only tables and code scroll horizontally, in a named, focusable region. */
-export function findSidewaysScrolling(): string[] {
+export function findHorizontalScrolling(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
-  const elements = [...document.body.querySelectorAll<HTMLElement>('*')].filter(isSeen);
+  const elements = [...document.body.querySelectorAll<HTMLElement>('*')].filter(isVisible);
   const scrolls = (element: Element) => element.scrollWidth > element.clientWidth + 1
     && ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
   const sticksOut = (element: Element) =>
@@ -44,13 +44,13 @@ export function findSidewaysScrolling(): string[] {
       ? [`page of ${scrollWidth} px in ${clientWidth} px: ${wide.map(describeElement).join(', ')}`]
       : []),
     ...parts.filter((part) => !part.querySelector('table, pre') && !part.matches('pre'))
-      .map((part) => `scrolls sideways: ${describeElement(part)}`),
+      .map((part) => `scrolls horizontally: ${describeElement(part)}`),
     ...parts.filter((part) => part.getAttribute('tabindex') !== '0' || part.computedName === '')
-      .map((part) => `scrolls, but takes no focus or has no name: ${describeElement(part)}`),
+      .map((part) => `scrolls, but is not focusable or has no name: ${describeElement(part)}`),
   ];
 }
 
-/** Whether an ancestor other than the page scrolls or clips what is too wide. */
+/** Whether an ancestor other than the page scrolls or clips its overflow. */
 export function isCutOff(element: Element): boolean {
   for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
     if (getComputedStyle(at).overflowX !== 'visible') return true;

@@ -16,7 +16,7 @@ export function findUnnamedControls(): string[] {
   const isNamed = (control: HTMLElement) => {
     const references = control.getAttribute('aria-labelledby')?.split(/\s+/) ?? [];
     const labels = [
-      // Controls have `labels`, elements with a role of one have none.
+      // Controls have `labels`; elements that only have the role of a control do not.
       ...(control as HTMLInputElement).labels ?? [],
       ...references.map((id) => document.getElementById(id)).filter((label) => label !== null),
     ];
@@ -32,7 +32,7 @@ export function findUnnamedGroups(): string[] {
   const unnamed = findExposed(groups).filter((group) => group.computedName === '')
     .map((group) => `group without a legend or a name: ${describeElement(group)}`);
   const alone = findExposed('input[type="radio"]').filter((radio) => !radio.closest(groups))
-    .map((radio) => `radio button outside of a group: ${describeElement(radio)}`);
+    .map((radio) => `radio button outside a group: ${describeElement(radio)}`);
   return [...unnamed, ...alone];
 }
 
@@ -41,7 +41,7 @@ export function findUnnamedImages(): string[] {
   const decorations = '[alt=""], [role="none"], [role="presentation"]';
   return findExposed('img, svg, [role="img"]')
     .filter((image) => !image.matches(decorations) && image.computedName === '')
-    .map((image) => `picture without a text: ${describeElement(image)}`);
+    .map((image) => `image without alternative text: ${describeElement(image)}`);
 }
 
 /** Buttons and links have a name. */
@@ -50,11 +50,11 @@ export function findUnnamedActions(): string[] {
     + 'input[type="reset"], input[type="image"], [role="button"], [role="link"], [role="tab"], '
     + '[role="menuitem"]';
   return findExposed(selector).filter((action) => action.computedName.trim() === '')
-    .map((action) => `button or link without a text: ${describeElement(action)}`);
+    .map((action) => `button or link without a name: ${describeElement(action)}`);
 }
 
 /** Tables have a caption or a name, and scoped headers. */
-export function findTableFaults(): string[] {
+export function findTableViolations(): string[] {
   const tables = findExposed('table:not([role="none"], [role="presentation"])');
   return tables.flatMap((table) => {
     const headers = [...table.querySelectorAll('th')];

@@ -1,9 +1,9 @@
-/** A page without faults, to which the test of a rule adds some. */
-import { type AccessibilityOptions, findFaults } from '../accessibility.ts';
+/** A page without violations, into which the tests of a rule put some. */
+import { type AccessibilityOptions, findViolations } from '../accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from '../browser.ts';
 import { servePages } from '../page-server.ts';
 
-/** Parts of the page to replace; the others have no faults. */
+/** Parts of the page to replace; the others have no violations. */
 export interface CheckedPage {
   readonly language?: string;
   readonly head?: string;
@@ -15,8 +15,8 @@ export interface CheckedPage {
 
 export interface PageChecker {
   readonly browser: Browser;
-  /** Opens the page and returns its faults; a string is the page's main part after its heading. */
-  faultsOf(page: CheckedPage | string, options?: AccessibilityOptions): Promise<string[]>;
+  /** Opens the page, and returns its violations; a string is the main content below the heading. */
+  violationsOf(page: CheckedPage | string, options?: AccessibilityOptions): Promise<string[]>;
 }
 
 const HEAD = '<title>Judged</title><meta name="viewport" content="width=device-width">';
@@ -29,10 +29,10 @@ export async function openPageChecker(t: Lifetime): Promise<PageChecker> {
   const site = await servePages(t, { 'GET /': () => html });
   return {
     browser,
-    async faultsOf(page, options) {
+    async violationsOf(page, options) {
       html = writePage(typeof page === 'string' ? { main: `<h1>Judged</h1>${page}` } : page);
       await browser.open(site);
-      return findFaults(browser, options);
+      return findViolations(browser, options);
     },
   };
 }

@@ -2,24 +2,25 @@
 import { describeElement, findExposed } from './element.ts';
 
 /** The page has a language and a title, can be zoomed, and does not refresh itself. */
-export function findDocumentFaults(): string[] {
-  const faults: string[] = [];
+export function findDocumentViolations(): string[] {
+  const violations: string[] = [];
   const { lang } = document.documentElement;
   // SC 3.1.1.
-  if (!/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(lang)) faults.push(`no language: lang="${lang}"`);
+  const isLanguage = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(lang);
+  if (!isLanguage) violations.push(`no language: lang="${lang}"`);
   // SC 2.4.2.
-  if (!/\S/.test(document.title)) faults.push('no title');
+  if (!/\S/.test(document.title)) violations.push('no title');
   // SC 1.4.4 and 1.4.10: without it a phone shows a shrunken desktop page.
   const viewport = document.querySelector('meta[name="viewport"]')?.getAttribute('content') ?? '';
-  if (!viewport.includes('width=device-width')) faults.push('no viewport of the device\'s width');
-  if (/user-scalable|maximum-scale/.test(viewport)) faults.push('zooming is restricted');
+  if (!viewport.includes('width=device-width')) violations.push('no device-width viewport');
+  if (/user-scalable|maximum-scale/.test(viewport)) violations.push('zooming is restricted');
   // SC 2.2.1 and 3.2.5.
-  if (document.querySelector('meta[http-equiv="refresh"]')) faults.push('refreshes itself');
-  return faults;
+  if (document.querySelector('meta[http-equiv="refresh"]')) violations.push('refreshes itself');
+  return violations;
 }
 
 /** One first-level heading, which comes first, and no skipped levels (SC 1.3.1, 2.4.6). */
-export function findHeadingFaults(): string[] {
+export function findHeadingViolations(): string[] {
   const headings = findExposed('h1, h2, h3, h4, h5, h6, [role="heading"]');
   const levelOf = (heading: Element) =>
     Number(heading.getAttribute('aria-level') ?? heading.localName.slice(1));
@@ -29,7 +30,7 @@ export function findHeadingFaults(): string[] {
     return levelOf(heading) > (before ? levelOf(before) : 0) + 1;
   });
   return [
-    ...(first === 1 ? [] : [`${first} headings of the first level`]),
+    ...(first === 1 ? [] : [`${first} first-level headings`]),
     ...skipped.map((heading) => `heading skips a level: ${describeElement(heading)}`),
     ...headings.filter((heading) => heading.computedName.trim() === '')
       .map((heading) => `empty heading: ${describeElement(heading)}`),
@@ -40,7 +41,7 @@ export function findHeadingFaults(): string[] {
  * A header, one main element and navigation, each with a name if there are several. Navigation may
  * be a popover that a button opens; its content is checked while it is open.
  */
-export function findLandmarkFaults(hasNavigation: boolean): string[] {
+export function findLandmarkViolations(hasNavigation: boolean): string[] {
   const landmarks = findExposed('header, nav, main, [role]');
   const among = (role: string) => landmarks.filter((element) => element.computedRole === role);
   const navigation = among('navigation');
@@ -70,7 +71,7 @@ export function findLandmarkFaults(hasNavigation: boolean): string[] {
 }
 
 /** Ids are unique, and references resolve. */
-export function findReferenceFaults(): string[] {
+export function findReferenceViolations(): string[] {
   const attributes = ['for', 'form', 'list', 'headers', 'popovertarget', 'commandfor',
     'aria-labelledby', 'aria-describedby', 'aria-details', 'aria-controls', 'aria-owns',
     'aria-flowto', 'aria-errormessage', 'aria-activedescendant'];
@@ -81,10 +82,10 @@ export function findReferenceFaults(): string[] {
   const broken = attributes.flatMap((attribute) =>
     [...document.querySelectorAll(`[${attribute}]`)].flatMap((element) =>
       (element.getAttribute(attribute) ?? '').split(/\s+/).filter((id) => !ids.includes(id))
-        .map((id) => `${attribute}="${id}" finds nothing: ${describeElement(element)}`)));
+        .map((id) => `${attribute}="${id}" refers to no element: ${describeElement(element)}`)));
   const links = [...document.querySelectorAll('a[href^="#"]')]
     .filter((link) => !['top', ...ids].includes(link.getAttribute('href')?.slice(1) ?? ''))
-    .map((link) => `link leads nowhere: ${describeElement(link)}`);
+    .map((link) => `link to a missing id: ${describeElement(link)}`);
   return [...repeated, ...broken, ...links];
 }
 
@@ -95,8 +96,8 @@ export function findOwnTabOrder(): string[] {
     .map((element) => `tabindex above 0: ${describeElement(element)}`);
 }
 
-/** Fields that browsers and password managers can fill in say so (SC 1.3.5, 3.3.8). */
-export function findAutocompleteFaults(): string[] {
+/** Fields that browsers and password managers can fill in have `autocomplete` (SC 1.3.5, 3.3.8). */
+export function findAutocompleteViolations(): string[] {
   const code = /^(?:code|otp|totp|one[-_]?time[-_]?code)$/i;
   return findExposed('input').flatMap((field) => {
     const type = field.getAttribute('type');
