@@ -1,6 +1,6 @@
 /**
- * Two stores on the same data in place of one. Each call goes to the other store than the call
- * before it, as requests behind a proxy go to any node.
+ * Presents two stores on the same data as one. Calls alternate between them, as a proxy sends
+ * requests to any node.
  */
 import type { Store } from '../../src/store/store.ts';
 import type { PrepareStore } from './contract/fixture.ts';
@@ -22,7 +22,7 @@ function alternate(stores: readonly [Store, Store]): Store {
     get(store, name) {
       if (name === 'close') return () => Promise.all(stores.map((one) => one.close()));
       const value: unknown = Reflect.get(store, name);
-      // Which store a method is of is decided when it is called.
+      // The store is chosen when the method is called, not when it is read.
       return typeof value === 'function' ? (...values: readonly unknown[]) => {
         const called = pickStore();
         return Reflect.apply(Reflect.get(called, name), called, values);

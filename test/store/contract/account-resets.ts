@@ -1,4 +1,4 @@
-/** The contract of a store: what the operator does for an owner who cannot sign in any more. */
+/** The contract of a store: operator resets for an owner who can no longer sign in. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
@@ -12,7 +12,7 @@ const ADDRESS = '192.0.2.7';
 const BY = { address: ADDRESS };
 
 export function testAccountResets(prepare: PrepareStore): void {
-  test('resets a password: sessions end, and what was begun with the old one fails', async (t) => {
+  test('resets a password: ends all sessions, and rejects sign-ins with the old one', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const { sellerId, joining: { account, session } } = one;
@@ -29,7 +29,7 @@ export function testAccountResets(prepare: PrepareStore): void {
     assert.ok(!(await listTypes(store, other.sellerId)).includes('password_reset'));
   });
 
-  test('resets a second step: its recovery codes go with it, and all sessions end', async (t) => {
+  test('resets two-factor authentication: drops recovery codes, ends sessions', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const recovery = [makeSecretHash(), makeSecretHash()] as const;
@@ -47,7 +47,7 @@ export function testAccountResets(prepare: PrepareStore): void {
     assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
   });
 
-  test('resets nothing where there is nothing to reset', async (t) => {
+  test('changes nothing if there is nothing to reset', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining: { session } } = await join(store);
     const { id: without } = await makeSeller(store);

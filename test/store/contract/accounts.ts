@@ -1,4 +1,4 @@
-/** The contract of a store: what an account changes of itself, and its second step. */
+/** The contract of a store: account settings, passwords and two-factor authentication. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
@@ -20,7 +20,7 @@ export function testAccounts(prepare: PrepareStore): void {
   testLatePassword(prepare);
   testTotp(prepare);
   testRecoveryCodes(prepare);
-  testSeals(prepare);
+  testEncryption(prepare);
 }
 
 function testSettings(prepare: PrepareStore): void {
@@ -57,7 +57,7 @@ function testSettings(prepare: PrepareStore): void {
     assert.equal(await store.setEmail(ownerOf(one.sellerId), 'new@shop.example', BY), true);
     assert.equal((await store.findCredentials('new@shop.example'))?.sellerId, one.sellerId);
     assert.equal(await store.findCredentials(own), undefined);
-    // The old one is free, and one's own is not another's.
+    // The old address is free, and an account may set its own address again.
     assert.equal(await store.setEmail(ownerOf(other.sellerId), own, BY), true);
     assert.equal(await store.setEmail(ownerOf(other.sellerId), own, BY), true);
     const changed = (await listEvents(store, one.sellerId)).filter(({ type }) =>
@@ -86,7 +86,7 @@ function testRemoval(prepare: PrepareStore): void {
     await store.createInvitation(code, invitation);
     const again = await store.register(makeJoining({ codeHash: code }, joining.account.email));
     assert.ok(again.rejection === undefined && again.sellerId === sellerId);
-    // Its number is not used again.
+    // Its number is not reused.
     assert.equal(again.accountId, 2);
     assert.equal((await store.findAccount(again))?.hasTotp, false);
     const removed = (await listEvents(store, sellerId)).filter(({ type }) =>
@@ -96,7 +96,7 @@ function testRemoval(prepare: PrepareStore): void {
 }
 
 function testPassword(prepare: PrepareStore): void {
-  test('ends all other sessions with a new password, and gives its own a new token', async (t) => {
+  test('a new password ends all other sessions, and gives its own a new token', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const [session, hash] = [makeNewSession(), makeSecretHash()];
@@ -118,7 +118,7 @@ function testPassword(prepare: PrepareStore): void {
 }
 
 function testLatePassword(prepare: PrepareStore): void {
-  test('takes no new password from a session that has ended', async (t) => {
+  test('rejects a new password from a session that has ended', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const id = (await store.findSignedInSession(sellerId, joining.session.hash))?.session.id ?? 0;
@@ -134,7 +134,7 @@ function testLatePassword(prepare: PrepareStore): void {
 }
 
 function testTotp(prepare: PrepareStore): void {
-  test('keeps the secret of one-time passwords, also for the next process', async (t) => {
+  test('stores the TOTP secret, also for the next process', async (t) => {
     const open = prepare(t);
     const clock = makeClock();
     const store = await open(clock);
@@ -152,7 +152,7 @@ function testTotp(prepare: PrepareStore): void {
     assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_enabled');
   });
 
-  test('accepts each time step once, and none before it', async (t) => {
+  test('accepts each TOTP time step once, and no earlier one', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
@@ -165,7 +165,7 @@ function testTotp(prepare: PrepareStore): void {
     assert.equal(await store.takeTotpStep(ownerOf(sellerId), 10), true);
   });
 
-  test('forgets the secret and its recovery codes', async (t) => {
+  test('deletes the TOTP secret and its recovery codes', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const hash = makeSecretHash();
@@ -181,7 +181,7 @@ function testTotp(prepare: PrepareStore): void {
 }
 
 function testRecoveryCodes(prepare: PrepareStore): void {
-  test('takes each recovery code once, also where two come with it at once', async (t) => {
+  test('accepts each recovery code once, also from concurrent requests', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ sellerId }, other] = [await join(store), await join(store)];
     const hashes = countTo(3).map(makeSecretHash);
@@ -200,7 +200,7 @@ function testRecoveryCodes(prepare: PrepareStore): void {
     assert.deepEqual(used.map(({ subject }) => subject), ['2 left', '1 left']);
   });
 
-  test('replaces all recovery codes by new ones', async (t) => {
+  test('replaces all recovery codes with new ones', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const [old, fresh] = [makeSecretHash(), makeSecretHash()];
@@ -214,8 +214,8 @@ function testRecoveryCodes(prepare: PrepareStore): void {
   });
 }
 
-function testSeals(prepare: PrepareStore): void {
-  test('opens what it sealed, for what it was sealed for, and nothing else', async (t) => {
+function testEncryption(prepare: PrepareStore): void {
+  test('decrypts only what it encrypted, and only for the same purpose', async (t) => {
     const store = await prepare(t)(makeClock());
     const sealed = await store.encrypt('Zoë', 'one');
     assert.match(sealed, /^[\w-]+$/);

@@ -1,4 +1,4 @@
-/** The contract of a store: the log of what happened to accounts and keys. */
+/** The contract of a store: the audit log of accounts, keys and webhooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatKeyId, formatWebhookId } from '../../../src/domain/id.ts';
@@ -101,7 +101,7 @@ function testNewestTime(prepare: PrepareStore): void {
 }
 
 function testKeyEvents(prepare: PrepareStore): void {
-  test('notes which key was made, rotated or revoked, and from where', async (t) => {
+  test('logs which key was created, rotated or revoked, and from where', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     const made = await store.createKey(
@@ -122,7 +122,7 @@ function testKeyEvents(prepare: PrepareStore): void {
     ]);
   });
 
-  test('notes nothing that was refused, or that changed nothing', async (t) => {
+  test('logs nothing that was rejected, or that changed nothing', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
@@ -135,7 +135,7 @@ function testKeyEvents(prepare: PrepareStore): void {
 }
 
 function testWebhookEvents(prepare: PrepareStore): void {
-  test('notes which webhook was made, changed, given a secret or deleted', async (t) => {
+  test('logs which webhook was created, changed, given a secret or deleted', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const from = (n: number) => ({ ...actor, address: `192.0.2.${n}` });

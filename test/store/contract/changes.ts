@@ -51,7 +51,7 @@ function testPut(prepare: PrepareStore): void {
     assert.equal(found && formatProduct(found), put.json);
   });
 
-  test('puts a product where there is one: it keeps its id and its creation', async (t) => {
+  test('PUT replaces an existing product, which keeps its id and creation time', async (t) => {
     const { store, actor, created, clock } = await prepareOne(prepare(t));
     const before = await store.findProduct(actor.sellerId, { id: created.id });
     const to = makeNewProduct({ sku: 'MUG', name: 'Cup', category: 'Bar', price: 3, stock: 9 });
@@ -62,7 +62,7 @@ function testPut(prepare: PrepareStore): void {
     assert.equal(after && formatProduct(after), put.json);
   });
 
-  test('takes no position for content that is the same', async (t) => {
+  test('uses no position for unchanged content', async (t) => {
     const { store, actor, created } = await prepareOne(prepare(t));
     const same = makeNewProduct({ sku: 'MUG', name: 'Mug' });
     const put = await store.putProduct(actor, same, {});
@@ -76,7 +76,7 @@ function testPut(prepare: PrepareStore): void {
 }
 
 function testPatch(prepare: PrepareStore): void {
-  test('changes what a patch names and nothing else', async (t) => {
+  test('PATCH changes only the members that it names', async (t) => {
     const { store, actor, created, clock } = await prepareOne(prepare(t));
     const before = await store.findProduct(actor.sellerId, { id: created.id });
     const patched = await store.patchProduct(actor, { sku: sku('MUG') }, { priceMinor: 5 }, {});
@@ -105,7 +105,7 @@ function testPatch(prepare: PrepareStore): void {
     assert.equal((await store.createProduct(actor, makeNewProduct())).position, 3);
   });
 
-  test('does not let the time of a change fall behind when the clock does', async (t) => {
+  test('keeps the time of changes from going back when the clock steps back', async (t) => {
     const { store, actor, created, clock } = await prepareOne(prepare(t));
     clock.now -= 60_000;
     await store.patchProduct(actor, { id: created.id }, { stock: 1 }, {});
@@ -113,7 +113,7 @@ function testPatch(prepare: PrepareStore): void {
     assert.equal(after?.updatedAt, after?.createdAt);
   });
 
-  test('knows no product of another seller', async (t) => {
+  test('does not find a product of another seller', async (t) => {
     const { store, created } = await prepareOne(prepare(t));
     const other = await makeActor(store);
     for (const target of [{ id: created.id }, { sku: sku('MUG') }, { id: NO_PRODUCT }]) {
@@ -128,7 +128,7 @@ function testPatch(prepare: PrepareStore): void {
 function testPreconditions(prepare: PrepareStore): void {
   const failed = { code: 'precondition_failed' };
 
-  test('changes only the version that was named', async (t) => {
+  test('changes only the version that the precondition names', async (t) => {
     const { store, actor, created } = await prepareOne(prepare(t));
     const { id } = created;
     await store.patchProduct(actor, { id }, { stock: 1 }, { ifMatch: [9, created.position] });
@@ -149,7 +149,7 @@ function testPreconditions(prepare: PrepareStore): void {
     assert.equal((await store.putProduct(actor, cup, { ifNoneMatch: '*' })).effect, 'created');
   });
 
-  test('lets one of two changes of the same version through', async (t) => {
+  test('accepts one of two concurrent changes of the same version', async (t) => {
     const { store, actor, created } = await prepareOne(prepare(t));
     const precondition = { ifMatch: [created.position] };
     const results = await Promise.allSettled([1, 2].map((stock) =>
@@ -159,7 +159,7 @@ function testPreconditions(prepare: PrepareStore): void {
 }
 
 function testDelete(prepare: PrepareStore): void {
-  test('frees the SKU of a deleted product, and never gives its id again', async (t) => {
+  test('frees the SKU of a deleted product, and never reuses its id', async (t) => {
     const { store, actor, created, clock } = await prepareOne(prepare(t));
     clock.now -= 60_000;
     await store.deleteProduct(actor, { sku: sku('MUG') }, {});

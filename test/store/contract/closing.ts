@@ -8,11 +8,11 @@ import {
 
 export function testClosing(prepare: PrepareStore): void {
   testFinishing(prepare);
-  testRefusals(prepare);
+  testRejections(prepare);
 }
 
 function testFinishing(prepare: PrepareStore): void {
-  test('keeps everything for the next time that it is opened', async (t) => {
+  test('keeps all data when it is reopened', async (t) => {
     const open = prepare(t);
     const store = await open(makeClock());
     const actor = await makeActor(store, 'JPY');
@@ -29,7 +29,7 @@ function testFinishing(prepare: PrepareStore): void {
     assert.equal(cursorKey.length, 32);
   });
 
-  test('finishes what is in flight before it closes', async (t) => {
+  test('completes writes in flight before it closes', async (t) => {
     const open = prepare(t);
     const store = await open(makeClock());
     const actor = await makeActor(store);
@@ -41,7 +41,7 @@ function testFinishing(prepare: PrepareStore): void {
     assert.equal(listed.length, 1_200);
   });
 
-  test('can be closed twice, and waits for what is in flight both times', async (t) => {
+  test('can be closed twice, and waits for writes in flight both times', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const state = { isDone: false };
@@ -54,7 +54,7 @@ function testFinishing(prepare: PrepareStore): void {
   });
 }
 
-function testRefusals(prepare: PrepareStore): void {
+function testRejections(prepare: PrepareStore): void {
   test('rejects writes once it is closed', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);

@@ -20,7 +20,7 @@ export function testDisabledSellers(prepare: PrepareStore): void {
 }
 
 function testAccess(prepare: PrepareStore): void {
-  test('rejects every credential of a disabled seller, in every process at once', async (t) => {
+  test('rejects every credential of a disabled seller immediately, in every process', async (t) => {
     const open = prepare(t);
     const clock = makeClock();
     const [store, second] = [await open(clock), await open(clock)];
@@ -65,7 +65,7 @@ function testAccess(prepare: PrepareStore): void {
     assert.equal((await store.register(makeJoining({ codeHash }))).rejection, undefined);
   });
 
-  test('notes once that a seller was disabled and enabled, and knows no other', async (t) => {
+  test('logs once that a seller was disabled and enabled, and rejects unknown ids', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { id } = await makeSeller(store);

@@ -1,4 +1,4 @@
-/** What tests of a store are given, and the sellers, keys and products that they write to it. */
+/** Fixtures of the store contract: opening stores; and sellers, keys and products to write. */
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -16,7 +16,7 @@ import type { Actor } from '../../../src/store/write.ts';
 
 /** Opens one more store on the data of a test. Every store is closed after the test. */
 export type OpenStore = (clock: () => number) => Promise<Store>;
-/** Gives a test data of its own: empty, and removed after it. */
+/** Prepares empty data for one test, and removes it after the test. */
 export type PrepareStore = (t: TestContext) => OpenStore;
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
@@ -32,7 +32,7 @@ export async function makeActor(store: Store, currency = 'EUR'): Promise<Actor> 
   return { sellerId: seller.id, keyId: key.id };
 }
 
-/** The hash of a key that nobody has. */
+/** The hash of a key that does not exist. */
 export function makeHash(): string {
   return hashApiKey(generateApiKey());
 }
@@ -45,18 +45,18 @@ export function makeNewKey(members: Partial<NewApiKey> = {}): NewApiKey {
 
 let products = 0;
 
-/** A product as the parser lets it through; what is not given has ordinary values. */
+/** A valid product; members that are not given have default values. */
 export function makeNewProduct(
   members: Readonly<Record<string, unknown>> = {}, currencyCode = 'EUR',
 ): NewProduct {
   const currency = findCurrency(currencyCode);
   if (!currency) throw new Error(`No such currency: ${currencyCode}`);
   products += 1;
-  const ordinary = { name: `Product ${products}`, category: 'Kitchen', price: 20, stock: 7 };
-  return parseNewProduct({ ...ordinary, sku: `SKU-${products}`, ...members }, currency);
+  const defaults = { name: `Product ${products}`, category: 'Kitchen', price: 20, stock: 7 };
+  return parseNewProduct({ ...defaults, sku: `SKU-${products}`, ...members }, currency);
 }
 
-/** Every page of the list of all products, the last one included. */
+/** Every page of the product list, including the last one. */
 export async function readPages(
   store: Store, sellerId: SellerId, limit: number,
 ): Promise<ProductPage[]> {
@@ -75,7 +75,7 @@ export async function readAll(store: Store, sellerId: SellerId): Promise<Product
   return pages.flatMap((page) => page.products);
 }
 
-/** What products come to. */
+/** The totals of these products. */
 export function addUp(products: readonly Product[]): CatalogueTotals {
   const units = products.map(({ stock }) => BigInt(stock));
   const values = products.map(({ stock, priceMinor }) => BigInt(stock) * BigInt(priceMinor));
@@ -83,7 +83,7 @@ export function addUp(products: readonly Product[]): CatalogueTotals {
   return { products: products.length, units: sum(units), valueMinor: sum(values) };
 }
 
-/** Tries an assertion again until it holds, for what another store does. Fails after 20 s. */
+/** Repeats an assertion until it holds, for effects of another store. Fails after 20 s. */
 export async function eventually(assertion: () => Promise<void> | void): Promise<void> {
   const giveUpAt = performance.now() + 20_000;
   for (;;) {

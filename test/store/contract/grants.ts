@@ -45,7 +45,7 @@ export function testGrants(prepare: PrepareStore): void {
     assert.equal(await store.findGrant(hash), undefined);
   });
 
-  test('leaves it to the caller to refuse a key that has expired', async (t) => {
+  test('finds an expired key, which the caller has to reject', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { id: sellerId } = await makeSeller(store);

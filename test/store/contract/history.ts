@@ -1,4 +1,4 @@
-/** The contract of a store: the feed, the ledger, the stock as it stood, and old history. */
+/** The contract of a store: the change feed, the ledger, past stock, and pruning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
@@ -82,14 +82,14 @@ function testFeed(prepare: PrepareStore): void {
 
   test('rejects a position beyond the catalogue', async (t) => {
     const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
-    const refused = { code: 'invalid_query' };
-    await assert.rejects(store.listChanges(sellerId, { after: 9, limit: 1 }), refused);
-    await assert.rejects(store.listStockAt(sellerId, 9, ALL), refused);
-    await assert.rejects(store.listProductsAt(sellerId, 9, ALL), refused);
-    await assert.rejects(store.findProductAt(sellerId, { sku: A }, 9), refused);
+    const rejected = { code: 'invalid_query' };
+    await assert.rejects(store.listChanges(sellerId, { after: 9, limit: 1 }), rejected);
+    await assert.rejects(store.listStockAt(sellerId, 9, ALL), rejected);
+    await assert.rejects(store.listProductsAt(sellerId, 9, ALL), rejected);
+    await assert.rejects(store.findProductAt(sellerId, { sku: A }, 9), rejected);
   });
 
-  test('shows and counts nothing of another seller', async (t) => {
+  test('neither lists nor counts changes of another seller', async (t) => {
     const { store, actor, clock } = await prepareHistory(prepare(t));
     const other = await makeActor(store);
     const { sellerId } = other;
@@ -107,7 +107,7 @@ function testFeed(prepare: PrepareStore): void {
   });
 }
 
-/** Every movement that a filter finds, page after page of two; as many are counted. */
+/** Every movement that a filter finds, in pages of two; asserts that the count is the same. */
 async function listPositions(
   store: Store, { sellerId }: Actor, filter: MovementFilter, members: Partial<MovementQuery> = {},
 ): Promise<number[]> {
@@ -218,7 +218,7 @@ function testPast(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, actor, { since: timeOf(8) }), [8, 9, 10]);
   });
 
-  test('believes a clock that is put right after it was far ahead', async (t) => {
+  test('follows a clock that is corrected after it was far ahead', async (t) => {
     const { store, actor, clock } = await prepareHistory(prepare(t));
     const right = clock.now;
     clock.now += 365 * 24 * 60 * 60_000;
@@ -231,7 +231,7 @@ function testPast(prepare: PrepareStore): void {
     assert.equal(await store.findPositionAt(actor.sellerId, right), 8);
   });
 
-  test('lists no movement of a later time, once a clock that was ahead is put right', async (t) => {
+  test('lists no movement of a later time, once a clock that was ahead is corrected', async (t) => {
     const { store, actor, clock, timeOf } = await prepareHistory(prepare(t));
     const now = clock.now;
     clock.now += 30 * DAY_MS;
@@ -286,7 +286,7 @@ function testPastProducts(prepare: PrepareStore): void {
 }
 
 function testPruning(prepare: PrepareStore): void {
-  test('removes history before a time, and reports it to readers of it', async (t) => {
+  test('prunes history before a time, and rejects reads of it', async (t) => {
     const { store, actor, timeOf } = await prepareHistory(prepare(t));
     const { sellerId } = actor;
     const whole = (await store.listChanges(sellerId, { after: 4, limit: 9 })).changes;
@@ -313,7 +313,7 @@ function testPruning(prepare: PrepareStore): void {
     assert.deepEqual(await readPast(), before);
   });
 
-  test('goes on at the next position where all history was removed', async (t) => {
+  test('continues at the next position after all history was pruned', async (t) => {
     const { store, actor, clock } = await prepareHistory(prepare(t));
     const { sellerId } = actor;
     clock.now += DAY_MS;
@@ -326,7 +326,7 @@ function testPruning(prepare: PrepareStore): void {
     assert.deepEqual(await searchStock(store, actor, 9), [[B, 2], [A, 2]]);
   });
 
-  test('finds products as they are where history that no search has read is gone', async (t) => {
+  test('finds current products after unread history was pruned', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);

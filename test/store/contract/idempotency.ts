@@ -1,4 +1,4 @@
-/** The contract of a store: changes that are sent again under the same idempotency key. */
+/** The contract of a store: retries with the same Idempotency-Key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -6,21 +6,21 @@ import {
   countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
 } from './fixture.ts';
 
-function once(key: string, part = 0) {
+function scopeOf(key: string, part = 0) {
   return { idempotency: { key, part } };
 }
 
 export function testIdempotency(prepare: PrepareStore): void {
   testReplays(prepare);
   testKeys(prepare);
-  testLife(prepare);
+  testRetention(prepare);
 }
 
 function testReplays(prepare: PrepareStore): void {
-  test('answers a repetition like the first time, and changes nothing', async (t) => {
+  test('replays the first outcome to a retry, and changes nothing', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
-    const write = { ...actor, ...once('k-1') };
+    const write = { ...actor, ...scopeOf('k-1') };
     const product = makeNewProduct();
     const created = await store.createProduct(write, product);
     await store.patchProduct(actor, { id: created.id }, { stock: 1 }, {});
@@ -29,26 +29,26 @@ function testReplays(prepare: PrepareStore): void {
     assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
-  test('repeats puts, patches and deletions before it looks at preconditions', async (t) => {
+  test('replays puts, patches and deletions before it evaluates preconditions', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const product = makeNewProduct();
     const { id, position } = await store.createProduct(actor, product);
     const condition = { ifMatch: [position] };
     const patch = () =>
-      store.patchProduct({ ...actor, ...once('patch') }, { id }, { stock: 1 }, condition);
-    const put = () => store.putProduct({ ...actor, ...once('put') }, product, {});
-    const remove = () => store.deleteProduct({ ...actor, ...once('delete') }, { id }, {});
+      store.patchProduct({ ...actor, ...scopeOf('patch') }, { id }, { stock: 1 }, condition);
+    const put = () => store.putProduct({ ...actor, ...scopeOf('put') }, product, {});
+    const remove = () => store.deleteProduct({ ...actor, ...scopeOf('delete') }, { id }, {});
     const first = [await patch(), await put(), await remove()];
     const again = [await patch(), await put(), await remove()];
     assert.deepEqual(again, first.map((result) => ({ ...result, isReplay: true })));
     assert.deepEqual(await readAll(store, actor.sellerId), []);
   });
 
-  test('makes one change of many that come at once', async (t) => {
+  test('makes one change for many concurrent requests', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
-    const write = { ...actor, ...once('same') };
+    const write = { ...actor, ...scopeOf('same') };
     const product = makeNewProduct();
     const all = await Promise.all(countTo(20).map(() => store.createProduct(write, product)));
     assert.equal(new Set(all.map(({ id }) => id)).size, 1);
@@ -61,7 +61,7 @@ function testKeys(prepare: PrepareStore): void {
   test('rejects a key that was used for another request', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
-    const write = { ...actor, ...once('k') };
+    const write = { ...actor, ...scopeOf('k') };
     const { id } = await store.createProduct(write, makeNewProduct({ sku: 'A' }));
     const mismatch = { code: 'idempotency_mismatch' };
     await assert.rejects(store.createProduct(write, makeNewProduct({ sku: 'B' })), mismatch);
@@ -74,11 +74,11 @@ function testKeys(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const product = makeNewProduct();
-    const made = await store.createProduct({ ...one, ...once('k') }, product);
-    const theirs = await store.createProduct({ ...other, ...once('k') }, product);
+    const made = await store.createProduct({ ...one, ...scopeOf('k') }, product);
+    const theirs = await store.createProduct({ ...other, ...scopeOf('k') }, product);
     assert.equal(theirs.isReplay, false);
     const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
-    const again = await store.createProduct({ ...one, keyId, ...once('k') }, product);
+    const again = await store.createProduct({ ...one, keyId, ...scopeOf('k') }, product);
     assert.deepEqual(again, { ...made, isReplay: true });
   });
 
@@ -87,30 +87,30 @@ function testKeys(prepare: PrepareStore): void {
       const store = await prepare(t)(makeClock());
       const actor = await makeActor(store);
       const { sellerId } = actor;
-      const { idempotency } = once('k');
+      const { idempotency } = scopeOf('k');
       const mismatch = { code: 'idempotency_mismatch' };
       const create = () =>
         store.createKey(sellerId, makeHash(), makeNewKey(), { idempotency });
       const ended = await Promise.allSettled([create(), create()]);
       assert.deepEqual(ended.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
       await assert.rejects(create(), mismatch);
-      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, once('r'));
+      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, scopeOf('r'));
       await rotate();
       await assert.rejects(rotate(), mismatch);
       const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });
       assert.equal(keys.length, 3);
     });
 
-  test('keeps no record of a refusal: the repetition may succeed', async (t) => {
+  test('keeps no record of a rejection: a retry may succeed', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const { id } = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
-    const write = { ...actor, ...once('k') };
+    const write = { ...actor, ...scopeOf('k') };
     const product = makeNewProduct({ sku: 'A' });
-    // Beside others that succeed, so that the refused one is undone alone.
+    // Beside others that succeed, so that only the rejected one is rolled back.
     const results = await Promise.allSettled([
       store.createProduct(actor, makeNewProduct()), store.createProduct(write, product),
-      store.createProduct({ ...actor, ...once('l') }, makeNewProduct({ sku: 'L' })),
+      store.createProduct({ ...actor, ...scopeOf('l') }, makeNewProduct({ sku: 'L' })),
     ]);
     assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
     await store.deleteProduct(actor, { id }, {});
@@ -118,13 +118,13 @@ function testKeys(prepare: PrepareStore): void {
   });
 }
 
-function testLife(prepare: PrepareStore): void {
-  test('remembers a change for 48 hours, also in another process', async (t) => {
+function testRetention(prepare: PrepareStore): void {
+  test('replays a change for 48 hours, also in another process', async (t) => {
     const clock = makeClock();
     const open = prepare(t);
     const store = await open(clock);
     const actor = await makeActor(store);
-    const write = { ...actor, ...once('k') };
+    const write = { ...actor, ...scopeOf('k') };
     const product = makeNewProduct();
     const { id } = await store.createProduct(write, product);
     clock.now += 2 * DAY_MS - 1;

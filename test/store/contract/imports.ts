@@ -1,4 +1,4 @@
-/** The contract of a store: imports, and imports that are only tried. */
+/** The contract of a store: imports and their dry runs. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ export function testImports(prepare: PrepareStore): void {
     assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
-  test('repeats each unit of an import under its number', async (t) => {
+  test('replays each part of an import under its number', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const run = (part: number, product: NewProduct) => store.importProducts(
@@ -86,16 +86,16 @@ function testPartialRows(prepare: PrepareStore): void {
       { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
     ];
     for (const mode of ['update', 'upsert', 'create'] as const) {
-      const preview = store.dryRunImport(actor.sellerId, mode);
-      const said = await preview.try(rows);
-      await preview.close();
+      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const predicted = await dryRun.try(rows);
+      await dryRun.close();
       const { effects } = await store.importProducts(actor, rows, mode);
       assert.deepEqual(effects, {
         update: ['not_found', 'not_found', 'not_found', 'not_found'],
         upsert: ['incomplete', 'created', 'updated', 'created'],
         create: ['incomplete', 'taken', 'taken', 'taken'],
       }[mode]);
-      assert.deepEqual(said, effects);
+      assert.deepEqual(predicted, effects);
     }
     const found = await readAll(store, actor.sellerId);
     assert.deepEqual(found.map((one) => [one.sku, one.name, one.category, one.stock]),
@@ -103,9 +103,9 @@ function testPartialRows(prepare: PrepareStore): void {
   });
 }
 
-/** Random imports, each tried first: the trial says what the import then does, and does nothing. */
+/** Random imports, each after a dry run that predicts its effects and changes nothing. */
 function testEffects(prepare: PrepareStore, mode: ImportMode): void {
-  test(`does what a trial of the same import said (${mode})`, async (t) => {
+  test(`has the effects that a dry run predicted (${mode})`, async (t) => {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
     t.diagnostic(`TEST_SEED=${seed} repeats this`);
     const random = makeRandom(seed);
@@ -115,21 +115,21 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
       const products = countTo(40).map(() => makeRow(random, 30 * round));
       await store.importProducts(actor, products.slice(0, 10), 'upsert');
       const before = await readAll(store, actor.sellerId);
-      const preview = store.dryRunImport(actor.sellerId, mode);
-      const said = [
-        ...await preview.try(products.slice(0, 25)), ...await preview.try(products.slice(25)),
+      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const predicted = [
+        ...await dryRun.try(products.slice(0, 25)), ...await dryRun.try(products.slice(25)),
       ];
-      await preview.close();
+      await dryRun.close();
       assert.deepEqual(await readAll(store, actor.sellerId), before);
       const { effects } = await store.importProducts(actor, products, mode);
-      assert.deepEqual(effects, said);
+      assert.deepEqual(effects, predicted);
       assert.equal(effects.includes('taken'), mode === 'create');
       assert.equal(effects.includes('not_found'), mode === 'update');
     }
   });
 }
 
-/** A row of one of so many products: whole, or without a name, perhaps with a default for it. */
+/** A row of one of the products: complete, or without a name, perhaps with a default name. */
 function makeRow(random: ReturnType<typeof makeRandom>, products: number): ProductRow {
   const sku = `S-${random.below(products)}`;
   const { name, ...rest } = makeNewProduct({ sku, stock: random.below(2), name: 'Same' });

@@ -1,4 +1,4 @@
-/** The contract of a store: invitations, and the sellers who join the portal with them. */
+/** The contract of a store: invitations, and registration with their codes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -15,7 +15,7 @@ export function testJoining(prepare: PrepareStore): void {
 }
 
 function testInvitations(prepare: PrepareStore): void {
-  test('takes a code once, also where two come with it at once', async (t) => {
+  test('accepts a code once, also from concurrent registrations', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const codeHash = makeSecretHash();
@@ -24,14 +24,14 @@ function testInvitations(prepare: PrepareStore): void {
     assert.deepEqual(await store.findInvitation(codeHash), invitation);
     const joined = await Promise.all(countTo(5).map(() =>
       store.register(makeJoining({ codeHash }))));
-    assert.deepEqual(joined.map(({ rejection: refusal }) => refusal).sort(),
+    assert.deepEqual(joined.map(({ rejection }) => rejection).sort(),
       ['code', 'code', 'code', 'code', undefined]);
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     assert.equal(await store.findInvitation(codeHash), undefined);
     assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });
   });
 
-  test('takes no code that it does not know, nor one that has expired', async (t) => {
+  test('rejects an unknown code, and one that has expired', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const codeHash = makeSecretHash();
@@ -46,7 +46,7 @@ function testInvitations(prepare: PrepareStore): void {
     assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
   });
 
-  test('takes the code of an empty server only as long as it is empty', async (t) => {
+  test('accepts the code of an empty server only while it is empty', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const [one, other] = [makeSecretHash(), makeSecretHash()];
@@ -63,7 +63,7 @@ function testInvitations(prepare: PrepareStore): void {
 }
 
 function testJoinedAccounts(prepare: PrepareStore): void {
-  test('keeps a code that was refused for the e-mail', async (t) => {
+  test('keeps a code valid if its use was rejected for the e-mail', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { joining: { account: { email } } } = await join(store);
@@ -78,7 +78,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     assert.equal(again.rejection, undefined);
   });
 
-  test('makes the seller, the account, a key and a session as one', async (t) => {
+  test('creates the seller, the account, a key and a session together', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const joining = makeJoining();
@@ -102,12 +102,12 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
   });
 
-  test('gives an e-mail to one account, also where two come with it at once', async (t) => {
+  test('gives an e-mail to one account, also in concurrent registrations', async (t) => {
     const store = await prepare(t)(makeClock());
     const email = 'same@shop.example';
     const joined = await Promise.all(countTo(4).map(() =>
       store.register(makeJoining({}, email))));
-    assert.deepEqual(joined.map(({ rejection: refusal }) => refusal).sort(),
+    assert.deepEqual(joined.map(({ rejection }) => rejection).sort(),
       ['email', 'email', 'email', undefined]);
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
   });
@@ -140,7 +140,7 @@ function testExistingSellers(prepare: PrepareStore): void {
     assert.equal(joined.sellerId, seller.id);
     assert.equal((await store.findAccount(ownerOf(seller.id)))?.currency.code, 'JPY');
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
-    // The first account comes with a key, and no other one.
+    // Only the first account of a seller gets a key.
     assert.ok(joined.key);
     const again = await store.register(makeJoining({ codeHash: other }));
     assert.ok(again.rejection === undefined && again.key === undefined);

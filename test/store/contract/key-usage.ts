@@ -1,4 +1,4 @@
-/** The contract of a store: how often each key was used. */
+/** The contract of a store: how often each key is used. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
@@ -24,7 +24,7 @@ function entry({ sellerId, keyId }: Actor, hour: number, requests: number, refus
   return { sellerId, keyId, hour, requests, refusals };
 }
 
-/** What is told, as it was noted. */
+/** The usage that the store returns, in the form in which it was recorded. */
 async function readUsage(store: Store, sellerId: SellerId, since = 0, limit = 100) {
   const usage = await store.readUsage(sellerId, { since, limit });
   return usage.map((one) => ({ sellerId, ...one }));
@@ -48,7 +48,7 @@ export function testKeyUsage(prepare: PrepareStore): void {
     assert.deepEqual(await readUsage(store, stranger.sellerId), [entry(stranger, HOUR, 9, 9)]);
   });
 
-  test('adds up what several stores note at the same time', async (t) => {
+  test('adds up what several stores record concurrently', async (t) => {
     const open = prepare(t);
     const { store, actor } = await prepareKeys(open);
     const other = await open(makeClock(NOW));

@@ -22,7 +22,7 @@ export function testKeys(prepare: PrepareStore): void {
 }
 
 function testCreation(prepare: PrepareStore): void {
-  test('keeps a key with all that it was made with, and not its hash', async (t) => {
+  test('returns a key with all its members, but not its hash', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { id: sellerId } = await makeSeller(store);
@@ -130,7 +130,7 @@ function testSingleKeys(prepare: PrepareStore): void {
     assert.ok(later.id > keyId);
   });
 
-  test('notes when and from where a key was last used', async (t) => {
+  test('records when and from where a key was last used', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
@@ -146,7 +146,7 @@ function testSingleKeys(prepare: PrepareStore): void {
 }
 
 function testRevocation(prepare: PrepareStore): void {
-  test('revokes a key at once and for good: a second time changes nothing', async (t) => {
+  test('revokes a key immediately and permanently: a second time changes nothing', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
@@ -159,7 +159,7 @@ function testRevocation(prepare: PrepareStore): void {
     assert.equal(key?.revokedAt, revokedAt);
   });
 
-  test('cannot revoke a key that does not exist, nor one by way of another seller', async (t) => {
+  test('does not revoke an unknown key, or a key of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeSeller(store)];
     const absent = { sellerId: one.sellerId, keyId: NO_KEY };
@@ -183,7 +183,7 @@ function testLimit(prepare: PrepareStore): void {
     await assert.rejects(create(), { code: 'limit_reached' });
     const rotation = store.rotateKey({ sellerId, keyId: first }, makeHash(), 0);
     await assert.rejects(rotation, { code: 'limit_reached' });
-    await makeActor(store); // another seller has keys of his own
+    await makeActor(store); // another seller has keys of its own
 
     await store.revokeKey({ sellerId, keyId: first });
     await create();

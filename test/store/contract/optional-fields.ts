@@ -34,7 +34,7 @@ async function readJson(store: Store, sellerId: SellerId, sku = MUG) {
 const patchOf = (body: object) => parseProductPatch(body, EUR);
 
 function testValues(prepare: PrepareStore): void {
-  test('keeps the optional members of a product, and forgets those that are removed', async (t) => {
+  test('stores the optional members of a product, and deletes removed ones', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const { sellerId } = actor;

@@ -86,7 +86,7 @@ function testChanges(prepare: PrepareStore): void {
 }
 
 function testLimits(prepare: PrepareStore): void {
-  test('adds a credential once per seller, and up to a number of passkeys', async (t) => {
+  test('adds a credential once per seller, and limits the passkeys of an account', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ sellerId }, other] = [await join(store), await join(store)];
     const account = ownerOf(sellerId);
@@ -108,7 +108,7 @@ function testLimits(prepare: PrepareStore): void {
 }
 
 function testUse(prepare: PrepareStore): void {
-  test('starts a session with a passkey, and notes its use', async (t) => {
+  test('starts a session with a passkey, and records its use', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { sellerId } = await join(store);
@@ -155,7 +155,7 @@ function testUse(prepare: PrepareStore): void {
     }
   });
 
-  test('accepts one of two uses at the same time with the same counter', async (t) => {
+  test('accepts one of two concurrent uses with the same counter', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const passkey = await add(store, ownerOf(sellerId), { signCount: 1 });
@@ -168,7 +168,7 @@ function testUse(prepare: PrepareStore): void {
 }
 
 function testPassword(prepare: PrepareStore): void {
-  test('turns the password off only with a passkey, and keeps the last one then', async (t) => {
+  test('turns the password off only with a passkey, and then keeps the last passkey', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining: { account: { email } } } = await join(store);
     const account = ownerOf(sellerId);

@@ -65,7 +65,7 @@ function testJoining(prepare: PrepareStore): void {
       [['Anna', 'Ben, editor'], ['Anna', 'viewer']]);
   });
 
-  test('numbers a name that somebody has, in any case and form', async (t) => {
+  test('adds a number to a name that is taken, in any case and Unicode form', async (t) => {
     const { store, owner } = await prepareOwner(prepare(t));
     for (const name of ['Zoë', 'ZOË', 'Zoe\u0308']) await invite(store, owner, 'viewer', name);
     const long = 'x'.repeat(100);
@@ -87,7 +87,7 @@ function testLastOwner(prepare: PrepareStore): void {
     await store.setRole(owner, 'owner', BY);
   });
 
-  test('keeps an owner, also where two of them leave at once', async (t) => {
+  test('keeps an owner, also when two of them leave concurrently', async (t) => {
     const { store, owner } = await prepareOwner(prepare(t));
     const second = await invite(store, owner, 'owner');
     const third = await invite(store, owner, 'owner');
@@ -121,7 +121,7 @@ function testNames(prepare: PrepareStore): void {
     assert.deepEqual(renamed.map(({ subject }) => subject).slice(0, 1), ['Ben → ben']);
   });
 
-  test('finds nobody to rename, or to give a role', async (t) => {
+  test('rejects renames and roles of an unknown account', async (t) => {
     const { store, owner } = await prepareOwner(prepare(t));
     const nobody = { ...owner, accountId: 7 as AccountId };
     await assert.rejects(store.setAccountName(nobody, 'Ben', BY), { code: 'not_found' });
@@ -184,7 +184,7 @@ function testRevocation(prepare: PrepareStore): void {
     assert.deepEqual(revoked.map(({ subject }) => subject), ['Zoë, viewer']);
   });
 
-  test('ends open invitations when an owner leaves, who knows their codes', async (t) => {
+  test('revokes open invitations when an owner, who knows their codes, leaves', async (t) => {
     const { clock, store, owner } = await prepareOwner(prepare(t));
     const { sellerId } = owner;
     const second = await invite(store, owner, 'owner');
@@ -202,7 +202,7 @@ function testRevocation(prepare: PrepareStore): void {
 }
 
 function testLimit(prepare: PrepareStore): void {
-  test('limits the people of a seller, with those who are invited', async (t) => {
+  test('limits the people of a seller, including those who are invited', async (t) => {
     const { clock, store, owner: { sellerId } } = await prepareOwner(prepare(t));
     const create = (): Promise<void> => store.createInvitation(
       makeSecretHash(), makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS }), BY);
@@ -216,7 +216,7 @@ function testLimit(prepare: PrepareStore): void {
 }
 
 function testFormerOwners(prepare: PrepareStore): void {
-  test('rejects what only owners may from an account that is no owner any more', async (t) => {
+  test('rejects owner-only actions of an account that is no longer an owner', async (t) => {
     const { clock, store, owner } = await prepareOwner(prepare(t));
     const { sellerId } = owner;
     const [one, other] = [await invite(store, owner, 'owner'), await invite(store, owner, 'owner')];
@@ -247,7 +247,7 @@ function testFormerOwners(prepare: PrepareStore): void {
     await store.createKey(sellerId, makeHash(), makeNewKey(), { accountId: owner.accountId });
   });
 
-  test('leaves no invitation of an owner who is demoted at the same time', async (t) => {
+  test('leaves no invitation of an owner who is demoted concurrently', async (t) => {
     const { clock, store, owner } = await prepareOwner(prepare(t));
     const { sellerId } = owner;
     const second = await invite(store, owner, 'owner');

@@ -1,4 +1,4 @@
-/** Accounts, sessions and events of tests of a store. */
+/** Accounts, sessions and audit events for tests of a store. */
 import { hash, randomUUID } from 'node:crypto';
 import type { AuditEvent } from '../../../src/domain/access/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { ownerOf } from '../../support/owner.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 
-/** The SHA-256 of something that nobody has. */
+/** The SHA-256 of a secret that does not exist. */
 export function makeSecretHash(): string {
   return hash('sha256', randomUUID(), 'hex');
 }
@@ -19,7 +19,7 @@ export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
   return { hash: makeSecretHash(), address: '192.0.2.7', userAgent: 'Firefox/140', ...members };
 }
 
-/** What the accounts of `makeJoining` are signed in to with. */
+/** The credentials of the accounts of `makeJoining`. */
 export const SHOWN: Pick<Credentials, 'passwordHash' | 'hasTotp'> = {
   passwordHash: '$argon2id$one', hasTotp: false,
 };
@@ -60,11 +60,11 @@ export interface Member {
 /** A seller with an account, a key and a session. */
 export async function join(store: Store, joining = makeJoining()): Promise<Member> {
   const joined = await store.register(joining);
-  if (joined.rejection !== undefined) throw new Error(`Refused for its ${joined.rejection}.`);
+  if (joined.rejection !== undefined) throw new Error(`Rejected for its ${joined.rejection}.`);
   return { sellerId: joined.sellerId, joining };
 }
 
-/** The oldest first. */
+/** All events of a seller, oldest first. */
 export async function listEvents(store: Store, sellerId: SellerId): Promise<AuditEvent[]> {
   const query = { type: undefined, before: undefined, limit: 1_000 };
   return (await store.listAuditEvents(sellerId, query)).toReversed();

@@ -20,7 +20,7 @@ export function testProducts(prepare: PrepareStore): void {
 }
 
 function testCreation(prepare: PrepareStore): void {
-  test('keeps a product as it was answered', async (t) => {
+  test('stores a product as it was returned', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store, 'KWD');
@@ -37,7 +37,7 @@ function testCreation(prepare: PrepareStore): void {
     assert.equal(JSON.parse(json).name, name);
   });
 
-  test('counts positions from 1 without a gap, for each seller alone', async (t) => {
+  test('counts positions from 1 without a gap, separately for each seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const positions: number[] = [];
@@ -83,7 +83,7 @@ function testIds(prepare: PrepareStore): void {
     assert.equal(new Set(ids).size, 6);
   });
 
-  test('finds a product for its own seller alone', async (t) => {
+  test('finds a product for its own seller only', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const { id } = await store.createProduct(one, makeNewProduct());
@@ -101,7 +101,7 @@ function testIds(prepare: PrepareStore): void {
 }
 
 function testSkus(prepare: PrepareStore): void {
-  test('rejects a SKU that the seller has, and takes no position for it', async (t) => {
+  test('rejects a SKU that the seller has, and uses no position for it', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const first = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));

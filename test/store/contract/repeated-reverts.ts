@@ -1,4 +1,4 @@
-/** The contract of a store: reverts of what another revert has taken back already. */
+/** The contract of a store: reverts of what another revert has already reverted. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -12,7 +12,7 @@ async function open(prepare: PrepareStore, t: TestContext) {
 }
 
 export function testRepeatedReverts(prepare: PrepareStore): void {
-  test('does not take an import back again that a revert of a range took back', async (t) => {
+  test('does not revert an import again that a revert of a range has reverted', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     await store.createProduct(actor, makeNewProduct({ sku: A, stock: 10 }));
     const importId = await importRows(store, actor, [{ sku: A, priceMinor: 900, stock: 50 }]);
@@ -25,7 +25,7 @@ export function testRepeatedReverts(prepare: PrepareStore): void {
       assert.deepEqual(statuses, ['A unchanged']);
     }
     assert.equal((await readAll(store, sellerId))[0]?.stock, 8);
-    // A revert of that revert brings the import back.
+    // A revert of that revert restores the import.
     await revert(store, actor, { importId: range.importId }, { isForced: true });
     assert.equal((await readAll(store, sellerId))[0]?.stock, 45);
     const { statuses } = await revert(store, actor, { importId }, { isForced: true });
@@ -33,7 +33,7 @@ export function testRepeatedReverts(prepare: PrepareStore): void {
     assert.equal((await readAll(store, sellerId))[0]?.stock, 5);
   });
 
-  test('does not take a revert back that a later revert of the same import undid', async (t) => {
+  test('does not revert a revert that a later revert of the import has undone', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     await store.createProduct(actor, makeNewProduct({ sku: A, stock: 10 }));
     const importId = await importRows(store, actor, [{ sku: A, stock: 50 }]);
@@ -48,7 +48,7 @@ export function testRepeatedReverts(prepare: PrepareStore): void {
     assert.equal((await readAll(store, sellerId))[0]?.stock, 10);
   });
 
-  test('takes an import back once the revert of a range with it was reverted', async (t) => {
+  test('reverts an import again once the revert of its range was reverted', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     await store.createProduct(actor, makeNewProduct({ sku: A, stock: 10 }));
     const importId = await importRows(store, actor, [{ sku: A, stock: 50 }]);
@@ -63,7 +63,7 @@ export function testRepeatedReverts(prepare: PrepareStore): void {
 }
 
 export function testClampedReverts(prepare: PrepareStore): void {
-  test('takes stock back once, even if it stopped at 0', async (t) => {
+  test('reverts a stock change once, even if it was clamped at 0', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     await store.createProduct(actor, makeNewProduct({ sku: A, stock: 10 }));
     const importId = await importRows(store, actor, [{ sku: A, stock: 50 }]);

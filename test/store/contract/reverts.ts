@@ -152,7 +152,7 @@ function testConflicts(prepare: PrepareStore): void {
     assert.deepEqual(after, { ...before, position: after?.position, updatedAt: after?.updatedAt });
   });
 
-  test('does not take a SKU that another product has by now, even if forced', async (t) => {
+  test('does not take a SKU that another product has now, even if forced', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     const { id } = await store.createProduct(actor, makeNewProduct({ sku: A }));
     await store.deleteProduct(actor, { id }, {});
@@ -172,7 +172,7 @@ function testForced(prepare: PrepareStore): void {
   const cases = [
     { what: 'keeps the sales', set: 50, sold: 3, left: 7 },
     { what: 'never goes below zero', set: 50, sold: 45, left: 0 },
-    { what: 'puts stock back that the import took', set: 4, sold: 3, left: 7 },
+    { what: 'returns stock that the import removed', set: 4, sold: 3, left: 7 },
   ];
   for (const { what, set, sold, left } of cases) {
     test(`forced, ${what}`, async (t) => {
@@ -244,7 +244,7 @@ function testChains(prepare: PrepareStore): void {
     const third = await revert(store, actor, { importId: second.importId });
     assert.deepEqual(third.statuses, ['A restored', 'B deleted']);
     assert.deepEqual(await read(), reverted);
-    // The import is reverted by now, and all reverts count with it.
+    // The import is reverted now: all three reverts count.
     assert.deepEqual((await revert(store, actor, { importId })).statuses, [
       'A unchanged', 'B unchanged',
     ]);
@@ -252,7 +252,7 @@ function testChains(prepare: PrepareStore): void {
 }
 
 function testRanges(prepare: PrepareStore): void {
-  test('reverts a range, only what one key or one source changed', async (t) => {
+  test('reverts in a range only what one key or one source changed', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     const portal = { ...actor, keyId: 1 as typeof actor.keyId };
     const products = ['one', 'two', 'three'].map((sku) => makeNewProduct({ sku, stock: 5 }));
@@ -277,7 +277,7 @@ function testRanges(prepare: PrepareStore): void {
     ]);
   });
 
-  test('hands SKUs back in the order that frees them', async (t) => {
+  test('restores SKUs in the order that frees them', async (t) => {
     const { store, actor, sellerId } = await open(prepare, t);
     const one = await store.createProduct(actor, makeNewProduct({ sku: 'one' }));
     const two = await store.createProduct(actor, makeNewProduct({ sku: 'two' }));

@@ -1,4 +1,4 @@
-/** The contract of a store: rotation, which replaces a key while the old one goes on. */
+/** The contract of a store: rotation, which replaces a key while the old one still works. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiKey } from '../../../src/domain/access/api-key.ts';
@@ -12,7 +12,7 @@ const HOUR_MS = 60 * 60 * 1000;
 export function testRotation(prepare: PrepareStore): void {
   testSuccessor(prepare);
   testOverlap(prepare);
-  testRefusals(prepare);
+  testRejections(prepare);
 }
 
 function testSuccessor(prepare: PrepareStore): void {
@@ -46,7 +46,7 @@ function testSuccessor(prepare: PrepareStore): void {
     }
   });
 
-  test('gives the new key the length of life that the old one was made with', async (t) => {
+  test('gives the new key the lifetime with which the old one was created', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, clock.now + 90 * DAY_MS);
@@ -59,7 +59,7 @@ function testSuccessor(prepare: PrepareStore): void {
     assert.equal(next.expiresAt, clock.now + 90 * DAY_MS);
   });
 
-  test('gives a key that is rotated once more a successor that lives no shorter', async (t) => {
+  test('gives a key that is rotated again a successor with no shorter lifetime', async (t) => {
     // A seller who lost the new key rotates the old one again while it is valid.
     const clock = makeClock();
     const store = await prepare(t)(clock);
@@ -72,7 +72,7 @@ function testSuccessor(prepare: PrepareStore): void {
 }
 
 function testOverlap(prepare: PrepareStore): void {
-  test('lets the old key end after the overlap', async (t) => {
+  test('lets the old key expire after the overlap', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
@@ -82,7 +82,7 @@ function testOverlap(prepare: PrepareStore): void {
     assert.equal((await readKey(store, old.reference))?.expiresAt, clock.now + HOUR_MS);
   });
 
-  test('ends the old key at once where there is no overlap', async (t) => {
+  test('ends the old key immediately if there is no overlap', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
@@ -92,7 +92,7 @@ function testOverlap(prepare: PrepareStore): void {
     await assert.rejects(again, { code: 'not_found' });
   });
 
-  test('never lengthens the life of the old key', async (t) => {
+  test('never extends the lifetime of the old key', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const endsAt = clock.now + HOUR_MS;
@@ -102,8 +102,8 @@ function testOverlap(prepare: PrepareStore): void {
   });
 }
 
-function testRefusals(prepare: PrepareStore): void {
-  test('rotates neither a revoked, an expired, an unknown nor a foreign key', async (t) => {
+function testRejections(prepare: PrepareStore): void {
+  test('does not rotate a revoked, expired or unknown key, or one of another seller', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const revoked = await makeKey(store, undefined);

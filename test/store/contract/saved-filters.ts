@@ -17,13 +17,13 @@ export function testSavedFilters(prepare: PrepareStore): void {
     await store.saveFilter(one.id, { ...low, list: 'changes' });
     await store.saveFilter(other.id, { ...low, name: 'Theirs' });
     assert.deepEqual(await store.listFilters(one.id, 'products'), [low, zebra]);
-    await store.deleteFilter(other.id, 'products', 'Low'); // of nobody
+    await store.deleteFilter(other.id, 'products', 'Low'); // another seller's: no effect
     await store.deleteFilter(one.id, 'changes', 'Low');
     assert.deepEqual(await store.listFilters(one.id, 'products'), [low, zebra]);
     assert.deepEqual(await store.listFilters(one.id, 'changes'), []);
   });
 
-  test('keeps so many filters of a list, and replaces them beyond that', async (t) => {
+  test('limits the filters of a list, and still replaces them at the limit', async (t) => {
     const store = await prepare(t)(makeClock());
     const { id } = await makeSeller(store);
     const filter = (n: number) => ({ list: 'products', name: `F${n}`, query: `q=${n}` } as const);

@@ -1,4 +1,4 @@
-/** The contract of a store: what a text finds. */
+/** The contract of a store: text search. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';

@@ -34,7 +34,7 @@ export function testSellers(prepare: PrepareStore): void {
     assert.equal(await store.findSeller(5 as SellerId), undefined); // no store has given this id
   });
 
-  test('gives sellers that are made at the same time ids of their own', async (t) => {
+  test('gives sellers that are created concurrently unique ids', async (t) => {
     const store = await prepare(t)(makeClock());
     const many = 1_100; // more than the ids of one millisecond; the clock stands still
     const made = await makeSellers(store, many);
@@ -66,7 +66,7 @@ export function testSellers(prepare: PrepareStore): void {
   });
 }
 
-/** Fifty at once: of more, some would wait too long for a connection on a slow machine. */
+/** Fifty at a time: with more, some would wait too long for a connection on a slow machine. */
 async function makeSellers(store: Store, count: number): Promise<SellerId[]> {
   const made: SellerId[] = [];
   while (made.length < count) {

@@ -1,4 +1,4 @@
-/** The contract of a store: sessions of the portal, and what ends them. */
+/** The contract of a store: portal sessions, and what ends them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -24,7 +24,7 @@ export function testSessions(prepare: PrepareStore): void {
 }
 
 function testBeginning(prepare: PrepareStore): void {
-  test('begins no session by what an account was signed in to with before', async (t) => {
+  test('starts no session with credentials that have changed since', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining } = await join(store);
     const begin = (passwordHash: string, hasTotp: boolean) =>
@@ -87,7 +87,7 @@ function testLookUp(prepare: PrepareStore): void {
     assert.equal((await store.listSessions(ownerOf(sellerId), 2)).length, 2);
   });
 
-  test('notes when a session was last seen', async (t) => {
+  test('records when a session was last seen', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { sellerId, joining: { session: { hash } } } = await join(store);
@@ -126,11 +126,11 @@ function testEnding(prepare: PrepareStore): void {
       [['192.0.2.9', 'Firefox/140']]);
   });
 
-  test('cannot end a session by way of another seller', async (t) => {
+  test('does not end a session of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const [session] = await store.listSessions(ownerOf(one.sellerId), 1);
-    // Of the same id as one of the other's, so it is that one that is ended.
+    // The other seller has a session of the same id: that one is ended.
     await store.endSessions(ownerOf(other.sellerId), { id: session?.id ?? 0 }, ENDED);
     await store.endSessions(ownerOf(other.sellerId), { allBut: 0 }, ENDED);
     assert.ok(await store.findSignedInSession(one.sellerId, one.joining.session.hash));
@@ -156,7 +156,7 @@ function testEnding(prepare: PrepareStore): void {
 }
 
 function testLimits(prepare: PrepareStore): void {
-  test('keeps a number of sessions of a seller, and ends the oldest first', async (t) => {
+  test('limits the sessions of an account, and ends the oldest first', async (t) => {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await join(store);
     const other = await join(store);
@@ -169,7 +169,7 @@ function testLimits(prepare: PrepareStore): void {
     assert.equal((await listBrowsers(store, other.sellerId)).length, 1);
   });
 
-  test('forgets sessions that are too old, or were idle for too long', async (t) => {
+  test('deletes sessions that are too old, or were idle for too long', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { sellerId } = await join(store);

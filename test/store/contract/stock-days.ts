@@ -1,4 +1,4 @@
-/** The contract of a store: how much stock moved on each day. */
+/** The contract of a store: stock movements per day. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
@@ -15,11 +15,11 @@ const DAY = 20_455;
 
 export function testStockDays(prepare: PrepareStore): void {
   testCounting(prepare);
-  testUndone(prepare);
+  testWithoutEffect(prepare);
   testListing(prepare);
 }
 
-/** Each listed day: its number, what came in, what went out. */
+/** Each listed day: its number, the units in, the units out. */
 async function readDays(store: Store, sellerId: SellerId, since = 0): Promise<number[][]> {
   const days = await store.listStockDays(sellerId, { since, limit: 100 });
   return days.map(({ day, unitsIn, unitsOut }) => [day, unitsIn, unitsOut]);
@@ -63,7 +63,7 @@ function testCounting(prepare: PrepareStore): void {
     assert.deepEqual(await readDays(store, actor.sellerId), [[DAY + 1, 6, 0]]);
   });
 
-  test('adds up what several stores move at the same time', async (t) => {
+  test('adds up what several stores move concurrently', async (t) => {
     const open = prepare(t);
     const stores = [await open(makeClock(MIDNIGHT)), await open(makeClock(MIDNIGHT))];
     const [store] = stores;
@@ -77,7 +77,7 @@ function testCounting(prepare: PrepareStore): void {
   });
 }
 
-function testUndone(prepare: PrepareStore): void {
+function testWithoutEffect(prepare: PrepareStore): void {
   test('counts no rejected, dry-run or replayed changes', async (t) => {
     const store = await prepare(t)(makeClock(MIDNIGHT));
     const actor = await makeActor(store);
@@ -119,7 +119,7 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual(await readDays(store, actor.sellerId, DAY + 3), [[DAY + 3, 3, 0]]);
   });
 
-  test('forgets the days before the history that is kept', async (t) => {
+  test('deletes the days before the history that is kept', async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);

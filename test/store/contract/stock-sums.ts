@@ -18,7 +18,7 @@ const FIRST_DAY = Math.floor(START / DAY_MS);
 const DAYS = 8;
 
 export function testStockSums(prepare: PrepareStore): void {
-  test('sums what changes added to the stock and to its value, per day', async (t) => {
+  test('sums the changes of the stock and of its value, per day', async (t) => {
     await forRandomAsync(3, async (random) => {
       const clock = makeClock(START);
       const store = await prepare(t)(clock);
@@ -60,7 +60,7 @@ export function testStockSums(prepare: PrepareStore): void {
     });
   });
 
-  test('sums nothing of another seller', async (t) => {
+  test('sums no changes of another seller', async (t) => {
     const store = await prepare(t)(makeClock(START));
     const [one, other] = [await makeActor(store), await makeActor(store)];
     await store.createProduct(one, makeNewProduct());

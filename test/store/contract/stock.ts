@@ -1,4 +1,4 @@
-/** The contract of a store: calls that change the stock of many products, and trials of them. */
+/** The contract of a store: stock syncs of many products, and their dry runs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatProductId } from '../../../src/domain/id.ts';
@@ -16,15 +16,15 @@ const [A, B, C] = ['A', 'B', 'C'].map((text) => text as Sku) as [Sku, Sku, Sku];
 const LARGEST = 1_000_000_000;
 
 export function testStock(prepare: PrepareStore): void {
-  testJudging(prepare);
+  testEvaluation(prepare);
   testSequences(prepare);
   testAtomicity(prepare);
-  testFullCounts(prepare);
-  testNeighbours(prepare);
-  testTrials(prepare);
+  testStocktakes(prepare);
+  testConcurrency(prepare);
+  testDryRuns(prepare);
 }
 
-/** A call; what is not given is as in an ordinary one. */
+/** A stock sync, with default values for members that are not given. */
 export function makeSync(changes: readonly StockChange[], members: Partial<StockSync> = {}) {
   return {
     changes, source: undefined, reason: undefined, isAtomic: false, completion: undefined,
@@ -54,7 +54,7 @@ async function stocksOf(store: Store, { sellerId }: Actor): Promise<number[]> {
   return (await readAll(store, sellerId)).map(({ stock }) => stock);
 }
 
-function testJudging(prepare: PrepareStore): void {
+function testEvaluation(prepare: PrepareStore): void {
   test('sets and adjusts stock in the order sent, and reports each result', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const [a] = await readAll(store, actor.sellerId);
@@ -109,7 +109,7 @@ function testJudging(prepare: PrepareStore): void {
 }
 
 function testSequences(prepare: PrepareStore): void {
-  test('applies each sequence number of a source and product once, and none below', async (t) => {
+  test('applies each sequence number of a source and product once, and no lower one', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const send = (source: string, sequence: number, sku = A) =>
       statusesOf(store, actor, [{ sku, set: 5, sequence }], { source });
@@ -121,7 +121,7 @@ function testSequences(prepare: PrepareStore): void {
     assert.deepEqual(await send('erp', 8), ['unchanged']);
   });
 
-  test('forgets the sequence numbers of a deleted product', async (t) => {
+  test('deletes the sequence numbers of a deleted product', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const change = { sku: A, set: 4, sequence: 9 };
     assert.deepEqual(await statusesOf(store, actor, [change], { source: 'erp' }), ['ok']);
@@ -133,22 +133,22 @@ function testSequences(prepare: PrepareStore): void {
 }
 
 function testAtomicity(prepare: PrepareStore): void {
-  test('makes all changes or none in an atomic request', async (t) => {
+  test('makes all changes or none of an atomic request', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const isAtomic = true;
     const changes = [{ sku: A, set: 1, sequence: 1 }, { sku: B, adjust: -1 }];
-    const refused = await store.syncStock(
+    const rejected = await store.syncStock(
       actor, makeSync(changes, { isAtomic, source: 'erp' }), false,
     );
-    assert.deepEqual(refused.results.map(({ status }) => status), ['ok', 'insufficient']);
-    assert.deepEqual([refused.rejection, refused.position], ['failures', 3]);
+    assert.deepEqual(rejected.results.map(({ status }) => status), ['ok', 'insufficient']);
+    assert.deepEqual([rejected.rejection, rejected.position], ['failures', 3]);
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
     const again = makeSync(changes.slice(0, 1), { isAtomic, source: 'erp' });
     const made = await store.syncStock(actor, again, false);
     assert.deepEqual([made.rejection, made.position], [undefined, 4]);
   });
 
-  test('answers a repetition of a call as the first time, but repeats a refused one', async (t) => {
+  test('replays the outcome of a call, but processes a rejected call again', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const sync = makeSync([{ sku: A, adjust: 1 }, { sku: B, adjust: -1 }], { isAtomic: true });
@@ -164,7 +164,7 @@ function testAtomicity(prepare: PrepareStore): void {
   });
 }
 
-function testFullCounts(prepare: PrepareStore): void {
+function testStocktakes(prepare: PrepareStore): void {
   const count = (zeroLimitPercent: number) => ({ completion: { zeroLimitPercent } });
 
   test('zeroes products that a stocktake does not name, with its reason and source', async (t) => {
@@ -185,8 +185,9 @@ function testFullCounts(prepare: PrepareStore): void {
   test('rejects a stocktake that would zero more than its limit of the stock', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, set: 1 }, { sku: B, set: 1 }], count(49));
-    const refused = await store.syncStock(actor, sync, false);
-    assert.deepEqual([refused.rejection, refused.zeroed, refused.position], ['zero_limit', 1, 3]);
+    const rejected = await store.syncStock(actor, sync, false);
+    assert.deepEqual([rejected.rejection, rejected.zeroed, rejected.position],
+      ['zero_limit', 1, 3]);
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
   });
 
@@ -201,7 +202,7 @@ function testFullCounts(prepare: PrepareStore): void {
     assert.deepEqual(await stocksOf(store, actor), [1, 0, 9]);
   });
 
-  test('sells out thousands of products that are not named', async (t) => {
+  test('zeroes thousands of products that are not named', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     await store.importProducts(actor, countTo(2_500).map(() => makeNewProduct()), 'create');
     const sync = makeSync([{ sku: A, set: 5 }], count(100));
@@ -212,7 +213,7 @@ function testFullCounts(prepare: PrepareStore): void {
   });
 }
 
-function testNeighbours(prepare: PrepareStore): void {
+function testConcurrency(prepare: PrepareStore): void {
   test('is correct when concurrent writes fail', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const send = (sku: Sku) => statusesOf(store, actor, [{ sku, adjust: 1 }]);
@@ -225,7 +226,7 @@ function testNeighbours(prepare: PrepareStore): void {
     }
   });
 
-  test('is right where another store and other writes change the same products', async (t) => {
+  test('is correct when another store and other writes change the same products', async (t) => {
     const open = prepare(t);
     const { store, actor } = await prepareThree(open);
     const other = await open(makeClock());
@@ -242,46 +243,46 @@ function testNeighbours(prepare: PrepareStore): void {
   });
 }
 
-function testTrials(prepare: PrepareStore): void {
-  test('says in a dry run what a call would do, and does nothing', async (t) => {
+function testDryRuns(prepare: PrepareStore): void {
+  test('a dry run predicts what a call does, and changes nothing', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, adjust: 1, sequence: 1 }, { sku: B, adjust: -1 }], {
       source: 'erp', completion: { zeroLimitPercent: 50 },
     });
     const before = await readAll(store, actor.sellerId);
-    const said = await store.syncStock(actor, sync, true);
+    const predicted = await store.syncStock(actor, sync, true);
     assert.deepEqual(await readAll(store, actor.sellerId), before);
-    assert.deepEqual(await store.syncStock(actor, sync, false), said);
-    assert.equal(said.position, 5);
+    assert.deepEqual(await store.syncStock(actor, sync, false), predicted);
+    assert.equal(predicted.position, 5);
   });
 
-  test('tries changes that come in parts on what the parts before would leave', async (t) => {
+  test('a dry run in parts applies each part after the parts before it', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const parts: StockChange[][] = [
       [{ sku: A, adjust: -3, sequence: 4 }, { sku: A, adjust: -3 }], [{ sku: A, set: 8 }],
       [{ sku: A, set: 9, sequence: 4 }, { sku: A, adjust: 1, sequence: 5 }],
     ];
-    const trial = store.dryRunStock(actor, 3, 'erp');
-    const said = [];
-    for (const part of parts) said.push(await trial.try(part));
-    await trial.close();
+    const dryRun = store.dryRunStock(actor, 3, 'erp');
+    const predicted = [];
+    for (const part of parts) predicted.push(await dryRun.try(part));
+    await dryRun.close();
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
-    assert.deepEqual(said.flatMap(({ results }) => results.map(({ status }) => status)), [
+    assert.deepEqual(predicted.flatMap(({ results }) => results.map(({ status }) => status)), [
       'ok', 'insufficient', 'ok', 'stale', 'ok',
     ]);
     for (const [index, part] of parts.entries()) {
       const made = await store.syncStock(actor, makeSync(part, { source: 'erp' }), false);
-      assert.deepEqual({ results: made.results, position: made.position }, said[index]);
+      assert.deepEqual({ results: made.results, position: made.position }, predicted[index]);
     }
   });
 
-  test('knows in a trial the sequence numbers that were heeded before it', async (t) => {
+  test('a dry run sees the sequence numbers applied before it', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     await statusesOf(store, actor, [{ sku: A, set: 5, sequence: 9 }], { source: 'erp' });
-    const trial = store.dryRunStock(actor, 3, 'erp');
-    await trial.try([{ sku: A, set: 1 }]); // without one, of which a trial may take note
-    const { results } = await trial.try([{ sku: A, set: 2, sequence: 9 }]);
-    await trial.close();
+    const dryRun = store.dryRunStock(actor, 3, 'erp');
+    await dryRun.try([{ sku: A, set: 1 }]); // without a number, which a dry run may cache
+    const { results } = await dryRun.try([{ sku: A, set: 2, sequence: 9 }]);
+    await dryRun.close();
     assert.deepEqual(results.map(({ status }) => status), ['stale']);
   });
 }

@@ -58,7 +58,7 @@ function testMissing(prepare: PrepareStore): void {
     await stocktake.close();
   });
 
-  test('finds only products that existed at the start, with their stock of now', async (t) => {
+  test('finds only products that existed at the start, with their current stock', async (t) => {
     const { store, actor, ids, position } = await prepareShop(prepare(t), [5, 0]);
     await store.createProduct(actor, makeNewProduct({ stock: 7 }));
     await store.patchProduct(actor, { sku: 'S0' as Sku }, { sku: 'renamed' as Sku, stock: 9 }, {});
@@ -71,7 +71,7 @@ function testMissing(prepare: PrepareStore): void {
 }
 
 function testZeroing(prepare: PrepareStore): void {
-  test('sets products to 0, also those that are gone or empty by now', async (t) => {
+  test('sets products to 0, and skips those that are deleted or empty now', async (t) => {
     const { store, actor, ids, position } = await prepareShop(prepare(t), [5, 6, 7, 8]);
     await store.syncStock(actor, makeSync([{ sku: 'S1' as Sku, set: 0 }]), false);
     await store.deleteProduct(actor, { sku: 'S2' as Sku }, {});
@@ -103,7 +103,7 @@ function testZeroing(prepare: PrepareStore): void {
       [undefined, position + 2, false]);
   });
 
-  test('replays a batch of a stocktake whatever is missing by then', async (t) => {
+  test('replays a batch of a stocktake, whichever products are missing now', async (t) => {
     const { store, actor, ids } = await prepareShop(prepare(t), [5, 5]);
     const write = { ...actor, idempotency: { key: 'k', part: 1 } };
     const made = await store.zeroStock(write, makeBatch({ products: ids.slice(0, 1) }));

@@ -1,4 +1,4 @@
-/** Throttles: what all processes on one store take from the same buckets. */
+/** The contract of a store: throttles, whose token buckets all its processes share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
@@ -37,7 +37,7 @@ export function testThrottles(prepare: PrepareStore): void {
     assert.equal(await countAllowed(store, other), 3);
   });
 
-  test('counts each owner and each kind of attempt alone', async (t) => {
+  test('counts each owner and each kind of attempt separately', async (t) => {
     const store = await prepare(t)(Date.now);
     const bucket = bucketOf(THROTTLE, 'one');
     assert.equal(await countAllowed(store, bucket), 3);

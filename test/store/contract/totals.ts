@@ -1,4 +1,4 @@
-/** The contract of a store: what the products of a catalogue come to. */
+/** The contract of a store: the totals of a catalogue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
@@ -20,7 +20,7 @@ export function testTotals(prepare: PrepareStore): void {
   testCounts(prepare);
 }
 
-/** Of the catalogue as it stands. */
+/** The totals of the current catalogue. */
 async function readTotals(store: Store, sellerId: SellerId): Promise<CatalogueTotals> {
   const { position: _, ...totals } = await store.readTotals(
     sellerId, (await store.findSeller(sellerId))?.position ?? NaN,
@@ -29,7 +29,7 @@ async function readTotals(store: Store, sellerId: SellerId): Promise<CatalogueTo
 }
 
 function testSums(prepare: PrepareStore): void {
-  test('has the totals of the products after each change at once', async (t) => {
+  test('updates the totals immediately after each change', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const assertTotals = async (position: number, ...[products, units, valueMinor]: bigint[]) => {
@@ -72,7 +72,7 @@ function testSums(prepare: PrepareStore): void {
     });
   });
 
-  test('counts for a seller nothing of another', async (t) => {
+  test('does not count the products of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store, 'JPY')];
     await store.createProduct(one, makeNewProduct({ price: 20, stock: 2 }));

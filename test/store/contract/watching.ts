@@ -26,54 +26,54 @@ function change(store: Store, actor: Actor): Promise<unknown> {
   return store.createProduct(actor, makeNewProduct());
 }
 
-/** The position with which a watch calls. Fails after 5 s. */
+/** The position with which a new watch is notified. Fails after 5 s. */
 async function reach(
   store: Store, { sellerId }: { readonly sellerId: SellerId }, after: number,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const stop = store.watch(sellerId, after, resolve);
-  const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not told'));
+  const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not notified'));
   return Promise.race([promise, late]).finally(stop);
 }
 
 function testPositions(prepare: PrepareStore): void {
-  test('tells when a catalogue is past a position, whichever store wrote', async (t) => {
+  test('notifies when a catalogue has passed a position, whichever store wrote', async (t) => {
     const { store, other, actor } = await prepareTwo(prepare(t));
     for (const [n, writer] of [store, other, store, other].entries()) {
       const reached = reach(store, actor, n);
       await change(writer, actor);
       assert.equal(await reached, n + 1);
       const { position } = await store.listChanges(actor.sellerId, { after: 0, limit: 1 });
-      assert.equal(position, n + 1, 'it can be read');
+      assert.equal(position, n + 1, 'the change can be read');
     }
   });
 
-  test('tells at once if the catalogue is past the position already', async (t) => {
+  test('notifies immediately if the catalogue has already passed the position', async (t) => {
     const { store, other, actor } = await prepareTwo(prepare(t));
     for (const writer of [store, other, other]) await change(writer, actor);
     for (const after of [0, 1, 2]) assert.equal(await reach(store, actor, after), 3);
   });
 
-  test('tells each watch of its own position and catalogue only', async (t) => {
+  test('notifies each watch only of its own position and catalogue', async (t) => {
     const { store, other, actor } = await prepareTwo(prepare(t));
     const foreign = await makeActor(other);
-    const told: [who: string, position: number][] = [];
+    const notified: [who: string, position: number][] = [];
     const watch = (who: string, { sellerId }: Actor, after: number) =>
-      store.watch(sellerId, after, (position) => told.push([who, position]));
+      store.watch(sellerId, after, (position) => notified.push([who, position]));
     const stops = [watch('one', actor, 0), watch('two', actor, 1), watch('foreign', foreign, 0)];
     await change(store, actor);
     await reach(store, actor, 0);
-    await eventually(() => assert.deepEqual(told, [['one', 1]]));
+    await eventually(() => assert.deepEqual(notified, [['one', 1]]));
     await change(other, foreign);
     await reach(store, foreign, 0);
-    await eventually(() => assert.deepEqual(told.slice(1), [['foreign', 1]]));
+    await eventually(() => assert.deepEqual(notified.slice(1), [['foreign', 1]]));
     await change(other, actor);
     await reach(store, actor, 1);
-    await eventually(() => assert.deepEqual(told.slice(2), [['two', 2]]));
+    await eventually(() => assert.deepEqual(notified.slice(2), [['two', 2]]));
     for (const stop of stops) stop();
   });
 
-  test('notifies at once if the seller does not exist', async (t) => {
+  test('notifies immediately if the seller does not exist', async (t) => {
     const { store, actor } = await prepareTwo(prepare(t));
     // The cast: no store has given this id.
     const nobody = { sellerId: actor.sellerId + 1 as SellerId };
@@ -82,16 +82,16 @@ function testPositions(prepare: PrepareStore): void {
 }
 
 function testEnds(prepare: PrepareStore): void {
-  test('tells a watch once, and not after it was ended', async (t) => {
+  test('notifies a watch once, and not after it has ended', async (t) => {
     const { store, other, actor } = await prepareTwo(prepare(t));
-    const told: number[] = [];
-    store.watch(actor.sellerId, 0, (position) => told.push(position));
-    const stop = store.watch(actor.sellerId, 2, (position) => told.push(position));
+    const notified: number[] = [];
+    store.watch(actor.sellerId, 0, (position) => notified.push(position));
+    const stop = store.watch(actor.sellerId, 2, (position) => notified.push(position));
     for (const [n, writer] of [store, other, store].entries()) {
       if (n === 2) stop();
       await change(writer, actor);
       await reach(store, actor, n);
-      await eventually(() => assert.deepEqual(told, [1]));
+      await eventually(() => assert.deepEqual(notified, [1]));
     }
     stop(); // again
   });
@@ -99,18 +99,18 @@ function testEnds(prepare: PrepareStore): void {
   test('can be continued from the listener without missing a change', async (t) => {
     const { store, other, actor } = await prepareTwo(prepare(t));
     const total = 40;
-    const told: number[] = [];
+    const notified: number[] = [];
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const follow = (after: number): void => void store.watch(actor.sellerId, after, (position) => {
-      told.push(position);
+      notified.push(position);
       if (position < total) follow(position);
       else resolve();
     });
     follow(0);
     for (const n of countTo(total)) await change(n % 2 > 0 ? store : other, actor);
     await done;
-    assert.deepEqual(told, [...new Set(told)].toSorted((one, next) => one - next));
-    assert.equal(told.at(-1), total);
+    assert.deepEqual(notified, [...new Set(notified)].toSorted((one, next) => one - next));
+    assert.equal(notified.at(-1), total);
   });
 }
 
@@ -121,23 +121,23 @@ function testAll(prepare: PrepareStore): void {
     const end = store.watchAll(() => { count += 1; });
     for (const writer of [store, other, other, store]) {
       const before = count;
-      await tellOf(store, () => change(writer, actor));
+      await writeAndWait(store, () => change(writer, actor));
       await eventually(() => assert.ok(count > before));
     }
     end();
     const last = count;
-    await tellOf(store, () => change(store, actor));
-    await tellOf(store, () => change(other, actor));
+    await writeAndWait(store, () => change(store, actor));
+    await writeAndWait(store, () => change(other, actor));
     assert.equal(count, last);
   });
 }
 
-/** Waits until the store tells a listener of its own of a write. */
-async function tellOf(store: Store, write: () => Promise<unknown>): Promise<void> {
+/** Makes a write, and waits until the store notifies a new listener of it. */
+async function writeAndWait(store: Store, write: () => Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = store.watchAll(resolve);
   await write();
-  const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not told'));
+  const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not notified'));
   await Promise.race([promise, late]);
   end();
 }

@@ -1,4 +1,4 @@
-/** The contract of a store: messages of webhooks, and the results of attempts to send them. */
+/** The contract of a store: webhook messages, and the results of delivery attempts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../../src/store/limits.ts';
@@ -25,10 +25,10 @@ function isBegun(store: Store, webhook: Webhook, message: WebhookMessage): Promi
 }
 
 async function find(store: Store, webhook: Webhook): Promise<Webhook> {
-  return await store.findWebhook(webhook) ?? assert.fail('it is gone');
+  return await store.findWebhook(webhook) ?? assert.fail('the endpoint is gone');
 }
 
-/** An endpoint that has yet to get positions 1 and 2, and the message that is to bring them. */
+/** An endpoint to which positions 1 and 2 are pending, and the message that contains them. */
 export async function prepareMessage(open: ReturnType<PrepareStore>) {
   const prepared = await prepareWebhook(open);
   const { store, actor } = prepared;
@@ -41,7 +41,7 @@ export async function prepareMessage(open: ReturnType<PrepareStore>) {
 export function testWebhookDeliveries(prepare: PrepareStore): void {
   testMessages(prepare);
   testSingleMessages(prepare);
-  testChangesMeanwhile(prepare);
+  testConcurrentChanges(prepare);
   testLog(prepare);
   testPrunedLog(prepare);
 }
@@ -103,7 +103,7 @@ function testMessages(prepare: PrepareStore): void {
 }
 
 function testSingleMessages(prepare: PrepareStore): void {
-  test('keeps what a message with one change says, and the threshold', async (t) => {
+  test('stores the event of a message with a single change, and its threshold', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     await store.patchWebhook(actor, webhook.id, { delivery: 'single', types: ['stock.low'] });
     const { webhook: replayed } = await store.replayWebhook(actor, webhook.id, 0);
@@ -119,7 +119,7 @@ function testSingleMessages(prepare: PrepareStore): void {
   });
 }
 
-function testChangesMeanwhile(prepare: PrepareStore): void {
+function testConcurrentChanges(prepare: PrepareStore): void {
   const delivered = { isDelivered: true, position: 2, next: undefined } as const;
 
   for (const [what, change] of [
@@ -128,7 +128,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     ['other types', (store, { sellerId, id }) =>
       store.patchWebhook({ sellerId, keyId: NO_KEY }, id, { types: ['created'] })],
   ] as const satisfies [string, (store: Store, webhook: Webhook) => Promise<unknown>][]) {
-    test(`ignores the end of an attempt after ${what}`, async (t) => {
+    test(`ignores the result of an attempt after ${what}`, async (t) => {
       const { store, webhook, message } = await prepareMessage(prepare(t));
       await change(store, webhook);
       const before = await find(store, webhook);
@@ -172,7 +172,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
 }
 
 function testPrunedLog(prepare: PrepareStore): void {
-  test('drops what attempts sent when the history removes the changes', async (t) => {
+  test('deletes the bodies that attempts sent when their changes are pruned', async (t) => {
     const { store, webhook, message, clock } = await prepareMessage(prepare(t));
     const exchange = {
       url: 'https://shop.example/hook', response: undefined,
@@ -198,7 +198,7 @@ function testPrunedLog(prepare: PrepareStore): void {
 }
 
 function testLog(prepare: PrepareStore): void {
-  test('keeps what an attempt sent and received, and the message', async (t) => {
+  test('stores what an attempt sent and received, and its message', async (t) => {
     const { store, actor, webhook, message } = await prepareMessage(prepare(t));
     const exchange = {
       url: 'https://shop.example/hook',

@@ -1,6 +1,6 @@
 /**
  * The contract of a store: which process delivers the webhooks of a seller, and what it finds due.
- * A lease, or what another store did, may take a moment to arrive: so assertions are repeated.
+ * Leases and writes of another store may take a moment to be seen, so assertions are repeated.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ export function testWebhookLeases(prepare: PrepareStore): void {
   testRetries(prepare);
 }
 
-/** Healthy ones by default, of all sellers of the member. */
+/** The due webhooks of all sellers of the member: by default those that are not failing. */
 function listDue(
   member: DeliveryMember, at: number, isFailing = false,
 ): Promise<readonly DueWebhook[]> {
@@ -38,9 +38,9 @@ async function assertDue(
 
 /** A member that counts the calls of `onDue`. */
 async function join(store: Store) {
-  const told = { count: 0 };
-  const member = await store.joinDelivery(() => { told.count += 1; });
-  return { member, told };
+  const notified = { count: 0 };
+  const member = await store.joinDelivery(() => { notified.count += 1; });
+  return { member, notified };
 }
 
 function testExclusion(prepare: PrepareStore): void {
@@ -54,7 +54,7 @@ function testExclusion(prepare: PrepareStore): void {
     assert.equal(first?.lease.aborted, false);
     const other = await (await open(clock)).joinDelivery(() => {});
     await eventually(async () => {
-      // Members may share the sellers as they like, but never have one together.
+      // Members may divide the sellers in any way, but no two ever have the same one.
       const all = [...await listDue(one, clock.now), ...await listDue(other, clock.now)];
       assert.equal(all.length, 1);
       assert.equal(all[0]?.lease.aborted, false);
@@ -65,7 +65,7 @@ function testExclusion(prepare: PrepareStore): void {
     assert.equal(await other.findNextRetry(0), undefined);
   });
 
-  test('gives up the leases of a store that is closed', async (t) => {
+  test('releases the leases of a store that is closed', async (t) => {
     const open = prepare(t);
     const { store, actor, webhook, clock } = await prepareWebhook(open);
     await store.createProduct(actor, makeNewProduct());
@@ -81,39 +81,39 @@ function testExclusion(prepare: PrepareStore): void {
 }
 
 function testNotification(prepare: PrepareStore): void {
-  test('tells a member what may be due, whichever store did it', async (t) => {
+  test('notifies a member of what may be due, whichever store wrote', async (t) => {
     const open = prepare(t);
     const clock = makeClock();
     const [store, other] = [await open(clock), await open(clock)];
     const actor = await makeActor(store);
-    const { member, told } = await join(store);
-    const assertTold = async (write: () => Promise<unknown>): Promise<void> => {
-      const before = told.count;
+    const { member, notified } = await join(store);
+    const assertNotified = async (write: () => Promise<unknown>): Promise<void> => {
+      const before = notified.count;
       await write();
-      await eventually(() => assert.ok(told.count > before));
+      await eventually(() => assert.ok(notified.count > before));
     };
     const created = await other.createWebhook(actor, makeNewWebhook()); // the first
     await other.createProduct(actor, makeNewProduct());
     await assertDue(member, clock.now, [created.webhook.id]);
-    assert.ok(told.count > 0);
-    await assertTold(() => store.createProduct(actor, makeNewProduct()));
-    await assertTold(() => other.createProduct(actor, makeNewProduct()));
+    assert.ok(notified.count > 0);
+    await assertNotified(() => store.createProduct(actor, makeNewProduct()));
+    await assertNotified(() => other.createProduct(actor, makeNewProduct()));
     const { id } = created.webhook;
     await other.patchWebhook(actor, id, { status: 'disabled' });
     await assertDue(member, clock.now, []);
-    await assertTold(() => other.patchWebhook(actor, id, { status: 'active' }));
+    await assertNotified(() => other.patchWebhook(actor, id, { status: 'active' }));
     await assertDue(member, clock.now, [id]);
   });
 
-  test('tells at once of the first webhook that the same store creates', async (t) => {
+  test('notifies of the first webhook that the same store creates', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
-    const { member, told } = await join(store);
+    const { member, notified } = await join(store);
     const { webhook } = await store.createWebhook(actor, makeNewWebhook());
     await store.createProduct(actor, makeNewProduct());
     await assertDue(member, clock.now, [webhook.id]);
-    assert.ok(told.count > 0);
+    assert.ok(notified.count > 0);
   });
 }
 
@@ -158,15 +158,15 @@ function testRetries(prepare: PrepareStore): void {
   test('finds an endpoint due that another store has been asked to retry', async (t) => {
     const open = prepare(t);
     const { store, actor, webhook, message, clock } = await prepareMessage(open);
-    const { member, told } = await join(store);
+    const { member, notified } = await join(store);
     await assertDue(member, clock.now, [webhook.id]);
     const retryAt = clock.now + 5_000;
     const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
     await store.endWebhookAttempt(webhook, message, FAILED, step);
     await assertDue(member, clock.now, [], true);
-    const { count } = told;
+    const { count } = notified;
     await (await open(clock)).retryWebhook(actor, webhook.id);
-    await eventually(async () => assert.ok(told.count > count));
+    await eventually(async () => assert.ok(notified.count > count));
     await assertDue(member, clock.now, [webhook.id], true);
   });
 

@@ -1,4 +1,4 @@
-/** The contract of a store: writes at the same time, and what whoever was answered then reads. */
+/** The contract of a store: concurrent writes, and that an acknowledged write can be read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -13,12 +13,12 @@ import {
 
 export function testWrites(prepare: PrepareStore): void {
   testConcurrency(prepare);
-  testFaults(prepare);
+  testFailures(prepare);
   testReading(prepare);
 }
 
 function testConcurrency(prepare: PrepareStore): void {
-  test('gives writes that come at once positions without a gap', async (t) => {
+  test('gives concurrent writes positions without a gap', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeActor(store), await makeActor(store)];
     const [ones, others] = await Promise.all([
@@ -28,7 +28,7 @@ function testConcurrency(prepare: PrepareStore): void {
     await assertGapless(store, other.sellerId, others);
   });
 
-  test('keeps positions gapless where two stores write to the same data at once', async (t) => {
+  test('keeps positions gapless when two stores write to the same data concurrently', async (t) => {
     const open = prepare(t);
     const [first, second] = [await open(makeClock()), await open(makeClock())];
     const actor = await makeActor(first);
@@ -40,7 +40,7 @@ function testConcurrency(prepare: PrepareStore): void {
     assert.deepEqual(first.cursorKey, second.cursorKey);
   });
 
-  test('lets one of two stores alone have a SKU', async (t) => {
+  test('gives a SKU to one of two stores only', async (t) => {
     const open = prepare(t);
     const stores = [await open(makeClock()), await open(makeClock())] as const;
     const actor = await makeActor(stores[0]);
@@ -53,16 +53,16 @@ function testConcurrency(prepare: PrepareStore): void {
   });
 }
 
-function testFaults(prepare: PrepareStore): void {
-  test('lets a write that breaks a rule of the data fail alone among its neighbours', async (t) => {
+function testFailures(prepare: PrepareStore): void {
+  test('a write that violates a constraint fails alone, without its neighbours', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     await store.createProduct(actor, makeNewProduct({ sku: 'TAKEN' }));
     const neighbours = createMany(store, actor, 20);
-    // No parser lets this stock through: the data themselves are the last line of defence.
+    // No parser accepts this stock: the constraints of the tables are the last line of defence.
     const illegal = store.createProduct(actor, { ...makeNewProduct(), stock: -1 });
     const middle = createMany(store, actor, 20);
-    // Nor does any key have this id: this write breaks off after its product was written.
+    // No key has this id: this write fails after its product was written.
     const midway = store.createProduct({ ...actor, keyId: 0 as KeyId }, makeNewProduct());
     const taken = store.createProduct(actor, makeNewProduct({ sku: 'TAKEN' }));
     // No store has given this id.
@@ -81,7 +81,7 @@ function testFaults(prepare: PrepareStore): void {
     assert.deepEqual(listed.map(({ position }) => position), countTo(61));
   });
 
-  test('changes nothing where all writes of a moment fail', async (t) => {
+  test('changes nothing if all concurrent writes fail', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const outcomes = await Promise.allSettled(countTo(10).map(() =>
@@ -118,7 +118,7 @@ function testReading(prepare: PrepareStore): void {
     const actor = await makeActor(store);
     const hash = makeHash();
     await store.createKey(actor.sellerId, hash, makeNewKey());
-    // A read at the beginning of every turn, so that answers arrive in turns that have read before.
+    // Reads in every event-loop iteration, so responses arrive in iterations with earlier reads.
     let reads = 0;
     const reading = setInterval(() => {
       reads += 1;
@@ -135,7 +135,7 @@ function testReading(prepare: PrepareStore): void {
     }
   });
 
-  test('lists a page as it stood at the position that it names, while others write', async (t) => {
+  test('lists a page as of the position that it reports, during concurrent writes', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const writing = createMany(store, actor, 400);
@@ -153,12 +153,12 @@ function testReading(prepare: PrepareStore): void {
   });
 }
 
-/** Creates products one after the other is asked for, without waiting. */
+/** Requests the creation of all products without waiting for the responses. */
 function createMany(store: Store, actor: Actor, count: number): Promise<WrittenProduct[]> {
   return Promise.all(countTo(count).map(() => store.createProduct(actor, makeNewProduct())));
 }
 
-/** Every product that was answered is listed, and nothing else, at positions 1 to their number. */
+/** Asserts that exactly the acknowledged products are listed, at positions 1 to their number. */
 async function assertGapless(
   store: Store, sellerId: SellerId, made: readonly WrittenProduct[],
 ): Promise<void> {
