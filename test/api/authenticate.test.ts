@@ -1,4 +1,4 @@
-/** Which keys are accepted: every error says what to do and reveals nothing to a guesser. */
+/** Which keys are accepted. Every error says what to do, and helps nobody to guess a key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
@@ -19,7 +19,7 @@ function assertChallenge(answer: Answer, error: string): void {
   assert.equal(answer.headers['www-authenticate'], `ApiKey realm="x-api-key", error="${error}"`);
 }
 
-test('rejects a request without a key, whatever it asks for', async (t) => {
+test('rejects a request without a key, whatever it requests', async (t) => {
   const server = await startServer(t);
   for (const request of [
     { path: PRODUCTS }, { path: `${PRODUCTS}/prd_1` }, { path: `${PRODUCTS}?limit=0` },
@@ -35,7 +35,7 @@ test('rejects a request without a key, whatever it asks for', async (t) => {
   }
 });
 
-test('answers HEAD without a key by 401 and no body', async (t) => {
+test('returns 401 without a body to HEAD without a key', async (t) => {
   const server = await startServer(t);
   const answer = await server.send({ method: 'HEAD', path: PRODUCTS });
   assert.equal(answer.status, 401);
@@ -60,14 +60,14 @@ test('rejects a malformed key', async (t) => {
   }
 });
 
-test('rejects a key that is sent twice', async (t) => {
+test('rejects a request with two keys', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   assertProblem(await list(server, [key, key]), 401, 'key-malformed');
   assertProblem(await list(server, [generateApiKey(), key]), 401, 'key-malformed');
 });
 
-test('rejects a key that was never made', async (t) => {
+test('rejects a key that was never created', async (t) => {
   const server = await startServer(t);
   await server.makeSeller();
   const answer = await list(server, generateApiKey());
@@ -75,7 +75,7 @@ test('rejects a key that was never made', async (t) => {
   assertChallenge(answer, 'key_unknown');
 });
 
-test('rejects a revoked key on its next request, exactly like one never made', async (t) => {
+test('rejects a revoked key on its next request, exactly like an unknown one', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.equal((await seller.create()).status, 201);
@@ -86,7 +86,7 @@ test('rejects a revoked key on its next request, exactly like one never made', a
   assertProblem(await seller.create(), 401, 'key-unknown');
 });
 
-test('rejects a key from the moment at which it expires', async (t) => {
+test('rejects a key from the moment it expires', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller({ expiresAt: clock.now + HOUR_MS });
@@ -99,7 +99,7 @@ test('rejects a key from the moment at which it expires', async (t) => {
   assertProblem(await seller.create(), 401, 'key-expired');
 });
 
-test('takes both keys of a rotation until the old one expires', async (t) => {
+test('accepts both keys of a rotation until the old one expires', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller();
@@ -116,7 +116,7 @@ test('takes both keys of a rotation until the old one expires', async (t) => {
   assert.equal((await list(server, next)).status, 200);
 });
 
-test('ends the old key at once where a rotation has no overlap', async (t) => {
+test('expires the old key immediately if a rotation has no overlap', async (t) => {
   const server = await startServer(t, { clock: makeClock() });
   const seller = await server.makeSeller();
   const next = generateApiKey();
@@ -125,7 +125,7 @@ test('ends the old key at once where a rotation has no overlap', async (t) => {
   assert.equal((await list(server, next)).status, 200);
 });
 
-test('takes a key only from the addresses that it was made for', async (t) => {
+test('accepts a key only from its allowed addresses', async (t) => {
   const server = await startServer(t);
   for (const ranges of [['127.0.0.0/8'], ['127.0.0.1'], ['2001:db8::/32', '127.0.0.1/32']]) {
     const seller = await server.makeSeller({ addressRanges: ranges });
@@ -140,7 +140,7 @@ test('takes a key only from the addresses that it was made for', async (t) => {
   }
 });
 
-test('believes no header about the address of a client', async (t) => {
+test('ignores headers that claim a client address', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller({ addressRanges: ['192.0.2.1'] });
   for (const headers of [
@@ -166,7 +166,7 @@ test('requires the scope of the operation', async (t) => {
   }
 });
 
-test('checks the scope before it looks at the data', async (t) => {
+test('checks the scope before the data', async (t) => {
   const server = await startServer(t);
   const reader = await server.makeSeller({ scopes: ['products:read'] });
   assertProblem(await reader.create({ price: 'x' }), 403, 'scope-missing');
@@ -192,14 +192,14 @@ test('rejects a key that a web page sends, and says why', async (t) => {
   assert.equal((await sendAs(seller, { 'sec-fetch-site': 'none' })).status, 200);
 });
 
-test('takes a key from a web page where a setting allows it', async (t) => {
+test('accepts a key from a web page if a setting allows it', async (t) => {
   const server = await startServer(t, { allowBrowsers: true });
   const seller = await server.makeSeller();
   const headers = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
   assert.equal((await sendAs(seller, headers)).status, 200);
 });
 
-test('gives each seller his own catalogue, whatever key he uses', async (t) => {
+test('gives each seller its own catalogue, whichever of its keys it uses', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { key: stranger } = await server.makeSeller();

@@ -1,4 +1,4 @@
-/** Compressed answers: whole, named by a tag of their own, and only for those who ask. */
+/** Compressed responses: complete, with an ETag of their own, and only for clients that ask. */
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
@@ -16,7 +16,7 @@ interface RawAnswer {
 
 interface Shop extends TestServer {
   readonly seller: TestSeller;
-  /** Asks for the list, or for another path, and gives the bytes as they came. */
+  /** Requests the list, or another path, and returns the bytes as received. */
   ask(headers: Record<string, string>, method?: string, path?: string): Promise<RawAnswer>;
 }
 
@@ -43,10 +43,10 @@ async function openShop(t: TestContext, count = 10): Promise<Shop> {
 }
 
 for (const coding of ['br', 'gzip'] as const) {
-  test(`sends a list in ${coding}, whole, whose tag answers 304`, async (t) => {
+  test(`sends a complete list in ${coding}, and 304 for its ETag`, async (t) => {
     const { ask } = await openShop(t);
     const plain = await ask({});
-    for (let n = 0; n < 2; n += 1) { // made, and as it is kept
+    for (let n = 0; n < 2; n += 1) { // first compressed, then cached
       const { status, headers, bytes } = await ask({ 'accept-encoding': coding });
       assert.equal(status, 200);
       assert.equal(headers['content-encoding'], coding);
@@ -61,7 +61,7 @@ for (const coding of ['br', 'gzip'] as const) {
     }
   });
 
-  test(`takes the tag of a form in ${coding} for the version that it names`, async (t) => {
+  test(`accepts the ETag of a ${coding} representation in preconditions`, async (t) => {
     const { seller, ask } = await openShop(t, 1);
     const path = `${PRODUCTS}/sku/one`;
     const headers = { 'content-type': 'application/json' };
@@ -76,7 +76,7 @@ for (const coding of ['br', 'gzip'] as const) {
   });
 }
 
-test('says what the form of a list depends on, in the plain form and in the 304 too', async (t) => {
+test('sends Vary with a list, compressed or not, and with its 304', async (t) => {
   const { ask } = await openShop(t);
   for (const headers of [{}, { 'accept-encoding': 'br' }, { 'if-none-match': '*' }]) {
     const { vary = '' } = (await ask(headers)).headers;
@@ -84,7 +84,7 @@ test('says what the form of a list depends on, in the plain form and in the 304 
   }
 });
 
-test('answers HEAD as it answers GET, without the body', async (t) => {
+test('responds to HEAD as to GET, without the body', async (t) => {
   const { ask } = await openShop(t);
   const [get, head] = [await ask({ 'accept-encoding': 'gzip' }), await ask({}, 'HEAD')];
   const compressed = await ask({ 'accept-encoding': 'gzip' }, 'HEAD');
@@ -95,7 +95,7 @@ test('answers HEAD as it answers GET, without the body', async (t) => {
   assert.equal(head.headers['content-encoding'], undefined);
 });
 
-test('sends short answers and problems as they are', async (t) => {
+test('does not compress short responses and problems', async (t) => {
   const { seller, ask } = await openShop(t, 1);
   const accept = { 'accept-encoding': 'br, gzip' };
   const answers = [
@@ -110,7 +110,7 @@ test('sends short answers and problems as they are', async (t) => {
   assert.equal(created.headers['content-encoding'], undefined);
 });
 
-test('compresses the answer to a change as well, where it is long', async (t) => {
+test('compresses a long response to a write, too', async (t) => {
   const { port, seller } = await openShop(t, 0);
   const body = JSON.stringify({
     name: '部'.repeat(200), category: '部'.repeat(100), sku: '部'.repeat(64), price: 1, stock: 1,
@@ -127,7 +127,7 @@ test('compresses the answer to a change as well, where it is long', async (t) =>
   assert.ok((await response.text()).includes('部'.repeat(200)));
 });
 
-test('answers an altered catalogue again in each form', async (t) => {
+test('sends a changed catalogue again in each coding', async (t) => {
   const { seller, ask } = await openShop(t);
   const before = await ask({ 'accept-encoding': 'br' });
   await seller.create({ name: 'The newest' });

@@ -1,4 +1,4 @@
-/** Conditional requests on products: who has read the version that is there may change it. */
+/** Conditional requests on products: a change succeeds only on the version that the client read. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Answer } from '../support/http.ts';
@@ -18,7 +18,7 @@ interface Shop {
   ): Promise<Answer>;
 }
 
-/** A seller whose product "one" stands at position 2, among two others. */
+/** A seller whose product "one" is at position 2, between two others. */
 async function openShop(t: TestContext): Promise<Shop> {
   const server = await startServer(t);
   const seller = await server.makeSeller();
@@ -34,13 +34,13 @@ async function openShop(t: TestContext): Promise<Shop> {
   };
 }
 
-/** What changes a product, as often as it is called. */
+/** Requests that change a product each time they are sent. */
 const changes: readonly (readonly [method: string, body?: object])[] = [
   ['PATCH', { stock: 5 }], ['PUT', REPLACEMENT], ['DELETE'],
 ];
 
 for (const [method, body] of changes) {
-  test(`${method} changes the version that If-Match names, and no other`, async (t) => {
+  test(`${method} changes only the version that If-Match names`, async (t) => {
     const { seller, ask } = await openShop(t);
     for (const field of ['"1"', '"3"', '"1", "3"', 'W/"2"', '"x"', '"2-zip"']) {
       const answer = await ask(method, BY_SKU, { 'if-match': field }, body);
@@ -55,7 +55,7 @@ for (const [method, body] of changes) {
     assert.equal((await seller.send({ path: PRODUCTS })).headers.etag, '"4"');
   });
 
-  test(`${method} changes nothing that If-None-Match rules out`, async (t) => {
+  test(`${method} changes nothing if If-None-Match matches`, async (t) => {
     const { seller, ask } = await openShop(t);
     for (const field of ['*', '"2"', 'W/"2"', '"1", "2-gzip"']) {
       const answer = await ask(method, BY_SKU, { 'if-none-match': field }, body);
@@ -66,7 +66,7 @@ for (const [method, body] of changes) {
     assert.ok(status === 200 || status === 204);
   });
 
-  test(`${method} rejects a condition that it cannot read`, async (t) => {
+  test(`${method} rejects a malformed condition`, async (t) => {
     const { seller, ask } = await openShop(t);
     for (const name of ['if-match', 'if-none-match']) {
       for (const field of ['2', '"2', '', '"2" "3"']) {
@@ -78,7 +78,7 @@ for (const [method, body] of changes) {
   });
 }
 
-test('PUT creates only, with If-None-Match: *, and replaces only, with If-Match', async (t) => {
+test('PUT only creates with If-None-Match: *, and only replaces with If-Match', async (t) => {
   const { ask } = await openShop(t);
   const path = `${PRODUCTS}/sku/new`;
   for (const field of ['*', '"1"']) {
@@ -93,7 +93,7 @@ test('PUT creates only, with If-None-Match: *, and replaces only, with If-Match'
   assert.deepEqual([replaced.status, replaced.headers.etag], [200, '"5"']);
 });
 
-test('GET answers 304 for the current version, and 412 for another', async (t) => {
+test('GET returns 304 for the current version, and 412 for another', async (t) => {
   const { location, ask } = await openShop(t);
   for (const path of [location, BY_SKU]) {
     for (const field of ['"2"', 'W/"2"', '"1", "2"', '*']) {
@@ -107,7 +107,7 @@ test('GET answers 304 for the current version, and 412 for another', async (t) =
   }
 });
 
-test('a version names the product of its seller alone', async (t) => {
+test('an ETag applies only to the product of its own seller', async (t) => {
   const server = await startServer(t);
   const [one, other] = [await server.makeSeller(), await server.makeSeller()];
   await one.create({ sku: 'one' });

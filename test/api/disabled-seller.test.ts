@@ -11,7 +11,7 @@ import { assertProblem } from './problem.ts';
 import { NDJSON, openShop, readPosition } from './stock/stock.ts';
 
 const PRODUCTS = '/api/v1/products';
-const UNIT_ROWS = 1_000;
+const BATCH_ROWS = 1_000;
 
 test('rejects the keys of a disabled seller like unknown ones, and no others', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
@@ -87,21 +87,21 @@ for (const path of [`${PRODUCTS}?format=ndjson`, '/api/v1/stock/movements?format
   });
 }
 
-test('ends an import in flight with its next rows', { timeout: 20_000 }, async (t) => {
+test('ends an import in flight at its next batch', { timeout: 20_000 }, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const call = request({
     host: '127.0.0.1', port: server.port, path: `${PRODUCTS}/import`, method: 'POST', agent: false,
     headers: { 'x-api-key': seller.key, 'content-type': NDJSON },
   });
   const writeUnit = (unit: number): void => {
-    for (let n = 0; n < UNIT_ROWS; n += 1) {
+    for (let n = 0; n < BATCH_ROWS; n += 1) {
       const sku = `U${unit}-${n}`;
       call.write(`{"name":"Mug","category":"Kitchen","sku":"${sku}","price":1,"stock":1}\n`);
     }
   };
   writeUnit(1);
   const [answer] = await once(call, 'response') as [IncomingMessage];
-  while (await readPosition(server, seller) < 1 + UNIT_ROWS) await turn();
+  while (await readPosition(server, seller) < 1 + BATCH_ROWS) await turn();
   await server.store.setSellerDisabled(seller.sellerId, true);
   let text = '';
   answer.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
@@ -110,6 +110,6 @@ test('ends an import in flight with its next rows', { timeout: 20_000 }, async (
   await once(answer, 'end');
   const { problem } = JSON.parse(text.trim().split('\n').at(-1) ?? '');
   assert.equal(problem.status, 401);
-  assert.equal(problem.summary.created, UNIT_ROWS);
-  assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1 + UNIT_ROWS);
+  assert.equal(problem.summary.created, BATCH_ROWS);
+  assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1 + BATCH_ROWS);
 });

@@ -1,4 +1,4 @@
-/** Exports: everything that matches, as one stream and at one position. */
+/** Exports: all matching products, as one stream and at one position. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -40,7 +40,7 @@ function readLines(text: string): any[] {
 }
 
 for (const how of ['accept', 'format'] as const) {
-  test(`answers NDJSON and CSV where ${how} asks for it`, async (t) => {
+  test(`returns NDJSON and CSV if ${how} asks for it`, async (t) => {
     const { seller } = await startShop(t, 3);
     const ask = (format: string, type: string) => (how === 'format'
       ? seller.send({ path: `${PRODUCTS}?format=${format}` })
@@ -62,7 +62,7 @@ for (const how of ['accept', 'format'] as const) {
   });
 }
 
-test('exports what filters find, in the order and with the members that were asked', async (t) => {
+test('exports matching products in the requested order, with the requested members', async (t) => {
   const { seller } = await startShop(t, 20);
   const query = 'stock_min=5&stock_max=7&sort=-stock&fields=sku,stock';
   const lines = await seller.send({ path: `${PRODUCTS}?format=ndjson&${query}` });
@@ -78,14 +78,14 @@ test('an empty export has a header and no rows', async (t) => {
   assert.equal(csv.text, 'sku\r\n');
 });
 
-test('takes no limit and no cursor', async (t) => {
+test('rejects a limit and a cursor', async (t) => {
   const { seller } = await startShop(t, 1);
   const answer = await seller.send({ path: `${PRODUCTS}?format=csv&limit=5&cursor=x` });
   assertProblem(answer, 400, 'invalid-query');
   assert.deepEqual(faultsOf(answer), ['limit mismatch', 'cursor mismatch']);
 });
 
-test('answers HEAD with the position, again and again', async (t) => {
+test('returns the position to HEAD, any number of times', async (t) => {
   const { seller } = await startShop(t, 2);
   for (const _ of countTo(12)) {
     const answer = await seller.send({ method: 'HEAD', path: `${PRODUCTS}?format=ndjson` });
@@ -94,13 +94,13 @@ test('answers HEAD with the position, again and again', async (t) => {
   }
 });
 
-/** Begins an export and reads nothing of it yet. */
+/** Starts an export without reading its body. */
 async function beginExport({ server, seller }: Shop): Promise<IncomingMessage> {
   const outgoing = request({
     host: '127.0.0.1', port: server.port, path: `${PRODUCTS}?format=ndjson`, agent: false,
     headers: { 'x-api-key': seller.key },
   });
-  outgoing.on('error', () => {}); // a connection that is ended on purpose
+  outgoing.on('error', () => {}); // the test ends the connection
   outgoing.end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   return response;
@@ -112,7 +112,7 @@ async function readAll(response: IncomingMessage): Promise<any[]> {
   return readLines(Buffer.concat(chunks).toString());
 }
 
-test('exports one position while others write', async (t) => {
+test('exports one position during concurrent writes', async (t) => {
   const shop = await startShop(t, 3_000);
   const { seller, server } = shop;
   const expected = new Map<string, any>();
@@ -131,7 +131,7 @@ test('exports one position while others write', async (t) => {
       await seller.send({ method: 'PATCH', path, headers, body: '{"stock":9}' });
     } else await seller.create({ name: 'New' });
   }));
-  // A search brings the projection itself beyond the position of the export.
+  // A search makes the projection catch up beyond the position of the export.
   const found = await seller.send({ path: `${PRODUCTS}?q=new&limit=1000` });
   assert.equal(found.json().products?.length, 100, found.text.slice(0, 300));
   const position = Number(response.headers['seller-position']);
@@ -141,7 +141,7 @@ test('exports one position while others write', async (t) => {
   assert.equal(server.reports.length, 0);
 });
 
-test('other requests are answered while an export waits for its reader', async (t) => {
+test('serves other requests while an export waits for its reader', async (t) => {
   const shop = await startShop(t, 2_000);
   const waiting = await beginExport(shop);
   const { seller } = shop;
@@ -151,7 +151,7 @@ test('other requests are answered while an export waits for its reader', async (
   assert.equal((await readAll(waiting)).length, 2_000);
 });
 
-test('an export whose reader goes makes room for another', async (t) => {
+test('frees the slot of an export whose reader disconnects', async (t) => {
   const shop = await startShop(t, 2_000);
   for (const _ of countTo(12)) {
     const response = await beginExport(shop);

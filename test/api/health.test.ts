@@ -1,4 +1,4 @@
-/** GET /healthz and GET /readyz: of a server that is well, ill, flooded or stopping. */
+/** GET /healthz and GET /readyz of a server that is healthy, unhealthy, overloaded or stopping. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ import { send } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
-const WELL: StoreMetrics = {
+const HEALTHY: StoreMetrics = {
   canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0,
   disk: { walBytes: 0, freeBytes: 1024 ** 3 }, commits: { buckets: [], count: 0, sum: 0 },
 };
 
-/** The readiness of a server on this store. */
+/** The readiness check of a server with this store. */
 function makeReadiness(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
   // The cast: readiness needs no other service.
   const services = { store, instances: new Instances(() => services) } as Services;
@@ -36,23 +36,23 @@ function makeReadiness(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
   };
 }
 
-/** What is asked of a store, and what it answers. */
+/** A readiness check on a store with these metrics, and how often it reads the store. */
 function makeStore(metrics: () => Promise<StoreMetrics>) {
-  const asked = { sellers: 0, metrics: 0 };
+  const reads = { sellers: 0, metrics: 0 };
   const readiness = makeReadiness({
     async listSellers() {
-      asked.sellers += 1;
+      reads.sellers += 1;
       return [];
     },
     readMetrics() {
-      asked.metrics += 1;
+      reads.metrics += 1;
       return metrics();
     },
   });
-  return { asked, readiness };
+  return { reads, readiness };
 }
 
-test('answers 200 without a key, to HEAD too, and for no cache', async (t) => {
+test('returns 200 with no-store to GET and HEAD without a key', async (t) => {
   const server = await startServer(t, { baseUrl: 'http://localhost/shop', rateLimitPerMinute: 1 });
   for (const [path, status] of [['/healthz', 'alive'], ['/readyz', 'ready']] as const) {
     for (let n = 0; n < 5; n += 1) {
@@ -97,7 +97,7 @@ async function startApp(t: TestContext) {
   return { port: listener.port, app, key };
 }
 
-test('is not ready where the database cannot be read, and alive', async (t) => {
+test('is alive but not ready if the database cannot be read', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const store = await openSqliteStore({ folder });
   const app = createApp({ store });
@@ -111,7 +111,7 @@ test('is not ready where the database cannot be read, and alive', async (t) => {
   assert.equal((await send(listener.port, { path: '/healthz' })).status, 200);
 });
 
-test('is not ready after a commit that failed, until one is made', async (t) => {
+test('is not ready from a failed commit to the next successful one', async (t) => {
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), pageLimit: 80 });
   t.after(() => store.close());
   const actor = await makeActor(store);
@@ -124,7 +124,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   assert.equal(failed.lastFailure?.code, 'storage_full');
   assert.deepEqual([failed.failedCommits, failed.canWrite], [1, true]);
   assert.equal(await makeReadiness(store).findProblem(), 'The disk is full.');
-  // An update in its place, which needs no room.
+  // An update in place, which needs no space.
   await store.noteKeyUse({ sellerId: actor.sellerId, keyId: key.id }, '192.0.2.1');
   const metrics = await store.readMetrics();
   assert.equal(metrics.lastFailure, undefined);
@@ -136,7 +136,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   assert.equal(await makeReadiness(store).findProblem(), undefined);
 });
 
-const ill: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp | undefined][] = [
+const cases: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp | undefined][] = [
   ['the disk is nearly full', { disk: { walBytes: 0, freeBytes: 1_000_000 } },
     /^The disk is full\.$/],
   ['the store is on no disk of this machine', { disk: undefined }, undefined],
@@ -147,37 +147,37 @@ const ill: readonly [what: string, metrics: Partial<StoreMetrics>, says: RegExp 
     undefined],
 ];
 
-for (const [what, metrics, says] of ill) {
-  test(`says ${says ? 'what is in the way' : 'that it is ready'} where ${what}`, async () => {
-    const { readiness } = makeStore(async () => ({ ...WELL, ...metrics }));
-    const fault = await readiness.findProblem();
-    if (says) assert.match(fault ?? '', says);
-    else assert.equal(fault, undefined);
+for (const [what, metrics, says] of cases) {
+  test(`${says ? 'reports the problem' : 'is ready'} if ${what}`, async () => {
+    const { readiness } = makeStore(async () => ({ ...HEALTHY, ...metrics }));
+    const problem = await readiness.findProblem();
+    if (says) assert.match(problem ?? '', says);
+    else assert.equal(problem, undefined);
   });
 }
 
-test('reads the store once a second, however many requests come', async (t) => {
+test('reads the store once a second, however many requests arrive', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
-  const { asked, readiness } = makeStore(async () => WELL);
+  const { reads, readiness } = makeStore(async () => HEALTHY);
   await Promise.all(Array.from({ length: 500 }, () => readiness.findProblem()));
   for (let n = 0; n < 500; n += 1) await readiness.findProblem();
-  assert.deepEqual(asked, { sellers: 1, metrics: 1 });
+  assert.deepEqual(reads, { sellers: 1, metrics: 1 });
   now = 1_000;
   await readiness.findProblem();
-  assert.deepEqual(asked, { sellers: 2, metrics: 2 });
+  assert.deepEqual(reads, { sellers: 2, metrics: 2 });
 });
 
-test('waits for a disk that does not answer no longer than 2 s, and asks it no more', async (t) => {
+test('waits up to 2 s for a disk that does not respond, and does not query it again', async (t) => {
   const slow = Promise.withResolvers<StoreMetrics>();
-  const { asked, readiness } = makeStore(() => slow.promise);
+  const { reads, readiness } = makeStore(() => slow.promise);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (let n = 0; n < 3; n += 1) {
-    const fault = readiness.findProblem();
+    const problem = readiness.findProblem();
     t.mock.timers.tick(2_000);
-    assert.equal(await fault, 'The disk does not respond.');
+    assert.equal(await problem, 'The disk does not respond.');
   }
-  assert.deepEqual(asked, { sellers: 1, metrics: 1 });
-  slow.resolve(WELL);
+  assert.deepEqual(reads, { sellers: 1, metrics: 1 });
+  slow.resolve(HEALTHY);
   assert.equal(await readiness.findProblem(), undefined);
 });

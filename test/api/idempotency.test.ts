@@ -1,4 +1,4 @@
-/** Idempotency-Key: what is sent again is answered again, and done once. */
+/** Idempotency-Key: a repeated request takes effect once and gets the same response. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../support/http.ts';
@@ -24,12 +24,12 @@ function send(seller: TestSeller, { method = 'POST', path = PRODUCTS, key, body 
   });
 }
 
-/** What a replay has to repeat. */
-function essence({ status, headers, text }: Answer) {
+/** The parts of a response that a replay repeats. */
+function replayedParts({ status, headers, text }: Answer) {
   return { status, etag: headers.etag, location: headers.location, text };
 }
 
-test('a repetition has the same status, ETag, Location and body, and says so', async (t) => {
+test('a replay has the same status, ETag, Location and body, and says so', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const sent = { key: '"order 7"', body: makeProduct() };
   const first = await send(seller, sent);
@@ -37,13 +37,13 @@ test('a repetition has the same status, ETag, Location and body, and says so', a
   assert.equal(first.headers['idempotent-replay'], undefined);
   await send(seller, { method: 'PATCH', path: first.headers.location ?? '', body: { stock: 1 } });
   const again = await send(seller, sent);
-  assert.deepEqual(essence(again), essence(first));
+  assert.deepEqual(replayedParts(again), replayedParts(first));
   assert.equal(again.headers['idempotent-replay'], 'true');
   const { position } = (await seller.send({ path: first.headers.location ?? '' })).json();
   assert.equal(position, 2);
 });
 
-test('every kind of change is repeated', async (t) => {
+test('replays every kind of change', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const path = `${PRODUCTS}/sku/MUG`;
   const body = { name: 'Mug', category: 'Kitchen', price: 1, stock: 1 };
@@ -58,13 +58,13 @@ test('every kind of change is repeated', async (t) => {
   assert.deepEqual(first.map(({ status }) => status), [201, 200, 200, 204]);
   for (const [index, sent] of changes.entries()) {
     const again = await send(seller, sent);
-    assert.deepEqual(essence(again), first[index] && essence(first[index]));
+    assert.deepEqual(replayedParts(again), first[index] && replayedParts(first[index]));
     assert.equal(again.headers['idempotent-replay'], 'true');
   }
   assert.deepEqual((await seller.send({ path: PRODUCTS })).json().products, []);
 });
 
-test('the quoted and the bare form are the same key', async (t) => {
+test('treats the quoted and the bare form as the same key', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const body = makeProduct();
   const first = await send(seller, { key: '"k-1"', body });
@@ -73,7 +73,7 @@ test('the quoted and the bare form are the same key', async (t) => {
   assert.equal(again.text, first.text);
 });
 
-test('another payload, path or method under the key is rejected with 422', async (t) => {
+test('rejects another payload, path or method under the same key with 422', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const created = await send(seller, { key: 'k', body: makeProduct() });
   const path = created.headers.location ?? '';
@@ -86,7 +86,7 @@ test('another payload, path or method under the key is rejected with 422', async
   assert.equal((await seller.send({ path })).text, created.text);
 });
 
-test('two concurrent ones take effect once', async (t) => {
+test('concurrent requests with the same key take effect once', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const sent = { key: 'same', body: makeProduct() };
   const answers = await Promise.all(Array.from({ length: 16 }, () => send(seller, sent)));

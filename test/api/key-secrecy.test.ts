@@ -1,4 +1,4 @@
-/** What is kept of a key: its last use, and nothing from which the key could be told. */
+/** What is stored of a key: its last use, and nothing that reveals the key. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ async function findKey(server: TestServer, { sellerId, keyId }: TestSeller) {
   return key;
 }
 
-// The writer works in order: once a create is answered, its note of the key's use is written.
+// The writer works in order: once a create is answered, the use of its key is recorded.
 
-test('notes when and from where a key was used last', async (t) => {
+test('records when and from where a key was last used', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller();
@@ -33,7 +33,7 @@ test('notes when and from where a key was used last', async (t) => {
   assert.equal(lastUsedAddress, '127.0.0.1');
 });
 
-test('notes the use of a key at most once a minute', async (t) => {
+test('records the use of a key at most once a minute', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller();
@@ -47,7 +47,7 @@ test('notes the use of a key at most once a minute', async (t) => {
   assert.equal((await findKey(server, seller)).lastUsedAt, first + MINUTE_MS);
 });
 
-test('notes the use of each key, also of those that were made in one millisecond', async (t) => {
+test('records the use of each of several keys created in one millisecond', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const sellers = [await server.makeSeller(), await server.makeSeller()];
@@ -57,7 +57,7 @@ test('notes the use of each key, also of those that were made in one millisecond
   }
 });
 
-test('notes no use of a key that was rejected', async (t) => {
+test('does not record the use of a rejected key', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const writer = await server.makeSeller();
@@ -74,8 +74,8 @@ test('notes no use of a key that was rejected', async (t) => {
   }
 });
 
-/** Answers of every kind that a request with this key may get. */
-async function askEverything(server: TestServer, seller: TestSeller): Promise<Answer[]> {
+/** Every kind of response that a request with this key can get. */
+async function collectResponses(server: TestServer, seller: TestSeller): Promise<Answer[]> {
   const { key } = seller;
   const answers = [
     await seller.create({ sku: 'taken' }),
@@ -97,14 +97,14 @@ async function askEverything(server: TestServer, seller: TestSeller): Promise<An
   return answers;
 }
 
-test('puts no key into an answer, a report or a file', async (t) => {
+test('puts no key into a response, an error report or a file', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  const answers = await askEverything(server, seller);
+  const answers = await collectResponses(server, seller);
   const statuses = answers.map(({ status }) => status);
   assert.deepEqual(
     statuses, [201, 409, 400, 200, 400, 404, 404, 405, 405, 403, 401, 401, 415, 401]);
-  // The random part: what a checksum alone would tell is no secret.
+  // The random part: the checksum alone reveals nothing.
   const secret = seller.key.slice(4, 34);
   for (const { headers, text } of answers) {
     assert.ok(!(JSON.stringify(headers) + text).includes(secret), text);
@@ -117,9 +117,9 @@ test('puts no key into an answer, a report or a file', async (t) => {
   }
 });
 
-test('reports no errors that a client caused', async (t) => {
+test('does not report errors that clients cause', async (t) => {
   const server = await startServer(t);
-  await askEverything(server, await server.makeSeller());
+  await collectResponses(server, await server.makeSeller());
   await server.send({ path: PRODUCTS, headers: { 'x-api-key': generateApiKey() } });
   assert.deepEqual(server.reports, []);
 });

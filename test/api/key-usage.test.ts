@@ -1,4 +1,4 @@
-/** Which requests count for a key, and which of them as errors. */
+/** Which requests are counted for a key, and which of them as errors. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createApp } from '../../src/features.ts';
@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const clock = makeClock();
 const HOUR = Math.floor(clock.now / (60 * 60 * 1000));
 
-/** An app of its own on the store: what was counted is written when it is closed. */
+/** Starts a separate app on the store, which writes its counts when it closes. */
 async function prepare(t: TestContext, options: { readonly rateLimitPerMinute?: number } = {}) {
   const { store, makeSeller } = await startServer(t, { clock });
   const reports: ErrorReport[] = [];
@@ -78,7 +78,7 @@ test('counts nothing without a valid key', async (t) => {
   assert.deepEqual(await read(seller), []);
 });
 
-test('answers all the same where the store cannot note it, and closes', async (t) => {
+test('responds normally, and closes, if the store cannot record the use', async (t) => {
   const { open, store, makeSeller, reports } = await prepare(t);
   const seller = await makeSeller();
   const fault = new Error('no disk');

@@ -1,4 +1,4 @@
-/** Pages of very long products end early, and bodies with such a product are accepted. */
+/** Very long products: pages end early, and the server accepts a body with such a product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PAGE_LIMIT_CHARACTERS } from '../../src/api/limits.ts';

@@ -1,4 +1,4 @@
-/** A product whose texts are as long as they may be, in characters of four bytes. */
+/** A product whose texts have the maximum length, in characters of four bytes. */
 import { makeProduct } from '../support/server.ts';
 
 const long = (count: number): string => '🫖'.repeat(count);

@@ -1,4 +1,4 @@
-/** The media type of answers: chosen by Accept, and rejected before anything is done. */
+/** The media type of responses: chosen by Accept, and rejected before anything is written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../support/server.ts';
@@ -6,7 +6,7 @@ import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-test('rejects what it cannot answer before anything is written', async (t) => {
+test('rejects an unsupported Accept before anything is written', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '' } = (await seller.create({ sku: 'one' })).headers;
@@ -26,7 +26,7 @@ test('rejects what it cannot answer before anything is written', async (t) => {
   assert.equal((await seller.send({ path: PRODUCTS })).headers['etag'], '"1"');
 });
 
-test('rejects by key, scope and query first', async (t) => {
+test('checks the key, scope and query before Accept', async (t) => {
   const server = await startServer(t);
   const reader = await server.makeSeller({ scopes: ['products:read'] });
   const headers = { accept: 'text/html' };
@@ -37,14 +37,14 @@ test('rejects by key, scope and query first', async (t) => {
   assertProblem(await reader.send({ path: '/x', headers }), 404, 'not-found');
 });
 
-test('answers problems as JSON, whatever is accepted', async (t) => {
+test('returns problems as JSON, whatever the client accepts', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const headers = { accept: 'text/csv' };
   assertProblem(await seller.send({ path: `${PRODUCTS}?x=1`, headers }), 400, 'invalid-query');
 });
 
-test('answers JSON to clients that accept anything', async (t) => {
+test('returns JSON to clients that accept anything', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', 'application/json;q=0.1']) {
@@ -53,7 +53,7 @@ test('answers JSON to clients that accept anything', async (t) => {
   }
 });
 
-test('asks no type of an answer that has no body', async (t) => {
+test('ignores Accept if the response has no body', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '' } = (await seller.create()).headers;
@@ -61,7 +61,7 @@ test('asks no type of an answer that has no body', async (t) => {
   assert.equal((await seller.send(request)).status, 204);
 });
 
-test('asks no key, and takes none from its rate, to describe the API', async (t) => {
+test('serves the API description without a key, and does not count it toward a rate', async (t) => {
   const server = await startServer(t, { rateLimitPerMinute: 1 });
   const path = '/api/v1/openapi.json';
   for (let n = 0; n < 3; n += 1) {

@@ -1,4 +1,4 @@
-/** GET /api/v1/products, page by page: cursors, links, and writes between the pages. */
+/** Pagination of GET /api/v1/products: cursors, links, and writes between pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../support/http.ts';
@@ -10,7 +10,7 @@ const PRODUCTS = '/api/v1/products';
 interface Page {
   readonly skus: string[];
   readonly cursor: string | null;
-  /** Where the Link header says that the next page is. */
+  /** The next page, from the Link header. */
   readonly next: string | undefined;
 }
 
@@ -29,7 +29,7 @@ async function createMany(seller: TestSeller, count: number, prefix = 'sku'): Pr
   return skus;
 }
 
-test('leads through all products exactly once, while others are created', async (t) => {
+test('returns every product exactly once while others are created', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const expected = await createMany(seller, 25);
@@ -48,7 +48,7 @@ test('leads through all products exactly once, while others are created', async 
   assert.equal(seen.length, 30);
 });
 
-test('says the same place in the Link header and in next_cursor', async (t) => {
+test('returns the same cursor in the Link header and in next_cursor', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 5);
@@ -58,7 +58,7 @@ test('says the same place in the Link header and in next_cursor', async (t) => {
   assert.deepEqual([...url.searchParams], [['limit', '2'], ['cursor', cursor]]);
 });
 
-test('ends with a page that has neither cursor nor link', async (t) => {
+test('ends with a page without a cursor and a link', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const skus = await createMany(seller, 4);
@@ -69,7 +69,7 @@ test('ends with a page that has neither cursor nor link', async (t) => {
   assert.equal(last.next, undefined);
 });
 
-test('takes a cursor with another limit, and more than once', async (t) => {
+test('accepts a cursor with another limit, and more than once', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 6);
@@ -82,7 +82,7 @@ test('takes a cursor with another limit, and more than once', async (t) => {
   assert.equal(rest.skus.length, 5);
 });
 
-test('hands out cursors that need no escaping', async (t) => {
+test('returns cursors that need no escaping', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 2);
@@ -90,7 +90,7 @@ test('hands out cursors that need no escaping', async (t) => {
   assert.match(cursor ?? '', /^[A-Za-z0-9_-]{20,200}$/);
 });
 
-test('answers 304 for a later page while nothing has changed', async (t) => {
+test('returns 304 for a later page while nothing has changed', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 3);
@@ -103,7 +103,7 @@ test('answers 304 for a later page while nothing has changed', async (t) => {
   assert.deepEqual(page.skus, ['sku 2', 'new 0']);
 });
 
-test('rejects a cursor of which any character was altered', async (t) => {
+test('rejects a cursor with any character changed', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 2);
@@ -120,7 +120,7 @@ test('rejects a cursor of which any character was altered', async (t) => {
   assert.equal((await seller.send({ path: `${PRODUCTS}?cursor=${good}` })).status, 200);
 });
 
-test('rejects junk for a cursor', async (t) => {
+test('rejects malformed cursors', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const text of ['', '0', 'null', '%00', '%F0%9F%98%80', 'A'.repeat(43), 'A'.repeat(8000)]) {

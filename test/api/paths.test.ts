@@ -1,4 +1,4 @@
-/** Paths and methods that are not there, and what all answers have in common. */
+/** Unknown paths and methods, and what all responses have in common. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-/** Sends text as it is and reads until the server ends the connection. */
+/** Sends raw text and reads until the server closes the connection. */
 function sendText(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -21,7 +21,7 @@ function sendText(port: number, text: string): Promise<string> {
   });
 }
 
-test('answers 404 where nothing is, with a key and without', async (t) => {
+test('returns 404 for unknown paths, with and without a key', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const path of [
@@ -38,7 +38,7 @@ test('answers 404 where nothing is, with a key and without', async (t) => {
   }
 });
 
-test('answers 405 with the methods that a path has', async (t) => {
+test('returns 405 with the methods that a path allows', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '' } = (await seller.create()).headers;
@@ -64,7 +64,7 @@ test('answers 405 with the methods that a path has', async (t) => {
   assert.equal((await seller.send({ path: location })).headers['etag'], '"1"');
 });
 
-test('answers no header that would let a web page read it', async (t) => {
+test('sends no header that would let a web page read a response', async (t) => {
   const server = await startServer(t, { allowBrowsers: true });
   const seller = await server.makeSeller();
   const headers = {
@@ -78,7 +78,7 @@ test('answers no header that would let a web page read it', async (t) => {
   }
 });
 
-test('lets no cache keep an answer, and no browser guess its type', async (t) => {
+test('prevents caching without revalidation, and type sniffing by browsers', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const created = await seller.create();
@@ -102,7 +102,7 @@ test('lets no cache keep an answer, and no browser guess its type', async (t) =>
   }
 });
 
-test('answers malformed HTTP and too many headers with a problem document', async (t) => {
+test('responds to malformed HTTP and too many headers with a problem document', async (t) => {
   const server = await startServer(t);
   const host = 'host: localhost';
   const long = `x-long: ${'x'.repeat(20_000)}`;
@@ -125,7 +125,7 @@ test('answers malformed HTTP and too many headers with a problem document', asyn
   assert.equal((await (await server.makeSeller()).create()).status, 201);
 });
 
-test('answers requests of one connection in their order', async (t) => {
+test('responds to the requests of one connection in order', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create({ sku: 'first' });

@@ -1,4 +1,4 @@
-/** What every problem document (RFC 9457) of this API has in common. */
+/** Assertions on problem documents (RFC 9457), and on responses that must be equal. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../support/http.ts';
 
@@ -8,7 +8,7 @@ export interface Problem {
   readonly instance?: string;
 }
 
-/** Asserts status and kind of an error, and all that holds for each of them. */
+/** Asserts the status and type of a problem, and what every problem has in common. */
 export function assertProblem(answer: Answer, status: number, kind: string): Problem {
   assert.equal(answer.status, status, answer.text);
   const { headers } = answer;
@@ -25,7 +25,7 @@ export function assertProblem(answer: Answer, status: number, kind: string): Pro
   return problem;
 }
 
-/** Place and code of each error that an answer names: `/price precision`. */
+/** The pointer and code of each error in a response, such as `/price precision`. */
 export function faultsOf(answer: Answer): string[] {
   const errors: { pointer?: string; parameter?: string; code: string; detail: string }[] =
     answer.json().errors ?? [];
@@ -35,7 +35,7 @@ export function faultsOf(answer: Answer): string[] {
   });
 }
 
-/** Everything of an answer that its receiver can compare with another: all but the time. */
+/** All of a response that a client can compare with another: everything but the date. */
 export function comparable(answer: Answer) {
   const { date, ...headers } = answer.headers;
   assert.ok(date);

@@ -1,4 +1,4 @@
-/** The address that a trusted proxy forwards is the client's everywhere. */
+/** Every use of the client address takes the one that a trusted proxy forwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAILED_KEYS_PER_ADDRESS_PER_MINUTE } from '../../src/api/limits.ts';
@@ -10,7 +10,7 @@ import { assertProblem } from './problem.ts';
 
 const PATH = '/api/v1/products';
 const trustedProxies = ['127.0.0.1'];
-/** Clients of other machines reach the portal at a base URL only. */
+/** Clients on other machines reach the portal only at a base URL. */
 const behindProxy = { trustedProxies, baseUrl: 'https://shop.example', portal: true } as const;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -36,7 +36,7 @@ test('limits rejected keys by the address of the client', async (t) => {
   assert.equal((await refuse('192.0.2.2')).status, 401);
 });
 
-test('limits rejected keys of IPv6 by the network of their client', async (t) => {
+test('limits rejected keys from IPv6 by the network of the client', async (t) => {
   const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
   for (let count = 0; count < FAILED_KEYS_PER_ADDRESS_PER_MINUTE; count += 1) {
@@ -46,7 +46,7 @@ test('limits rejected keys of IPv6 by the network of their client', async (t) =>
   assert.equal((await refuse('2001:db8:0:1::1')).status, 401);
 });
 
-test('limits requests for pages by the address of the client', async (t) => {
+test('limits page requests by the address of the client', async (t) => {
   const server = await startServer(t, { ...behindProxy, clock: makeClock() });
   const ask = (address: string) =>
     server.send({ path: '/portal/sign-in', headers: fromPage(address) });
@@ -55,7 +55,7 @@ test('limits requests for pages by the address of the client', async (t) => {
   assert.equal((await ask('192.0.2.2')).status, 303);
 });
 
-test('notes sign-ins with the address of the client', async (t) => {
+test('records sign-ins with the address of the client', async (t) => {
   const server = await startServer(t, behindProxy);
   const { sellerId, email, password } = await openShop(server);
   const visitor = new PageClient(server.port);

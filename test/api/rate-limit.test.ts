@@ -1,4 +1,4 @@
-/** How many requests a key may send, and how often an address may guess. */
+/** Rate limits per key and per seller, and the limit on rejected keys per address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
@@ -10,7 +10,7 @@ import { assertProblem } from './problem.ts';
 const PRODUCTS = '/api/v1/products';
 const FAILURES_PER_MINUTE = 60;
 
-test('sends the limit and what remains of it, and rejects requests over it', async (t) => {
+test('sends the limit and the remaining requests, and rejects requests over it', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
   const seller = await server.makeSeller();
   const left: (string | string[] | undefined)[] = [];
@@ -30,7 +30,7 @@ test('sends the limit and what remains of it, and rejects requests over it', asy
   assert.equal(refused.headers['ratelimit'], '"requests";r=0;t=60');
 });
 
-test('changes nothing for a rejected request, and takes it later', async (t) => {
+test('changes nothing for a rejected request, and accepts it later', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock, rateLimitPerMinute: 3 });
   const seller = await server.makeSeller();
@@ -45,7 +45,7 @@ test('changes nothing for a rejected request, and takes it later', async (t) => 
   assertProblem(await seller.create(), 429, 'rate-limited');
 });
 
-test('never lets more than a minute of requests gather', async (t) => {
+test('never accumulates more than one minute of requests', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock, rateLimitPerMinute: 2 });
   const seller = await server.makeSeller();
@@ -56,7 +56,7 @@ test('never lets more than a minute of requests gather', async (t) => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-test('counts the keys of two sellers alone, though made in one millisecond', async (t) => {
+test('counts keys of two sellers separately, even if created in one millisecond', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
   const seller = await server.makeSeller();
   const other = await server.makeSeller();
@@ -65,7 +65,7 @@ test('counts the keys of two sellers alone, though made in one millisecond', asy
   assert.equal((await other.send({ path: PRODUCTS })).status, 200);
 });
 
-test('counts the keys of one seller alone', async (t) => {
+test('counts the keys of one seller separately', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
   const seller = await server.makeSeller();
   const headers = await makeKey(server, seller);
@@ -74,7 +74,7 @@ test('counts the keys of one seller alone', async (t) => {
   assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
 });
 
-/** A second key of a seller, for headers. */
+/** Headers with a second key of a seller. */
 async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
   const key = generateApiKey();
   const [first] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
@@ -106,7 +106,7 @@ test('limits all keys of a seller together, and no other seller', async (t) => {
   assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
 });
 
-test("takes no seller token for a request over the key's rate, nor the reverse",
+test("takes no seller token for a request over the key's rate, and vice versa",
   async (t) => {
     const clock = makeClock();
     const limits = { rateLimitPerMinute: 2, sellerRateLimitPerMinute: 3 };
@@ -121,7 +121,7 @@ test("takes no seller token for a request over the key's rate, nor the reverse",
     for (const status of [200, 429, 429]) {
       assert.equal((await server.send({ path: PRODUCTS, headers })).status, status);
     }
-    clock.now += 20_000; // the seller has one token again, and the second key still its own
+    clock.now += 20_000; // the seller has one token again, and the second key still has one
     assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
   });
 
@@ -135,7 +135,7 @@ test('limits a seller to 10 times the rate of a key by default', async (t) => {
   assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
-test('limits a seller where keys have no limit, and keys where sellers have none', async (t) => {
+test('limits sellers if keys have no limit, and keys if sellers have none', async (t) => {
   const options = { clock: makeClock(), rateLimitPerMinute: 0, sellerRateLimitPerMinute: 1 };
   const seller = await (await startServer(t, options)).makeSeller();
   assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
@@ -147,7 +147,7 @@ test('limits a seller where keys have no limit, and keys where sellers have none
   assertProblem(await other.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
-test('also counts errors and 304, and sends the limit with them', async (t) => {
+test('counts errors and 304 too, and sends the limit with them', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
   const seller = await server.makeSeller({ scopes: ['products:read'] });
   const answers = [
@@ -161,7 +161,7 @@ test('also counts errors and 304, and sends the limit with them', async (t) => {
   assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
-test('has no limit, and sends no limit fields, if it is 0', async (t) => {
+test('does not limit, and sends no limit fields, if the limit is 0', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 0 });
   const seller = await server.makeSeller();
   const asked = Array.from({ length: 200 }, () => seller.send({ path: PRODUCTS }));
@@ -172,7 +172,7 @@ test('has no limit, and sends no limit fields, if it is 0', async (t) => {
   }
 });
 
-/** Sends rejected requests until one more would be too many. */
+/** Sends rejected requests until the limit is reached. */
 async function useUpFailures(server: TestServer): Promise<void> {
   for (let n = 0; n < FAILURES_PER_MINUTE; n += 1) {
     const key = n % 2 === 0 ? generateApiKey() : 'x';
@@ -189,7 +189,7 @@ async function startGuessed(t: Parameters<typeof startServer>[0]) {
   return { clock, server, guess };
 }
 
-test('slows down an address that sends rejected keys', async (t) => {
+test('limits an address that sends rejected keys', async (t) => {
   const { clock, server, guess } = await startGuessed(t);
   await useUpFailures(server);
   const refused = await guess();
@@ -201,7 +201,7 @@ test('slows down an address that sends rejected keys', async (t) => {
   assertProblem(await guess(), 429, 'rate-limited');
 });
 
-test('still takes a valid key from an address that sends rejected ones', async (t) => {
+test('still accepts a valid key from an address that sends rejected ones', async (t) => {
   const { server, guess } = await startGuessed(t);
   const seller = await server.makeSeller();
   await useUpFailures(server);

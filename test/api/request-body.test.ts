@@ -1,4 +1,4 @@
-/** How a body is sent: its media type, its size, and what becomes of the connection. */
+/** Request bodies: media type, size, and whether the connection stays open. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import type { Answer } from '../support/http.ts';
 import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -18,12 +18,12 @@ function post(
   return seller.send({ method: 'POST', path: PRODUCTS, headers, body });
 }
 
-/** A legal body of this many bytes: white space may follow the object. */
+/** A valid body of this many bytes: white space may follow the object. */
 function bodyOf(sizeBytes: number): string {
   return JSON.stringify(makeProduct()).padEnd(sizeBytes, ' ');
 }
 
-/** A connection of which the test sees the raw text. */
+/** A raw connection, and the text received on it. */
 function openSocket(port: number) {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -39,7 +39,7 @@ function openSocket(port: number) {
     socket,
     closed,
     received: () => received,
-    /** Resolves once the pattern was received; fails where the connection ends before. */
+    /** Resolves once the pattern was received; fails if the connection ends before. */
     async waitFor(pattern: RegExp): Promise<void> {
       while (!pattern.test(received)) {
         assert.ok(!socket.destroyed, `ended after: ${received}`);
@@ -65,14 +65,14 @@ for (const type of [
   'application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON',
   'application/json; charset="utf-8"',
 ]) {
-  test(`takes a body of the type ${type}`, async (t) => {
+  test(`accepts a body of type ${type}`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     assert.equal((await post(seller, { 'content-type': type })).status, 201);
   });
 }
 
-test('rejects a body of any other type, or of none', async (t) => {
+test('rejects a body of any other type, or without a type', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assertProblem(await post(seller, {}), 415, 'unsupported-media-type');
@@ -87,7 +87,7 @@ test('rejects a body of any other type, or of none', async (t) => {
   assert.equal((await seller.create()).headers['etag'], '"1"');
 });
 
-test('rejects a body that is encoded', async (t) => {
+test('rejects a body with a content coding', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const encoding of ['gzip', 'br', 'identity, gzip']) {
@@ -98,7 +98,7 @@ test('rejects a body that is encoded', async (t) => {
   assert.equal((await post(seller, { ...JSON_TYPE, 'content-encoding': 'identity' })).status, 201);
 });
 
-test('takes a body up to the limit, by length and in chunks', async (t) => {
+test('accepts a body up to the limit, with a length and in chunks', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
@@ -107,7 +107,7 @@ test('takes a body up to the limit, by length and in chunks', async (t) => {
   }
 });
 
-test('rejects a byte more, by length and in chunks', async (t) => {
+test('rejects a body one byte over the limit, with a length and in chunks', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
@@ -119,7 +119,7 @@ test('rejects a byte more, by length and in chunks', async (t) => {
   assert.equal((await seller.create()).headers['etag'], '"1"');
 });
 
-test('rejects a length that is too large before any of the body arrives', async (t) => {
+test('rejects a Content-Length over the limit before any of the body arrives', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { socket, waitFor } = openSocket(server.port);
@@ -128,7 +128,7 @@ test('rejects a length that is too large before any of the body arrives', async 
   socket.destroy();
 });
 
-test('reads the next request of a connection after a body that was too large', async (t) => {
+test('reads the next request on the connection after a body that was too large', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = JSON.stringify(makeProduct());
@@ -141,7 +141,7 @@ test('reads the next request of a connection after a body that was too large', a
   socket.destroy();
 });
 
-test('closes the connection after a body that is too large and of unknown length', async (t) => {
+test('closes the connection after a body of unknown length that is too large', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { socket, received, closed } = openSocket(server.port);
@@ -150,7 +150,7 @@ test('closes the connection after a body that is too large and of unknown length
   assert.match(received(), /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*"status":413/i);
 });
 
-test('ends a connection that goes on sending, and serves the others', LIMITED, async (t) => {
+test('closes a connection that keeps sending, and serves the others', LIMITED, async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { socket, received, closed } = openSocket(server.port);
@@ -165,7 +165,7 @@ test('ends a connection that goes on sending, and serves the others', LIMITED, a
   assert.deepEqual(server.reports, []);
 });
 
-test('answers a rejected key although a body follows', async (t) => {
+test('responds to a rejected key although a body follows', async (t) => {
   const server = await startServer(t);
   const answer = await server.send({
     method: 'POST', path: PRODUCTS, headers: JSON_TYPE, body: bodyOf(500_000),

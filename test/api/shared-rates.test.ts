@@ -1,4 +1,4 @@
-/** Two apps on one store, as two nodes are: they limit requests and guesses together. */
+/** Two apps on one store, like two nodes, share the limits on requests and rejected keys. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -21,7 +21,7 @@ interface NodeOptions {
   readonly sellerRateLimitPerMinute?: number;
 }
 
-/** Requests take turns between two nodes. */
+/** Starts two nodes; requests alternate between them. */
 async function startNodes(t: TestContext, options: NodeOptions) {
   const clock = makeClock();
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), clock });
@@ -46,7 +46,7 @@ async function startNodes(t: TestContext, options: NodeOptions) {
   return { clock, nodes, rateLeases, headers: { 'x-api-key': key }, sendToNext };
 }
 
-test('limits the requests of a key to two nodes together', async (t) => {
+test('limits the total requests of a key at two nodes', async (t) => {
   const { clock, headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 40 });
   for (let n = 0; n < 40; n += 1) {
     const answer = await sendToNext({ path: PRODUCTS, headers });
@@ -66,7 +66,7 @@ test('limits the requests of a key to two nodes together', async (t) => {
   assertProblem(await sendToNext({ path: PRODUCTS, headers }), 429, 'rate-limited');
 });
 
-test('takes a token of the seller and of the key, or of neither', async (t) => {
+test('takes a token from both the seller and the key, or from neither', async (t) => {
   const limits = { rateLimitPerMinute: 4, sellerRateLimitPerMinute: 4 };
   const { clock, headers, sendToNext } = await startNodes(t, limits);
   for (const status of [200, 200, 200, 200, 429, 429, 429]) {
@@ -76,7 +76,7 @@ test('takes a token of the seller and of the key, or of neither', async (t) => {
   assert.equal((await sendToNext({ path: PRODUCTS, headers })).status, 200);
 });
 
-test('counts concurrent requests to two nodes together', async (t) => {
+test('counts the total of concurrent requests to two nodes', async (t) => {
   const { headers, sendToNext } = await startNodes(t, { rateLimitPerMinute: 100 });
   const asked = Array.from({ length: 150 }, () => sendToNext({ path: PRODUCTS, headers }));
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
@@ -92,7 +92,7 @@ test('returns its tokens when a node stops', async (t) => {
   assert.equal(ratelimit, '"requests";r=998;t=1');
 });
 
-test('has no limit, and asks nothing, if it is 0', async (t) => {
+test('does not limit, and does not query the store, if the limit is 0', async (t) => {
   const { headers, rateLeases, sendToNext } = await startNodes(t, { rateLimitPerMinute: 0 });
   for (let n = 0; n < 20; n += 1) {
     const answer = await sendToNext({ path: PRODUCTS, headers });

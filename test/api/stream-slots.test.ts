@@ -18,7 +18,7 @@ async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
   return { key };
 }
 
-test('leaves slots to other sellers, however many keys one has', LIMITED, async (t) => {
+test('leaves slots for other sellers, however many keys one seller has', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits: STREAM_LIMITS });
   const streams = await Promise.all([1, 2].map(() => openEvents(t, server.port, seller)));
   const detail = async (): Promise<string> => {
@@ -44,7 +44,7 @@ test('leaves slots to other sellers, however many keys one has', LIMITED, async 
   assert.equal(next.statusCode, 200);
 });
 
-test('counts exports and requests that wait together with live streams', LIMITED, async (t) => {
+test('counts exports and waiting requests together with live streams', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits: STREAM_LIMITS });
   await openEvents(t, server.port, seller);
   await openEvents(t, server.port, seller);

@@ -23,7 +23,7 @@ const STREAM_LIMITS = {
 };
 const BATCH_ROWS = 1_000;
 
-/** What a client sends of a body that it does not finish, by the type of the body. */
+/** The part of a body that a client sends before it stops, by route and media type. */
 const BODIES: Readonly<Record<string, string>> = {
   [`POST ${PRODUCTS}/import application/x-ndjson`]:
     '{"name":"Mug","category":"Kitchen","sku":"M","price":1,"stock":1}\n'.repeat(BATCH_ROWS),
@@ -45,13 +45,13 @@ const EXPORTS: Readonly<Record<string, boolean>> = {
   'GET /api/v1/changes text/event-stream': false,
 };
 
-/** Writes that last long after a short body. */
+/** A route that keeps writing long after a short body. */
 const REVERTS = 'POST /api/v1/reverts application/x-ndjson';
 
 interface Streaming {
   readonly server: TestServer;
   readonly seller: TestSeller;
-  /** The requests that were answered, or whose answers were cut. */
+  /** The requests whose responses ended or were cut off. */
   readonly entries: AnsweredRequest[];
 }
 
@@ -67,7 +67,7 @@ async function startStreaming(
   return { server, seller, entries };
 }
 
-/** Every collection repeats one page without end. */
+/** Makes every collection repeat one page endlessly. */
 function makeEndless(t: TestContext, { store }: TestServer): void {
   const { exportProducts, listStockAt, listMovements, listChanges } = store;
   const repeat = <Item>(items: readonly Item[]): Item[] =>
@@ -101,12 +101,12 @@ function ask(
     host: '127.0.0.1', port: server.port, method, path, agent: false,
     headers: { 'x-api-key': key, [method === 'GET' ? 'accept' : 'content-type']: type },
   });
-  outgoing.on('error', () => {}); // of a connection that the server destroys
+  outgoing.on('error', () => {}); // the server may destroy the connection
   t.after(() => outgoing.destroy());
   return outgoing;
 }
 
-/** The answer, of which nothing is read yet. */
+/** The response, before its body is read. */
 async function readHead(outgoing: ClientRequest): Promise<IncomingMessage> {
   const [response] = await once(outgoing, 'response') as [IncomingMessage];
   response.on('error', () => {});
@@ -128,7 +128,7 @@ async function untilAnswered({ entries }: Streaming, path: string): Promise<Answ
   }
 }
 
-test('has a case for every route that sends or takes a stream', () => {
+test('has a case for every route that sends or accepts a stream', () => {
   const streaming = routes.flatMap(({ method, path, consumes, produces }) => {
     const taken = consumes.filter((type) => STREAM_TYPES.includes(type));
     const sent = produces.filter((type) => STREAM_TYPES.includes(type));
@@ -155,7 +155,7 @@ for (const [name, isDestroyed] of Object.entries(EXPORTS)) {
       const { code, status } = await untilAnswered(streaming, path);
       assert.deepEqual([status, code], [200, 'key_unknown']);
       await readRest(response);
-      if (isDestroyed) assert.equal(response.complete, false, 'the stream seems whole');
+      if (isDestroyed) assert.equal(response.complete, false, 'the stream seems complete');
       const next = await readHead(ask(t, streaming, other, name).end());
       assert.equal(next.statusCode, 200, 'the slot was not released');
       next.destroy();

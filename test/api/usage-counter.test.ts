@@ -1,4 +1,4 @@
-/** How requests are counted by key and hour, and when the counts are written. */
+/** Counting requests by key and hour, and when the counts are written. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -22,7 +22,7 @@ function entry(key: number, requests: number, refusals = 0, hour = HOUR): Counte
   return { ...keyOf(key), hour, requests, refusals };
 }
 
-/** A counter whose writes a test settles by itself; a tick is the time between two of them. */
+/** A counter whose writes the test settles; a tick is the interval between two writes. */
 function prepare(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const writes: { readonly usage: readonly CountedUsage[]; settle(error?: Error): void }[] = [];
@@ -49,7 +49,7 @@ function prepare(t: TestContext) {
   return { counter, writes, errors, clock: now, tick, settle };
 }
 
-test('writes what was counted since the last time, and nothing where nothing was', async (t) => {
+test('writes the counts since the last write, and nothing if there are none', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
   await tick();
   assert.equal(writes.length, 0);
@@ -78,15 +78,15 @@ test('counts each hour separately, and sellers whose keys have the same number',
   ]);
 });
 
-test('keeps what could not be written for the next time, and says so', async (t) => {
+test('retries counts that could not be written, and reports the error', async (t) => {
   const { counter, writes, errors, tick, settle } = prepare(t);
-  const fault = new Error('the disk is full');
+  const failure = new Error('the disk is full');
   counter.count(keyOf(1), 200);
   counter.count(keyOf(2), 200);
   await tick();
   counter.count(keyOf(1), 500);
-  await settle(fault);
-  assert.deepEqual(errors, [fault]);
+  await settle(failure);
+  assert.deepEqual(errors, [failure]);
   await tick();
   assert.deepEqual(writes[1]?.usage, [entry(1, 2, 1), entry(2, 1)]);
   await settle();
@@ -94,7 +94,7 @@ test('keeps what could not be written for the next time, and says so', async (t)
   assert.equal(writes.length, 2);
 });
 
-test('counts no more keys at once than its limit, whether or not it can write', async (t) => {
+test('counts at most its limit of keys, whether or not it can write', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
   const all = countTo(KEY_USAGE_ENTRIES_LIMIT);
   for (const n of all) counter.count(keyOf(n), 200);
@@ -111,7 +111,7 @@ test('counts no more keys at once than its limit, whether or not it can write', 
   ]);
 });
 
-test('begins no write while another one is in flight', async (t) => {
+test('starts no write while another one is in flight', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
   counter.count(keyOf(1), 200);
   await tick();

@@ -1,4 +1,4 @@
-/** Idempotency-Key: quoted as the draft has it, or bare. */
+/** Parsing of Idempotency-Key: quoted as in the IETF draft, or bare. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readIdempotencyKey } from '../../src/api/write.ts';
@@ -11,11 +11,11 @@ const SIGNS = '!#$%&\'()*+-./:;<=>?@[]^_`{|}~';
 const read = (field: string): string | undefined =>
   readIdempotencyKey({ 'idempotency-key': field });
 
-test('is undefined where there is none', () => {
+test('returns undefined without the header', () => {
   assert.equal(readIdempotencyKey({}), undefined);
 });
 
-describe('takes', () => {
+describe('accepts', () => {
   const cases: readonly (readonly [field: string, key: string])[] = [
     ['"8e03978e-40d5-43dd-bc93-6894a57f9324"', '8e03978e-40d5-43dd-bc93-6894a57f9324'],
     ['8e03978e-40d5-43dd-bc93-6894a57f9324', '8e03978e-40d5-43dd-bc93-6894a57f9324'],
@@ -46,7 +46,7 @@ describe('rejects, and shows what to send:', () => {
   }
 });
 
-test('rejects a field that came twice', async (t) => {
+test('rejects a header that is sent twice', async (t) => {
   const port = await serve(t, ({ headers }, response) => {
     response.end(catchRefusal(() => readIdempotencyKey(headers)).code);
   });

@@ -22,7 +22,7 @@ async function listAll(seller: TestSeller): Promise<unknown> {
   return (await seller.send({ path: PRODUCTS })).json();
 }
 
-test('PUT creates with 201, replaces with 200, and leaves the same alone', async (t) => {
+test('PUT creates with 201, replaces with 200, and keeps an identical product', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const created = await change(seller, 'PUT', MUG, BODY);
   assert.equal(created.status, 201, created.text);
@@ -42,7 +42,7 @@ test('PUT creates with 201, replaces with 200, and leaves the same alone', async
   assert.equal(same.text, replaced.text);
 });
 
-test('PUT rejects a body of another SKU, and names every fault', async (t) => {
+test('PUT rejects a body with another SKU, and reports every error', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const answer = await change(seller, 'PUT', MUG, { name: '', sku: 'CUP', price: 1 });
   assertProblem(answer, 400, 'invalid-data');
@@ -53,7 +53,7 @@ test('PUT rejects a body of another SKU, and names every fault', async (t) => {
   assert.deepEqual(await listAll(seller), { products: [], next_cursor: null });
 });
 
-test('PUT creates only, or replaces only one version, on request', async (t) => {
+test('PUT with preconditions only creates, or only replaces one version', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const put = (body: object, headers: object) => change(seller, 'PUT', MUG, body, headers);
   assertProblem(await put(BODY, { 'if-match': '"1"' }), 412, 'precondition-failed');
@@ -71,7 +71,7 @@ test('PUT creates only, or replaces only one version, on request', async (t) => 
 for (const byId of [true, false]) {
   const where = byId ? 'id' : 'SKU';
 
-  test(`PATCH changes what it names, by ${where}`, async (t) => {
+  test(`PATCH changes only the members it contains, by ${where}`, async (t) => {
     const seller = await (await startServer(t)).makeSeller();
     const created = (await seller.create({ sku: 'MUG' })).json();
     const path = byId ? `${PRODUCTS}/${created.id}` : MUG;
@@ -88,7 +88,7 @@ for (const byId of [true, false]) {
     assert.equal(unchanged.headers.etag, '"2"');
   });
 
-  test(`DELETE answers 204, then 404, and frees the SKU, by ${where}`, async (t) => {
+  test(`DELETE returns 204, then 404, and frees the SKU, by ${where}`, async (t) => {
     const seller = await (await startServer(t)).makeSeller();
     const { id } = (await seller.create({ sku: 'MUG' })).json();
     const path = byId ? `${PRODUCTS}/${id}` : MUG;
@@ -105,7 +105,7 @@ for (const byId of [true, false]) {
   });
 }
 
-test('PATCH rejects nulls, strangers and a taken SKU, and changes nothing', async (t) => {
+test('PATCH rejects null, unknown members and a taken SKU, and changes nothing', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   await seller.create({ sku: 'MUG' });
   await seller.create({ sku: 'CUP' });
@@ -122,7 +122,7 @@ test('PATCH rejects nulls, strangers and a taken SKU, and changes nothing', asyn
   assert.deepEqual(await listAll(seller), before);
 });
 
-test('GET answers conditions with 304 and 412', async (t) => {
+test('GET responds to preconditions with 304 and 412', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   await seller.create({ sku: 'MUG' });
   const get = (headers: object) => seller.send({ path: MUG, headers: { ...headers } });
@@ -133,7 +133,7 @@ test('GET answers conditions with 304 and 412', async (t) => {
   assertProblem(await get({ 'if-match': '"2"' }), 412, 'precondition-failed');
 });
 
-test('changes need the scope to write', async (t) => {
+test('changes require the write scope', async (t) => {
   const server = await startServer(t);
   const reader = await server.makeSeller({ scopes: ['products:read'] });
   for (const [method, path] of [['PUT', MUG], ['PATCH', MUG], ['DELETE', MUG]] as const) {
@@ -144,7 +144,7 @@ test('changes need the scope to write', async (t) => {
   }
 });
 
-test('of many changes of one version, one is made', async (t) => {
+test('only one of many concurrent changes to the same version succeeds', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   await seller.create({ sku: 'MUG', stock: 0 });
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) =>

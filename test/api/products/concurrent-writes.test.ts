@@ -1,4 +1,4 @@
-/** Many creates at the same moment: each is answered for itself, and positions have no gap. */
+/** Many concurrent creates: each has its own outcome, and positions have no gaps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../support/http.ts';
@@ -19,10 +19,10 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n + 1);
 }
 
-test('rejects just the duplicates among 200 creates, and leaves no gap', async (t) => {
+test('rejects only the duplicates among 200 concurrent creates, and leaves no gap', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  // 180 SKUs, of which the first 20 are sent a second time in between.
+  // 180 SKUs; each of the first 20 is sent twice.
   const skus = upTo(180).flatMap((n) => (n <= 20 ? [`sku ${n}`, `sku ${n}`] : [`sku ${n}`]));
   assert.equal(skus.length, 200);
   const answers = await Promise.all(skus.map((sku) => seller.create({ sku })));
@@ -45,7 +45,7 @@ test('rejects just the duplicates among 200 creates, and leaves no gap', async (
   assert.deepEqual(list.json().products, byPosition);
 });
 
-test('counts each seller alone when they create at the same moment', async (t) => {
+test('counts the positions of each seller separately during concurrent creates', async (t) => {
   const server = await startServer(t);
   const sellers = await Promise.all(upTo(4).map(() => server.makeSeller()));
   const createAll = (seller: TestSeller): Promise<Answer[]> =>
@@ -55,7 +55,7 @@ test('counts each seller alone when they create at the same moment', async (t) =
   }
 });
 
-test('takes one of many creates of the same SKU', async (t) => {
+test('accepts one of many concurrent creates of the same SKU', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answers = await Promise.all(upTo(40).map(() => seller.create({ sku: 'same' })));
@@ -63,7 +63,7 @@ test('takes one of many creates of the same SKU', async (t) => {
   assert.equal((await seller.create()).headers['etag'], '"2"');
 });
 
-test('shows each seller what he has written as soon as it was answered', async (t) => {
+test('shows a seller its own write as soon as it is acknowledged', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await Promise.all(upTo(50).map(async () => {

@@ -1,4 +1,4 @@
-/** POST /api/v1/products with data or JSON at fault: every fault is named, nothing is changed. */
+/** POST /api/v1/products with invalid data or JSON reports every error and changes nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeProduct, startServer, type TestSeller } from '../../support/server.ts';
@@ -12,13 +12,13 @@ function post(seller: TestSeller, body: string | Uint8Array): Promise<Answer> {
   return seller.send({ method: 'POST', path: PRODUCTS, headers, body });
 }
 
-/** Refused creates left no trace: the next one takes the first position. */
+/** Rejected creates leave no trace: the next one takes the first position. */
 async function assertUnchanged(seller: TestSeller): Promise<void> {
   assert.deepEqual((await seller.send({ path: PRODUCTS })).json().products, []);
   assert.equal((await seller.create()).headers['etag'], '"1"');
 }
 
-test('names every fault of a body at once', async (t) => {
+test('reports every error in a body at once', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await post(seller, JSON.stringify({
@@ -33,7 +33,7 @@ test('names every fault of a body at once', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('asks for all five members of an empty object', async (t) => {
+test('reports all five required members that an empty object lacks', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await post(seller, '{}');
@@ -43,7 +43,7 @@ test('asks for all five members of an empty object', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('rejects each invalid value with its place and its code', async (t) => {
+test('rejects each invalid value with its pointer and its code', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const faults: [member: string, value: unknown, code: string][] = [
@@ -71,7 +71,7 @@ test('rejects each invalid value with its place and its code', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('rejects a member that is named like the prototype', async (t) => {
+test('rejects a member named __proto__', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await post(seller, `{"__proto__":${JSON.stringify(makeProduct())}}`);
@@ -82,7 +82,7 @@ test('rejects a member that is named like the prototype', async (t) => {
   assert.ok(faults.includes('/name required'));
 });
 
-test('lists at most fifty faults and says how many there are', async (t) => {
+test('lists at most fifty errors, and says how many there are', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const members = Array.from({ length: 200 }, (_, n) => [`x${n}`, n]);
@@ -129,7 +129,7 @@ test('rejects bytes that are not UTF-8', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('rejects a repeated member, however it is escaped', async (t) => {
+test('rejects a duplicate member, however it is escaped', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const rest = '"category":"c","sku":"s","price":1,"stock":1';
@@ -144,7 +144,7 @@ test('rejects a repeated member, however it is escaped', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('rejects a number that a double cannot hold, and points at it', async (t) => {
+test('rejects a number that a double cannot represent, and points to it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const [price, stock, fault] of [
@@ -159,7 +159,7 @@ test('rejects a number that a double cannot hold, and points at it', async (t) =
   await assertUnchanged(seller);
 });
 
-test('accepts every spelling of a number that a double can hold', async (t) => {
+test('accepts every notation of a number that a double can represent', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const [price, stock] of [['12.50', '1.0'], ['1e2', '1E+1'], ['0.1', '-0']] as const) {
@@ -171,7 +171,7 @@ test('accepts every spelling of a number that a double can hold', async (t) => {
   }
 });
 
-test('rejects JSON that is nested deeper than eight levels', async (t) => {
+test('rejects JSON nested deeper than eight levels', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const nest = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

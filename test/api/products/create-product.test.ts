@@ -1,4 +1,4 @@
-/** POST /api/v1/products, where it succeeds or meets a product that is there already. */
+/** POST /api/v1/products that succeeds, or finds the SKU taken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -8,7 +8,7 @@ import { assertProblem } from '../problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-test('answers 201 with the whole product', async (t) => {
+test('returns 201 with the whole product', async (t) => {
   const clock = makeClock(Date.parse('2026-03-04T05:06:07.089Z'));
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller();
@@ -25,7 +25,7 @@ test('answers 201 with the whole product', async (t) => {
   });
 });
 
-test('names a location where the same product is read', async (t) => {
+test('returns a Location that serves the same product', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const created = await seller.create();
@@ -37,7 +37,7 @@ test('names a location where the same product is read', async (t) => {
   assert.equal(read.headers['etag'], created.headers['etag']);
 });
 
-test('counts positions from 1 without a gap, for each seller alone', async (t) => {
+test('counts positions from 1 without gaps, separately for each seller', async (t) => {
   const server = await startServer(t);
   const one = await server.makeSeller();
   const other = await server.makeSeller();
@@ -49,7 +49,7 @@ test('counts positions from 1 without a gap, for each seller alone', async (t) =
   assert.deepEqual(tags, { one: ['"1"', '"2"', '"3"'], other: ['"1"', '"2"'] });
 });
 
-test('rejects a SKU that the seller has, and takes no position for it', async (t) => {
+test('rejects a SKU that the seller already has, and uses no position for it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.equal((await seller.create({ sku: 'A-1' })).status, 201);
@@ -60,7 +60,7 @@ test('rejects a SKU that the seller has, and takes no position for it', async (t
   assert.deepEqual(list.products.map(({ sku }: { sku: string }) => sku), ['A-1', 'A-2']);
 });
 
-test('takes a SKU for the same in both Unicode forms, and answers it composed', async (t) => {
+test('treats both Unicode forms of a SKU as the same, and returns it composed', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const first = await seller.create({ sku: 'cafe\u0301' });
@@ -86,7 +86,7 @@ test('lets another seller use the same SKU', async (t) => {
   assert.equal(answer.headers['etag'], '"1"');
 });
 
-test('keeps name and category exactly as they were sent', async (t) => {
+test('stores name and category exactly as sent', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const name = '  cafe\u0301 "Größe" \\ \u{1f600} </script> ';
@@ -99,7 +99,7 @@ test('keeps name and category exactly as they were sent', async (t) => {
   assert.equal(read.json().name, name);
 });
 
-test('takes every member at its limit', async (t) => {
+test('accepts every member at its limit', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const largest = {
@@ -122,7 +122,7 @@ const PRICES = [
 ];
 
 for (const { currency, good, bad } of PRICES) {
-  test(`answers the price of a seller in ${currency} as the number that was sent`, async (t) => {
+  test(`returns a price in ${currency} as the number that was sent`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller({ currency });
     const answers: Answer[] = [];
@@ -137,7 +137,7 @@ for (const { currency, good, bad } of PRICES) {
   });
 }
 
-test('takes a price and a stock in every notation of JSON', async (t) => {
+test('accepts a price and a stock in every JSON notation', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await seller.send({

@@ -1,4 +1,4 @@
-/** GET /api/v1/products: the list, its entity tag, and the pages that the server keeps. */
+/** GET /api/v1/products: the list, its ETag, and the cached pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -13,7 +13,7 @@ function skusOf(answer: Answer): string[] {
   return answer.json().products.map(({ sku }: { sku: string }) => sku);
 }
 
-test('answers an empty list at position 0', async (t) => {
+test('returns an empty list at position 0', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await seller.send({ path: PRODUCTS });
@@ -25,14 +25,14 @@ test('answers an empty list at position 0', async (t) => {
   assert.deepEqual(answer.json(), { products: [], next_cursor: null });
 });
 
-test('lists products as they were created, in the order of creation', async (t) => {
+test('lists products in the order of creation', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller();
   const created: unknown[] = [];
   for (const sku of ['b', 'c', 'a', 'Z']) {
     created.push((await seller.create({ sku })).json());
-    clock.now -= 3_600_000; // whatever the clock does
+    clock.now -= 3_600_000; // clock steps must not change the order
   }
   const answer = await seller.send({ path: PRODUCTS });
   assert.deepEqual(answer.json(), { products: created, next_cursor: null });
@@ -49,7 +49,7 @@ test('lists a hundred products by default', async (t) => {
   assert.equal(typeof answer.json().next_cursor, 'string');
 });
 
-test('takes a limit from 1 to 1000', async (t) => {
+test('accepts a limit from 1 to 1000', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const created = await Promise.all(Array.from({ length: 103 }, () => seller.create()));
@@ -74,7 +74,7 @@ test('rejects any other limit', async (t) => {
   }
 });
 
-test('rejects unknown and repeated parameters, and names each', async (t) => {
+test('rejects unknown and duplicate parameters, and names each', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const [query, faults] of [
@@ -91,13 +91,13 @@ test('rejects unknown and repeated parameters, and names each', async (t) => {
   }
 });
 
-test('takes a question mark with nothing after it', async (t) => {
+test('accepts a question mark with nothing after it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.deepEqual(skusOf(await seller.send({ path: `${PRODUCTS}?` })), []);
 });
 
-test('answers 304 while nothing has changed, and the list after a create', async (t) => {
+test('returns 304 while nothing has changed, and the list after a create', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create({ sku: 'one' });
@@ -116,7 +116,7 @@ test('answers 304 while nothing has changed, and the list after a create', async
   assert.notEqual(changed.headers['etag'], tag);
 });
 
-test('compares If-None-Match as RFC 9110 says', async (t) => {
+test('compares If-None-Match as RFC 9110 specifies', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create();
@@ -129,7 +129,7 @@ test('compares If-None-Match as RFC 9110 says', async (t) => {
   }
 });
 
-test('checks the query before it answers 304', async (t) => {
+test('validates the query before it returns 304', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const headers = { 'if-none-match': '*' };
@@ -139,7 +139,7 @@ test('checks the query before it answers 304', async (t) => {
   }
 });
 
-test('answers HEAD like GET, without the body', async (t) => {
+test('responds to HEAD as to GET, without the body', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create();
@@ -154,7 +154,7 @@ test('answers HEAD like GET, without the body', async (t) => {
   assert.equal((await seller.send({ method: 'HEAD', path: PRODUCTS, headers })).status, 304);
 });
 
-test('answers from the cached page until a create changes it', async (t) => {
+test('serves the cached page until a create changes it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const skus: string[] = [];
@@ -175,7 +175,7 @@ test('never shows the products of another seller', async (t) => {
   await one.create({ sku: 'mine' });
   assert.deepEqual(skusOf(await one.send({ path: PRODUCTS })), ['mine']);
   assert.deepEqual(skusOf(await other.send({ path: PRODUCTS })), []);
-  await other.create({ sku: 'his' }); // both catalogues stand at position 1 now
+  await other.create({ sku: 'his' }); // both catalogues are at position 1 now
   for (let n = 0; n < 2; n += 1) {
     assert.deepEqual(skusOf(await one.send({ path: PRODUCTS })), ['mine']);
     assert.deepEqual(skusOf(await other.send({ path: PRODUCTS })), ['his']);

@@ -1,4 +1,4 @@
-/** The parameters of the list: what they find, in which order, and which are refused. */
+/** Query parameters of the list: what they find, in which order, and which are rejected. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Answer } from '../../support/http.ts';
@@ -84,7 +84,7 @@ for (const [parameters, skus] of finds) {
 }
 
 for (const sort of ['-id', 'name', '-name', 'sku', '-price', 'stock', 'updated_at']) {
-  test(`pages through ${sort} by cursors, and repeats and skips nothing`, async (t) => {
+  test(`pages through ${sort} with cursors, without duplicates or gaps`, async (t) => {
     const seller = await startShop(t);
     const whole = skusOf(await list(seller, { sort, q: 'e' }));
     const seen: string[] = [];
@@ -99,7 +99,7 @@ for (const sort of ['-id', 'name', '-name', 'sku', '-price', 'stock', 'updated_a
   });
 }
 
-test('rejects a cursor of other conditions or another order', async (t) => {
+test('rejects a cursor from other filters or another order', async (t) => {
   const seller = await startShop(t);
   const { next_cursor: cursor } = (await list(seller, { sort: 'price', limit: 1 })).json();
   for (const other of [{ sort: '-price' }, { sort: 'price', q: 'mug' }, {}]) {
@@ -110,7 +110,7 @@ test('rejects a cursor of other conditions or another order', async (t) => {
   assert.equal((await list(seller, { sort: 'price', limit: 3, cursor })).status, 200);
 });
 
-test('has only the members that are asked for, in their usual order', async (t) => {
+test('returns only the requested members, in their usual order', async (t) => {
   const seller = await startShop(t);
   for (const parameters of [{ q: 'straße' }, { limit: 3 }]) {
     const answer = await list(seller, { ...parameters, fields: 'stock,sku,price' });
@@ -119,7 +119,7 @@ test('has only the members that are asked for, in their usual order', async (t) 
   }
 });
 
-test('answers 304 for what was found, until anything changes', async (t) => {
+test('returns 304 for search results until anything changes', async (t) => {
   const seller = await startShop(t);
   const path = `${PRODUCTS}?q=mug`;
   const { etag = '' } = (await seller.send({ path })).headers;
@@ -129,7 +129,7 @@ test('answers 304 for what was found, until anything changes', async (t) => {
   assert.equal(skusOf(await ask()), 'A-1 b-4 Z');
 });
 
-test('finds each change immediately, and deleted products no longer', async (t) => {
+test('reflects each change immediately, and no longer finds deleted products', async (t) => {
   const seller = await startShop(t);
   const headers = { 'content-type': 'application/json' };
   const path = `${PRODUCTS}/sku/A-1`;
@@ -141,7 +141,7 @@ test('finds each change immediately, and deleted products no longer', async (t) 
   assert.equal(skusOf(await list(seller, { q: 'mug' })), 'b-4');
 });
 
-test('names every invalid parameter at once', async (t) => {
+test('reports every invalid parameter at once', async (t) => {
   const seller = await startShop(t);
   const answer = await list(seller, {
     q: ' ', category: '', sku: ' x', price_min: '1.234', price_max: '-1', stock_min: '1.5',
@@ -156,7 +156,7 @@ test('names every invalid parameter at once', async (t) => {
   ]);
 });
 
-test('rejects prices that a double cannot hold', async (t) => {
+test('rejects prices that a double cannot represent', async (t) => {
   const seller = await startShop(t);
   const answer = await list(seller, {
     price_min: '99999999999.0000000001', price_max: '12.5000000000', stock_min: '1e0',
@@ -181,7 +181,7 @@ test('rejects numbers with leading zeros', async (t) => {
   ]);
 });
 
-test('rejects unknown and repeated parameters', async (t) => {
+test('rejects unknown and duplicate parameters', async (t) => {
   const seller = await startShop(t);
   const answer = await seller.send({ path: `${PRODUCTS}?q=a&q=b&colour=red` });
   assertProblem(answer, 400, 'invalid-query');

@@ -35,7 +35,7 @@ function requests(seller: TestSeller) {
   };
 }
 
-test('creates, patches and replaces optional members, and leaves out those without a value',
+test('creates, patches and replaces optional members, and omits those without a value',
   async (t) => {
     const { seller, write } = await prepare(t);
     const created = await write('POST', PRODUCTS, { ...makeProduct(), sku: 'MUG', ...VALUES });
@@ -58,7 +58,7 @@ test('creates, patches and replaces optional members, and leaves out those witho
     assert.equal(Object.keys(replaced.json()).length, 10, replaced.text);
   });
 
-test('names every fault of optional members', async (t) => {
+test('reports every error in optional members', async (t) => {
   const { write } = await prepare(t);
   const answer = await write('POST', PRODUCTS, {
     ...makeProduct(), barcode: '4006381333932', description: '\t', metadata: { a: 1 },
@@ -71,7 +71,7 @@ test('names every fault of optional members', async (t) => {
   ]);
 });
 
-test('lists archived products on request, page by page, also by other filters', async (t) => {
+test('lists archived products on request, page by page, and with other filters', async (t) => {
   const { server, seller, write, listSkus } = await prepare(t);
   for (const sku of ['A', 'B', 'C', 'D', 'E']) {
     await write('POST', PRODUCTS, { ...makeProduct(), sku, barcode: VALUES.barcode });

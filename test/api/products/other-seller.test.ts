@@ -1,4 +1,4 @@
-/** Every route of the API, asked for what another seller has and for what nobody has. */
+/** Every API route, requested with ids of another seller and with ids that do not exist. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { routes } from '../../support/routes.ts';
@@ -13,11 +13,11 @@ import { startServer, type TestSeller } from '../../support/server.ts';
 import { isObject, type Json } from '../../features/openapi/json-schema.ts';
 import { dig, fetchDocument } from '../../features/openapi/openapi-document.ts';
 
-/** Stands in all that the other seller has, and in nothing that is asked for. */
+/** Is in all data of the other seller, and in no request. */
 const MARK = 'a mark of the other';
 const SECRET_URL = 'http://127.0.0.1:9/a-mark-of-the-other';
 
-/** What can be named in a request; of the other seller, or of nobody. */
+/** What a request can name; either the other seller's, or unknown. */
 interface Names {
   readonly id: string;
   readonly sku: string;
@@ -42,7 +42,7 @@ const inQuery = (name: Name, parameter: string, more = ''): Naming => [name, (va
 const inBody = (name: Name, makeBody: (value: string) => unknown): Naming => [name, (value) => ({
   headers: { 'content-type': 'application/json' }, body: JSON.stringify(makeBody(value)),
 })];
-const trying = ([name, ask]: Naming): Naming =>
+const asDryRun = ([name, ask]: Naming): Naming =>
   [name, (value) => ({ ...ask(value), query: '?dry_run=true' })];
 const inLines = (name: Name, type: string, makeLine: (value: string) => string): Naming =>
   [name, (value) => ({ headers: { 'content-type': type }, body: makeLine(value) })];
@@ -50,7 +50,7 @@ const inLines = (name: Name, type: string, makeLine: (value: string) => string):
 const product = { name: 'a', category: 'b', price: 1, stock: 2 };
 const NDJSON = 'application/x-ndjson';
 
-/** How something can be named where no parameter of the path does. A new route needs its line. */
+/** How a request names something if its path has no parameter. A new route needs its line here. */
 const NAMINGS: Readonly<Record<string, readonly Naming[]>> = {
   'GET /api/v1/products': [
     inQuery('sku', 'sku'), inQuery('words', 'q'), inQuery('words', 'category', '&sort=-price'),
@@ -66,7 +66,7 @@ const NAMINGS: Readonly<Record<string, readonly Naming[]>> = {
     inBody('id', (id) => ({ changes: [{ id, set: 3 }] })),
     inBody('id', (id) => ({ changes: [{ id, adjust: 3 }], atomic: true, source: 'x' })),
     inLines('id', NDJSON, (id) => JSON.stringify({ id, adjust: 1, if: 2 })),
-    trying(inBody('sku', (sku) => ({ changes: [{ sku, set: 3 }], complete: true, force: true }))),
+    asDryRun(inBody('sku', (sku) => ({ changes: [{ sku, set: 3 }], complete: true, force: true }))),
   ],
   'GET /api/v1/stock/movements': [
     inQuery('sku', 'sku'), inQuery('id', 'id'), inQuery('words', 'reason'),
@@ -76,7 +76,7 @@ const NAMINGS: Readonly<Record<string, readonly Naming[]>> = {
   'GET /api/v1/imports': [inQuery('importCursor', 'cursor', '&limit=1')],
   'POST /api/v1/reverts': [
     inBody('import_id', (id) => ({ import: id })),
-    trying(inBody('import_id', (id) => ({ import: id, force: true }))),
+    asDryRun(inBody('import_id', (id) => ({ import: id, force: true }))),
   ],
   'GET /api/v1/webhooks': [inQuery('webhookCursor', 'cursor', '&limit=1')],
   'POST /api/v1/webhooks': [inBody('url', (url) => ({ url }))],
@@ -88,7 +88,7 @@ async function prepare(t: TestContext) {
   await seller.create({ sku: 'own' });
   const theirs = await fill(other);
   const cursor = (text: string) => `${text.slice(0, -1)}${text.endsWith('A') ? 'Q' : 'A'}`;
-  const nobodys: Names = {
+  const unknowns: Names = {
     id: formatProductId(seller.sellerId, 1_900_000_000_000_000 as ProductId),
     webhook_id: formatWebhookId({
       sellerId: seller.sellerId, id: 1_900_000_000_000_000 as WebhookId,
@@ -101,10 +101,10 @@ async function prepare(t: TestContext) {
   };
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
-  return { server, seller, other, theirs, nobodys, watch };
+  return { server, seller, other, theirs, unknowns, watch };
 }
 
-/** Gives a seller something of everything. */
+/** Creates one of each kind of object for a seller. */
 async function fill({ send, create }: TestSeller): Promise<Names> {
   const json = { 'content-type': 'application/json' };
   const members = { name: MARK, category: MARK };
@@ -139,11 +139,11 @@ async function fill({ send, create }: TestSeller): Promise<Names> {
   };
 }
 
-/** The request of a route that names something, in its path or otherwise. */
+/** The requests of a route that name something, in the path or elsewhere. */
 function listAsks(document: Json, route: Route): readonly Naming[] {
   const [, parameter] = /\{(\w+)\}/.exec(route.path) ?? [];
   if (parameter === undefined) {
-    // Where nobody asks with a key there is nothing of a seller.
+    // A route without a key has no data of a seller.
     if (route.scope === undefined) return [['id', () => ({})]];
     const namings = NAMINGS[`${route.method} ${route.path}`];
     assert.ok(namings, `${route.method} ${route.path} has no case here`);
@@ -153,28 +153,28 @@ function listAsks(document: Json, route: Route): readonly Naming[] {
   const [type] = route.consumes;
   const { example } = isObject(requestBody) && type !== undefined
     ? dig(document, requestBody, 'content', type) : {};
-  // A position that may have been; and the SKU is that of the address.
+  // A position that exists, and the SKU of the path.
   const content = JSON.stringify(example)?.replace(/("position":)\d+/, '$10')
     .replace(route.path.includes('{sku}') ? /"sku":"[^"]*",/ : '', '');
   const body = content === undefined ? {}
     : { headers: { 'content-type': type }, body: content };
-  // Anybody may put a product under a SKU that they have not used: here nothing is to be made.
+  // A seller may put a product under any unused SKU, but nothing is to be created here.
   const headers = { ...body.headers, ...(route.method === 'PUT' && { 'if-match': '*' }) };
-  // The cast: the parameters of paths are names of this list, or the request below has none.
+  // The cast: path parameters are names of this type, or the request below has none.
   return [[parameter as Name, () => ({ ...body, headers })]];
 }
 
-/** The path that names this object, and its first delivery attempt. */
+/** The path of this object, and of its first delivery attempt. */
 function fillPath(pattern: string, named: string): string {
   return pattern.replace('{n}', '1').replace(/\{\w+\}/, named);
 }
 
-test('answers every route for objects of another seller as for unknown ones', async (t) => {
-  const { server, seller, other, theirs, nobodys, watch } = await prepare(t);
+test('responds on every route to objects of another seller as to unknown ones', async (t) => {
+  const { server, seller, other, theirs, unknowns, watch } = await prepare(t);
   const document = await fetchDocument(server);
   const before = watch.digestSeller(other.sellerId);
   let asked = 0;
-  // First those that name something by their path: the others make products of one's own.
+  // Routes with path parameters come first: the others create own products.
   for (const route of routes.toSorted((a, b) => b.path.indexOf('{') - a.path.indexOf('{'))) {
     for (const [name, makeAsk] of listAsks(document, route)) {
       const context = `${route.method} ${route.path} naming the ${name}`;
@@ -183,8 +183,8 @@ test('answers every route for objects of another seller as for unknown ones', as
         const path = fillPath(route.path, encodeURIComponent(names[name])) + query;
         return seller.send({ ...request, method: route.method, path });
       };
-      const [foreign, unknown] = [await ask(theirs), await ask(nobodys)];
-      assertAlike(foreign, unknown, [theirs[name], nobodys[name]], context);
+      const [foreign, unknown] = [await ask(theirs), await ask(unknowns)];
+      assertAlike(foreign, unknown, [theirs[name], unknowns[name]], context);
       const isNamed = route.path.includes('{');
       assert.ok(!isNamed || [404, 412].includes(foreign.status), `${context}: ${foreign.text}`);
       const told = foreign.text.replaceAll(theirs[name], '');
@@ -196,15 +196,15 @@ test('answers every route for objects of another seller as for unknown ones', as
   assert.ok(asked > routes.length, String(asked));
 });
 
-test('answers its own seller what it hides from another', async (t) => {
-  const { other, theirs, nobodys } = await prepare(t);
+test('returns to the owner what it hides from other sellers', async (t) => {
+  const { other, theirs, unknowns } = await prepare(t);
   const named = routes.filter(({ method, path }) => method === 'GET' && path.includes('{'));
   assert.ok(named.length >= 4);
   for (const { path } of named) {
     const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? [];
-    // The cast: the parameters of paths are names of this list.
+    // The cast: path parameters are names of this type.
     const ask = (names: Names) => other.send({ path: fillPath(path, names[parameter as Name]) });
     assert.equal((await ask(theirs)).status, 200, path);
-    assert.equal((await ask(nobodys)).status, 404, path);
+    assert.equal((await ask(unknowns)).status, 404, path);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * Random requests, and a model that only replays the change feed: at every position, lists, exports
- * and single products have the bytes that the feed says, and that GET returned then.
+ * Random requests against a model that only replays the change feed: at every position, lists,
+ * exports and single products have the bytes that the feed implies and that GET returned then.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -11,7 +11,7 @@ import { startServer, type TestSeller } from '../../support/server.ts';
 
 const RUNS = Number(process.env['PAST_RUNS'] ?? 3);
 const STEPS = Number(process.env['PAST_STEPS'] ?? 40);
-/** Positions that are read after the last step, beside those that a page was read at. */
+/** Positions that are read after the last step, in addition to those at which a page was read. */
 const LOOKS = 12;
 const PRODUCTS = '/api/v1/products';
 const SKUS = ['A', 'B', 'C', 'a/b', 'ü', '=1+1'];
@@ -35,7 +35,7 @@ interface Seen {
 }
 
 for (let run = 1; run <= RUNS; run += 1) {
-  test(`returns what the feed up to a position says (run ${run})`, async (t) => {
+  test(`returns at a position what the feed up to it implies (run ${run})`, async (t) => {
     const seed = Number(process.env['PAST_SEED'] ?? randomInt(2 ** 32));
     t.diagnostic(`PAST_SEED=${seed} repeats this`);
     const random = makeRandom(seed);
@@ -61,7 +61,7 @@ for (let run = 1; run <= RUNS; run += 1) {
   });
 }
 
-/** A request that may well be rejected. */
+/** Sends a random request, which may be rejected. */
 async function makeRequest(seller: TestSeller, random: Random): Promise<void> {
   const { below, pick } = random;
   const sku = pick(SKUS);
@@ -87,7 +87,7 @@ async function makeRequest(seller: TestSeller, random: Random): Promise<void> {
   assert.ok(status < 500, text);
 }
 
-/** Reverts a few changes, so that deleted products return with their ids. */
+/** Reverts a few changes, which restores deleted products with their ids. */
 async function revert(seller: TestSeller, random: Random) {
   const { position } = (await read(seller, '/api/v1/stock?limit=1')).json();
   const after = random.below(position + 1);
@@ -115,7 +115,7 @@ async function readFeed(seller: TestSeller): Promise<FeedChange[]> {
   return changes;
 }
 
-/** The products as JSON by id, as the feed tells them, in the order of creation. */
+/** The products as JSON by id, replayed from the feed, in the order of creation. */
 function replay(feed: readonly FeedChange[], position: number): Map<string, string> {
   const products = new Map<string, string>();
   for (const { type, product_id: id, at, data, position: last } of feed.slice(0, position)) {
@@ -127,7 +127,7 @@ function replay(feed: readonly FeedChange[], position: number): Map<string, stri
       products.set(id, JSON.stringify(moved));
     }
   }
-  // Ids grow in the order of creation; a revert returns a product with its id.
+  // Ids grow in the order of creation; a revert restores a product with its id.
   return new Map([...products].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
@@ -155,7 +155,7 @@ async function assertPast(
   }
 }
 
-/** The list in pages, the export, and each product by its id and by its SKU. */
+/** Compares the list in pages, the export, and each product by its id and by its SKU. */
 async function assertSame(
   seller: TestSeller, random: Random, at: number, expected: Map<string, string>,
 ): Promise<void> {

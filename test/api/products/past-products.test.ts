@@ -10,7 +10,7 @@ const START = Date.parse('2026-03-01T10:00:00.000Z');
 const HOUR_MS = 3_600_000;
 const JSON_FIELD = { 'content-type': 'application/json' };
 
-/** One an hour: A and B created with stocks of 1 and 2, A renamed to C, B sold out, C deleted. */
+/** One change an hour: creates A (stock 1) and B (stock 2), renames A to C, zeroes B, deletes C. */
 async function openShop(t: TestContext) {
   const clock = makeClock(START);
   const server = await startServer(t, { clock });
@@ -75,7 +75,7 @@ test('returns a product as it was, by its id and by the SKU that it had', async 
   }
 });
 
-test('keeps the position of the first page, whatever changes while a client pages', async (t) => {
+test('keeps the position of the first page despite changes between pages', async (t) => {
   const { seller, c, soldOut } = await openShop(t);
   const { text: added } = await seller.create({}); // at 6
   for (const [at, position, one, two] of [
@@ -96,7 +96,7 @@ test('keeps the position of the first page, whatever changes while a client page
   }
 });
 
-test('exports the products as they were, with the members that are asked for', async (t) => {
+test('exports the products as they were, with the requested members', async (t) => {
   const { seller, a, b } = await openShop(t);
   const csv = await seller.send({ path: `${PRODUCTS}?at=2&format=csv&fields=sku,stock` });
   assert.equal(csv.text, 'sku,stock\r\nA,1\r\nB,2\r\n');
@@ -109,7 +109,7 @@ test('exports the products as they were, with the members that are asked for', a
   assert.deepEqual(page.products, [{ sku: 'A' }]);
 });
 
-test('answers conditional requests, and HEAD', async (t) => {
+test('supports conditional requests and HEAD', async (t) => {
   const { seller, id } = await openShop(t);
   for (const path of [`${PRODUCTS}?at=3`, `${PRODUCTS}/${id}?at=4`]) {
     const same = await seller.send({ path, headers: { 'if-none-match': '"3"' } });
@@ -125,7 +125,7 @@ test('answers conditional requests, and HEAD', async (t) => {
     await seller.send({ path, headers: { 'if-match': '"4"' } }), 412, 'precondition-failed');
 });
 
-test('says which parameters do not combine with a position', async (t) => {
+test('names the parameters that cannot be combined with a position', async (t) => {
   const { seller } = await openShop(t);
   const answer = await seller.send({ path: `${PRODUCTS}?q=a&at=2&sku=A&limit=5&sort=-price` });
   assertProblem(answer, 400, 'invalid-query');
@@ -136,7 +136,7 @@ test('says which parameters do not combine with a position', async (t) => {
   await readList(seller, 'at=2&sort=id');
 });
 
-test('rejects moments that are invalid, not reached or pruned', async (t) => {
+test('rejects positions and times that are invalid, in the future or pruned', async (t) => {
   const { server, seller, clock, id, soldOut } = await openShop(t);
   const paths = [PRODUCTS, `${PRODUCTS}/${id}`, `${PRODUCTS}/sku/A`];
   const rejected = async (at: string, status: number, kind: string) => {

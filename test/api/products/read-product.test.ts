@@ -1,4 +1,4 @@
-/** GET /api/v1/products/{id}: one product of the seller whose key is used, and nobody else's. */
+/** GET /api/v1/products/{id}: one product, only to the seller of the key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
@@ -6,7 +6,7 @@ import { assertProblem, comparable } from '../problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-test('answers the product with the position of its last change', async (t) => {
+test('returns the product with the position of its last change', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create();
@@ -20,7 +20,7 @@ test('answers the product with the position of its last change', async (t) => {
   assert.deepEqual(answer.json(), created.json());
 });
 
-test('answers 304 while the product has not changed, whatever else has', async (t) => {
+test('returns 304 while the product has not changed, even if others have', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '', etag = '' } = (await seller.create()).headers;
@@ -34,7 +34,7 @@ test('answers 304 while the product has not changed, whatever else has', async (
   assert.equal(stale.status, 200);
 });
 
-test('answers HEAD like GET, without the body', async (t) => {
+test('responds to HEAD as to GET, without the body', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const path = (await seller.create()).headers['location'] ?? '';
@@ -43,7 +43,7 @@ test('answers HEAD like GET, without the body', async (t) => {
   assert.deepEqual(comparable(await seller.send({ method: 'HEAD', path })), { ...get, text: '' });
 });
 
-test('answers 404 for ids that no product has', async (t) => {
+test('returns 404 for ids of no product', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const id: string = (await seller.create()).json().id;
@@ -57,7 +57,7 @@ test('answers 404 for ids that no product has', async (t) => {
   }
 });
 
-test("answers another seller's id exactly as an unknown one", async (t) => {
+test("responds to another seller's id exactly as to an unknown one", async (t) => {
   const server = await startServer(t);
   const one = await server.makeSeller();
   const other = await server.makeSeller();

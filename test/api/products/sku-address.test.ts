@@ -1,4 +1,4 @@
-/** Products by their SKU: any legal one, percent-encoded in the path. */
+/** Products by their SKU: any valid one, percent-encoded in the path. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -37,7 +37,7 @@ for (const sku of skus) {
 }
 
 for (const sku of ['.', '..']) {
-  test(`has the product with the SKU ${sku} at its id alone`, async (t) => {
+  test(`serves the product with the SKU ${sku} only by its id`, async (t) => {
     const seller = await startShop(t);
     const created = await seller.create({ sku });
     const { id } = created.json();
@@ -51,7 +51,7 @@ for (const sku of ['.', '..']) {
 for (const sku of ['A\u00a01', 'A\u28001', '\u2800', 'A\ue000', '\u0301A']) {
   const shown = JSON.stringify([...sku].map((character) => character.codePointAt(0)?.toString(16)));
 
-  test(`assigns no product the SKU ${shown}, and keeps one from an earlier version`, async (t) => {
+  test(`rejects the SKU ${shown}, but supports one stored by an earlier version`, async (t) => {
     const { folder, ...server } = await startServer(t);
     const seller = await server.makeSeller();
     const refused = await seller.create({ sku });
@@ -79,7 +79,7 @@ for (const sku of ['A\u00a01', 'A\u28001', '\u2800', 'A\ue000', '\u0301A']) {
   });
 }
 
-test('finds a SKU in any normal form', async (t) => {
+test('finds a SKU in any Unicode normalization form', async (t) => {
   const seller = await startShop(t);
   await seller.create({ sku: 'É' });
   const { status } = await seller.send({ path: addressOf('E\u0301') });
@@ -93,14 +93,14 @@ test('distinguishes upper and lower case', async (t) => {
 });
 
 for (const path of ['', '%', '%ff', '%00', 'a%0Ab', '%20a', `${'x'.repeat(65)}`, 'a/b']) {
-  test(`has nothing at sku/${path.slice(0, 8)}`, async (t) => {
+  test(`returns 404 for sku/${path.slice(0, 8)}`, async (t) => {
     const seller = await startShop(t);
     const answer = await seller.send({ path: `${PRODUCTS}/sku/${path}` });
     assertProblem(answer, 404, 'not-found');
   });
 }
 
-test("answers for another seller's SKU as for one that does not exist", async (t) => {
+test("responds to another seller's SKU as to an unknown one", async (t) => {
   const server = await startServer(t);
   const [one, other] = [await server.makeSeller(), await server.makeSeller()];
   await one.create({ sku: 'MUG' });
@@ -109,9 +109,9 @@ test("answers for another seller's SKU as for one that does not exist", async (t
       method, path: addressOf(sku), headers: { 'content-type': 'application/json' },
       ...(method === 'PATCH' && { body: '{"stock":1}' }),
     });
-    const [theirs, nobodys] = [await ask('MUG'), await ask('NO')];
+    const [theirs, unknown] = [await ask('MUG'), await ask('NO')];
     assert.equal(theirs.status, 404);
-    assert.equal(theirs.text, nobodys.text);
+    assert.equal(theirs.text, unknown.text);
   }
   assert.equal((await one.send({ path: addressOf('MUG') })).status, 200);
 });

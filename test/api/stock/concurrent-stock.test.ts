@@ -1,4 +1,4 @@
-/** Two clients that adjust the same stock at once over HTTP. */
+/** Two clients that adjust the same stock concurrently over HTTP. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ const CHANGES_PER_CALL = 500;
 
 interface Entry { readonly sku: string; readonly delta: number; readonly position: number }
 
-test('adds up 20,000 adjustments of two clients to the exact sum', async (t) => {
+test('applies 20,000 concurrent adjustments of two clients to the exact sum', async (t) => {
   const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
   t.diagnostic(`TEST_SEED=${seed} repeats its changes`);
   const seller = await (await startServer(t)).makeSeller();
@@ -38,7 +38,7 @@ test('adds up 20,000 adjustments of two clients to the exact sum', async (t) => 
   assert.deepEqual(moved, sums);
 });
 
-/** One client: a call after the other. Returns the positions of its changes. */
+/** One client, which sends its requests in sequence. Returns the positions of its changes. */
 async function adjust(
   seller: TestSeller, random: Random, sums: Map<string, number>,
 ): Promise<number[]> {

@@ -1,4 +1,4 @@
-/** Stock from CSV files, as tills and ERPs write them. */
+/** Stock changes in CSV files, as POS systems and ERPs write them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -9,14 +9,14 @@ import { openShop, readLedger, readStocks, sendStock, STOCK } from './stock.ts';
 
 const CSV = { 'content-type': 'text/csv' };
 
-/** Sends a file that the server takes, and returns the lines of its answer. */
+/** Sends a file that the server accepts, and returns the lines of its response. */
 async function sendFile(
   seller: TestSeller, body: string, query = '', headers: Readonly<Record<string, string>> = {},
 ) {
   return readLines(await sendStock(seller, body, { query, headers: { ...CSV, ...headers } }));
 }
 
-test('sets the stock of a file, and reports each row with its line', async (t) => {
+test('sets the stock from a file, and reports each row with its line number', async (t) => {
   const { seller, ids } = await openShop(t, { A: 1, B: 2, C: 3 });
   const { rows, last } = await sendFile(seller,
     '\uFEFFArtikelnummer;Bezeichnung;Bestand\r\nA;"Tasse\nrot";12,0\r\nB;Kanne;2\r\n;;\r\n'
@@ -36,7 +36,7 @@ test('sets the stock of a file, and reports each row with its line', async (t) =
   assert.deepEqual(await readLedger(seller, '&source=erp&reason=count'), ['A 1 12']);
 });
 
-test('adjusts stock under conditions, by SKU or id', async (t) => {
+test('adjusts stock conditionally, by SKU or id', async (t) => {
   const { seller, ids } = await openShop(t, { A: 10, B: 10, C: 10, D: 10 });
   const file = 'sku,id,adjust,expect,sequence,reason\n'
     + `A,,-2,,1,sold\n,${ids['B']},+5,10,1,\nC,,-1,9,1,\nD,,-11,,1,\nA,,-1,,1,late\n`;
@@ -47,7 +47,7 @@ test('adjusts stock under conditions, by SKU or id', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 8, B: 15, C: 10, D: 10 });
 });
 
-test('reads the columns that map names, and changes nothing in a dry run', async (t) => {
+test('reads the columns named in map, and changes nothing in a dry run', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const file = 'SKU,EAN,Quantity,Available\nX,A,5,4\n';
   assertProblem(await sendStock(seller, file, { headers: CSV }), 400, 'invalid-data');
@@ -58,14 +58,14 @@ test('reads the columns that map names, and changes nothing in a dry run', async
   assert.deepEqual(await readStocks(seller), { A: 4 });
 });
 
-test('takes its own export of stock', async (t) => {
+test('accepts its own stock export', async (t) => {
   const { seller } = await openShop(t, { A: 1, 'B,2': 2 });
   const { text } = await seller.send({ path: `${STOCK}?format=csv` });
   const { last } = await sendFile(seller, text);
   assert.deepEqual(last.summary, { applied: 0, unchanged: 2, failed: 0, position: 2 });
 });
 
-test('takes gzip, and replays a file under the same Idempotency-Key', async (t) => {
+test('accepts gzip, and replays a file under the same Idempotency-Key', async (t) => {
   const { seller } = await openShop(t, { A: 1_500 });
   const body = gzipSync(`sku,adjust\n${'A,-1\n'.repeat(1_200)}`);
   const send = () => seller.send({
@@ -81,7 +81,7 @@ test('takes gzip, and replays a file under the same Idempotency-Key', async (t) 
   assert.deepEqual(await readStocks(seller), { A: 300 });
 });
 
-test('answers the same to the same changes in CSV and NDJSON', async (t) => {
+test('returns the same response to the same changes in CSV and NDJSON', async (t) => {
   const { seller } = await openShop(t, { A: 1, B: 2 });
   const csv = await sendFile(seller, '\nsku,set\nA,5\nB,-1\nX,1\n', 'dry_run=true');
   const lines = '\n\n{"sku":"A","set":5}\n{"sku":"B","set":-1}\n{"sku":"X","set":1}\n';
@@ -91,7 +91,7 @@ test('answers the same to the same changes in CSV and NDJSON', async (t) => {
   assert.deepEqual(csv, ndjson);
 });
 
-test('rejects files that it cannot read, and invalid parameters', async (t) => {
+test('rejects malformed files and invalid parameters', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   for (const [file, detail] of [
     ['', /The file is empty/], ['sku\nA\n', /no column for set or adjust/],
@@ -119,7 +119,7 @@ test('rejects files that it cannot read, and invalid parameters', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 1 });
 });
 
-test('keeps what was applied before a row that cannot be read', async (t) => {
+test('keeps the batches applied before a malformed row', async (t) => {
   const { seller } = await openShop(t, { A: 5_000 });
   const { rows, last } = await sendFile(seller, `sku,adjust\n${'A,-1\n'.repeat(1_500)}"A"x,1\n`);
   assert.equal(last.problem.status, 400);
@@ -129,7 +129,7 @@ test('keeps what was applied before a row that cannot be read', async (t) => {
   assert.equal(rows.length, 1_000);
 });
 
-test('answers a header alone with a summary', async (t) => {
+test('responds to a file with only a header with a summary', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const { rows, last } = await sendFile(seller, 'sku,qty\n');
   assert.deepEqual([rows, last.summary],

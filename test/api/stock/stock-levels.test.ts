@@ -28,7 +28,7 @@ async function readPage(seller: TestSeller, query = '') {
   return page;
 }
 
-/** The stock as it stood, as `sku stock position`. */
+/** The stock at a position or time, as `sku stock position`. */
 async function readAt(seller: TestSeller, at: number | string): Promise<string[]> {
   const { stock } = await readPage(seller, `at=${encodeURIComponent(at)}`);
   return stock.map(({ sku, stock: pieces, position }) => `${sku} ${pieces} ${position}`);
@@ -106,7 +106,7 @@ test('returns the stock at a time, including the changes of that millisecond', a
   for (const [at, levels] of cases) assert.deepEqual(await readAt(seller, at), levels, at);
 });
 
-test('counts what a clock that steps back has made as later than what was before', async (t) => {
+test('treats changes after a clock step back as later than those before it', async (t) => {
   const clock = makeClock(Date.parse('2026-03-01T10:05:30.000Z'));
   const { seller } = await openShop(t, { A: 7, B: 0 }, { clock });
   clock.now -= 180_000;
@@ -134,7 +134,7 @@ test('rejects a position beyond the catalogue, and invalid times',
     }
   });
 
-test('says that the history does not reach back so far, to a position or to a time', async (t) => {
+test('reports a position or a time that the history no longer covers', async (t) => {
   const clock = makeClock(Date.parse('2026-03-01T10:00:00.000Z'));
   const { server, seller } = await openShop(t, { A: 7, B: 1 }, { clock });
   clock.now += 60_000;
@@ -183,7 +183,7 @@ test('pages through one position despite concurrent changes', async (t) => {
   }
 });
 
-test('rejects cursors that were altered, or that are of another moment or seller', async (t) => {
+test('rejects cursors that were altered, or come from another position or seller', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 1, C: 2 });
   const { next_cursor: cursor } = await readPage(seller, 'limit=1');
   assert.ok(cursor);
@@ -197,7 +197,7 @@ test('rejects cursors that were altered, or that are of another moment or seller
   assertProblem(foreign, 400, 'invalid-query');
 });
 
-test('exports the stock as NDJSON and CSV, the same as its pages', async (t) => {
+test('exports the stock as NDJSON and CSV, equal to its pages', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const rows = Array.from({ length: 1_100 }, (_, n) => `P,K,=S-${n},1,${n}\n`).join('');
   await seller.send({
@@ -227,7 +227,7 @@ test('exports the stock as NDJSON and CSV, the same as its pages', async (t) => 
   }
 });
 
-test('answers for the seller of the key alone, and for keys that may read products', async (t) => {
+test('requires the scope to read products, and returns only stock of the own seller', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   assert.deepEqual(await readPage(other), { stock: [], position: 0, next_cursor: null });

@@ -1,4 +1,4 @@
-/** POST /api/v1/stock in lines of JSON: results while it goes on, trials, and repetitions. */
+/** POST /api/v1/stock in NDJSON: results during the request, dry runs, and replays. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -15,7 +15,7 @@ import {
 } from './stock.ts';
 
 const KEY = { 'idempotency-key': '"lines-1"' };
-/** For tests that would otherwise wait for ever where the app is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 15_000 };
 
 interface Line {
@@ -33,12 +33,12 @@ function summaryOf(answer: Answer) {
   return last.summary;
 }
 
-/** Lines that take one piece each: what is left shows how many were made. */
+/** Lines that subtract one each: the remaining stock shows how many were applied. */
 function takeOneEach(count: number): object[] {
   return Array.from({ length: count }, () => ({ sku: 'A', adjust: -1 }));
 }
 
-test('rejects a line with a number that a double cannot hold', async (t) => {
+test('rejects a line with a number that a double cannot represent', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const answer = await sendLines(seller, [
     '{"sku":"A","set":0.9999999999999999999999}', '{"sku":"A","adjust":1e-400}',
@@ -51,7 +51,7 @@ test('rejects a line with a number that a double cannot hold', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 8 });
 });
 
-test('answers each line with its number, and last a summary', async (t) => {
+test('reports each line by its number, and ends with a summary', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7 });
   const answer = await sendLines(seller, [
     { sku: 'A', adjust: -2 }, '', { sku: 'none', set: 1 }, '  \t', '{"sku":"A","set":}',
@@ -73,7 +73,7 @@ test('answers each line with its number, and last a summary', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 9, B: 7 });
 });
 
-test('answers what has come while the rest is still being sent', LIMITED, async (t) => {
+test('reports a batch while the rest is still being sent', LIMITED, async (t) => {
   const shop = await openShop(t, { A: 5_000 });
   const outgoing = open(t, shop);
   outgoing.write(textOf(takeOneEach(1_001)));
@@ -93,7 +93,7 @@ test('answers what has come while the rest is still being sent', LIMITED, async 
   });
 });
 
-test('takes lines that are compressed, and lines with a byte order mark', async (t) => {
+test('accepts compressed lines, and a byte order mark', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const body = gzipSync(`\uFEFF{"sku":"A","adjust":1}\r\n{"sku":"A","adjust":2}`);
   const answer = await seller.send({
@@ -104,7 +104,7 @@ test('takes lines that are compressed, and lines with a byte order mark', async 
   assert.deepEqual(await readStocks(seller), { A: 10 });
 });
 
-test('reports only failures if asked to', async (t) => {
+test('reports only failures on request', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const answer = await sendLines(seller, [
     { sku: 'A', adjust: -1 }, { sku: 'B', adjust: -1 }, { sku: 'A', set: 6 }, 'x',
@@ -113,7 +113,7 @@ test('reports only failures if asked to', async (t) => {
   assert.deepEqual(summaryOf(answer), { applied: 1, unchanged: 1, failed: 2, position: 2 });
 });
 
-test('notes source and reason for all lines, and the reasons of single ones', async (t) => {
+test('records source and reason for all lines, and the reasons of single lines', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const query = 'source=erp&reason=sold%20out';
   const lines = [
@@ -128,7 +128,7 @@ test('notes source and reason for all lines, and the reasons of single ones', as
   assert.equal(without.rows[0].errors[0].pointer, '/sequence');
 });
 
-test('tries lines of several units, each on what those before would have done', async (t) => {
+test('evaluates each batch of a dry run on the outcome of the batches before it', async (t) => {
   const { server, seller } = await openShop(t, { A: 2_500, B: 1 });
   const lines = [
     { sku: 'B', set: 5, sequence: 1 }, ...takeOneEach(2_600), { sku: 'B', set: 6, sequence: 1 },
@@ -146,7 +146,7 @@ test('tries lines of several units, each on what those before would have done', 
   assert.equal(await readPosition(server, seller), 2_504);
 });
 
-test('makes lines once under their key, and answers alike each time', async (t) => {
+test('applies lines once for their idempotency key, and replays the response', async (t) => {
   const { server, seller } = await openShop(t, { A: 5_000 });
   const lines = [...takeOneEach(2_200), 'x'];
   const first = await sendLines(seller, lines, { headers: KEY });
@@ -159,7 +159,7 @@ test('makes lines once under their key, and answers alike each time', async (t) 
   assert.equal(await readPosition(server, seller), 2_202);
 });
 
-test('does nothing twice of lines that were broken off and are sent again', LIMITED, async (t) => {
+test('applies no line twice if an interrupted request is sent again', LIMITED, async (t) => {
   const shop = await openShop(t, { A: 9_000, B: 9_000 });
   const { server, seller } = shop;
   const lines = takeOneEach(5_500);
@@ -180,7 +180,7 @@ test('does nothing twice of lines that were broken off and are sent again', LIMI
   assert.deepEqual(server.reports, []);
 });
 
-test('rejects other lines under the same key', async (t) => {
+test('rejects other lines under the same idempotency key', async (t) => {
   const { server, seller } = await openShop(t, { A: 5_000 });
   await sendLines(seller, takeOneEach(1_500), { headers: KEY });
   for (const query of ['source=erp', 'reason=sold']) {
@@ -199,7 +199,7 @@ test('rejects other lines under the same key', async (t) => {
   assert.equal(await readPosition(server, seller), 1_501);
 });
 
-test('lets a trial leave no record under its key', async (t) => {
+test('stores no idempotency record for a dry run', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   await sendLines(seller, takeOneEach(1), { headers: KEY, query: 'dry_run=true' });
   const made = await sendLines(seller, takeOneEach(2), { headers: KEY });
@@ -207,7 +207,7 @@ test('lets a trial leave no record under its key', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 5 });
 });
 
-test('rejects anything but NDJSON, and invalid parameters', async (t) => {
+test('rejects empty or overlong input, other codings and invalid parameters', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const lines of [[], ['', ' '], [`"${'x'.repeat(256 * 1024)}"`]]) {
     assertProblem(await sendLines(seller, lines), 400, 'invalid-data');
@@ -223,7 +223,7 @@ test('rejects anything but NDJSON, and invalid parameters', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('stops at a line that is too long, and reports what was done before', async (t) => {
+test('stops at a line that is too long, and reports what was applied before', async (t) => {
   const { server, seller } = await openShop(t, { A: 5_000 });
   const long = JSON.stringify({ sku: 'A', reason: 'x'.repeat(256 * 1024) });
   const answer = await sendLines(seller, [...takeOneEach(2_500), long, ...takeOneEach(10)]);
@@ -238,7 +238,7 @@ test('stops at a line that is too long, and reports what was done before', async
   assert.deepEqual(server.reports, []);
 });
 
-test('rejects a compressed body that is not whole', async (t) => {
+test('rejects a truncated compressed body', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const whole = gzipSync(textOf(takeOneEach(3)));
   const answer = await seller.send({
@@ -279,7 +279,7 @@ function open(
     host: '127.0.0.1', port, method: 'POST', path: STOCK, agent: false,
     headers: { 'x-api-key': key, 'content-type': NDJSON, ...headers },
   });
-  outgoing.on('error', () => {}); // of a connection that a test breaks
+  outgoing.on('error', () => {}); // the test may break the connection
   t.after(() => outgoing.destroy());
   return outgoing;
 }

@@ -1,4 +1,4 @@
-/** POST /api/v1/stock in JSON: many large calls at once, each of which takes memory. */
+/** POST /api/v1/stock in JSON: many concurrent large requests, each of which uses memory. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
@@ -8,11 +8,11 @@ import type { TestSeller } from '../../support/server.ts';
 import { assertProblem } from '../problem.ts';
 import { openShop, sendStock, STOCK, sync } from './stock.ts';
 
-const MOST = 8;
-/** A large call, with one change. */
+const CONCURRENCY_LIMIT = 8;
+/** A large body with one change. */
 const LARGE = `{"changes":[{"sku":"A","set":3}]${' '.repeat(BODY_LIMIT_BYTES)}}`;
 
-/** Begins a call that does not end. */
+/** Starts a request that does not end. */
 function begin(t: TestContext, port: number, { key }: TestSeller, length?: number): ClientRequest {
   const call = request({
     host: '127.0.0.1', port, path: STOCK, method: 'POST', agent: false,
@@ -21,16 +21,16 @@ function begin(t: TestContext, port: number, { key }: TestSeller, length?: numbe
       ...(length === undefined ? {} : { 'content-length': length }),
     },
   });
-  call.on('error', () => {}); // it is broken off
+  call.on('error', () => {}); // the test aborts it
   call.write('{');
   t.after(() => call.destroy());
   return call;
 }
 
-test('rejects a ninth large call of a seller, and frees a place when one breaks off',
+test('rejects a ninth concurrent large request of a seller, until another one is aborted',
   { timeout: 15_000 }, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
-    const calls = Array.from({ length: MOST }, (_, n) =>
+    const calls = Array.from({ length: CONCURRENCY_LIMIT }, (_, n) =>
       begin(t, server.port, seller, n % 2 === 0 ? BODY_LIMIT_BYTES + 1 : undefined));
     await Promise.all(calls.map((call) => once(call, 'socket')));
     let refused = await sendStock(seller, LARGE);

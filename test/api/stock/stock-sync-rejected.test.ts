@@ -1,4 +1,4 @@
-/** POST /api/v1/stock in JSON: what is refused, what is faulty, and what a key makes once. */
+/** POST /api/v1/stock in JSON: rejected requests, invalid changes, and idempotency keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Issue } from '../../../src/domain/error.ts';
@@ -11,7 +11,7 @@ import {
 const KEY = { 'idempotency-key': '"sync-1"' };
 const ok = { changes: [{ sku: 'A', adjust: -1 }] };
 
-test('makes a call once under its key, and answers alike each time', async (t) => {
+test('performs a call once for its idempotency key, and replays the response', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const body = { changes: [{ sku: 'A', adjust: -5 }, { sku: 'A', set: 'x' }], source: 'erp' };
   const first = await sendStock(seller, body, { headers: KEY });
@@ -23,7 +23,7 @@ test('makes a call once under its key, and answers alike each time', async (t) =
   assert.deepEqual(await readStocks(seller), { A: 100 });
 });
 
-test('makes a call once that is sent several times at the same time', async (t) => {
+test('performs a call once that is sent several times concurrently', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const answers = await Promise.all(Array.from({ length: 8 }, () =>
     sendStock(seller, ok, { headers: KEY })));
@@ -33,7 +33,7 @@ test('makes a call once that is sent several times at the same time', async (t) 
   assert.deepEqual(await readStocks(seller), { A: 6 });
 });
 
-test('rejects another call under the same key', async (t) => {
+test('rejects another call under the same idempotency key', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   await sync(seller, ok.changes, {}, { headers: KEY });
   for (const body of [
@@ -47,7 +47,7 @@ test('rejects another call under the same key', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 6 });
 });
 
-test('lets a refusal and a dry run leave no record under their key', async (t) => {
+test('stores no idempotency record for a rejection or a dry run', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7, C: 7 });
   const refused = [
     { ...ok, complete: true }, { changes: [{ sku: 'x', set: 1 }], atomic: true },
@@ -72,16 +72,16 @@ test('keeps idempotency keys of different sellers separate', async (t) => {
   assert.equal(answer.json().results[0].stock, 49);
 });
 
-const faulty: readonly [what: string, body: unknown, faults: readonly string[]][] = [
-  ['nothing in it', {}, ['/changes required']],
+const invalidBodies: readonly [what: string, body: unknown, faults: readonly string[]][] = [
+  ['no members', {}, ['/changes required']],
   ['null for changes', { changes: null }, ['/changes type']],
   ['an object for changes', { changes: { sku: 'A', set: 1 } }, ['/changes type']],
-  ['an array for a body', [{ sku: 'A', set: 1 }], [' type']],
-  ['null for a body', null, [' type']],
-  ['a faulty origin', { ...ok, reason: '', source: 'a\nb' }, [
+  ['an array instead of an object', [{ sku: 'A', set: 1 }], [' type']],
+  ['null instead of an object', null, [' type']],
+  ['an invalid source and reason', { ...ok, reason: '', source: 'a\nb' }, [
     '/source characters', '/reason blank',
   ]],
-  ['a long origin', { ...ok, reason: 'r'.repeat(201), source: '\u{1F600}'.repeat(65) }, [
+  ['a long source and reason', { ...ok, reason: 'r'.repeat(201), source: '\u{1F600}'.repeat(65) }, [
     '/source length', '/reason length',
   ]],
   ['a zero_limit out of range', { ...ok, zero_limit: 100.1 }, ['/zero_limit range']],
@@ -98,8 +98,8 @@ const faulty: readonly [what: string, body: unknown, faults: readonly string[]][
   ]],
 ];
 
-for (const [what, body, faults] of faulty) {
-  test(`names every fault at once of a body with ${what}`, async (t) => {
+for (const [what, body, faults] of invalidBodies) {
+  test(`reports every error at once in a body with ${what}`, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const answer = await sendStock(seller, body);
     assertProblem(answer, 400, 'invalid-data');
@@ -108,7 +108,7 @@ for (const [what, body, faults] of faulty) {
   });
 }
 
-test('rejects invalid JSON, and half a surrogate pair in its texts', async (t) => {
+test('rejects invalid JSON, and a lone surrogate in its texts', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const body of [
     '', '{"changes":[{"sku":"A","set":1}', '{"changes":[{"sku":"A","set":1e999}]}',
@@ -154,7 +154,7 @@ const invalid: readonly [change: string, faults: readonly string[]][] = [
   ['{"sku":"A","set":1,"toString":1,"a/b":1}', ['/toString unknown', '/a~1b unknown']],
 ];
 
-test('answers a invalid change as invalid with its faults, and makes the others', async (t) => {
+test('reports the errors in invalid changes, and applies the others', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7 });
   const changes = invalid.map(([change]) => change).join(',');
   const body = `{"changes":[{"sku":"B","set":1},${changes},{"sku":"B","adjust":4}]}`;
@@ -172,7 +172,7 @@ test('answers a invalid change as invalid with its faults, and makes the others'
   assert.deepEqual(await readStocks(seller), { A: 7, B: 5 });
 });
 
-test('takes numbers that are whole however they are written', async (t) => {
+test('accepts whole numbers in any notation', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7 });
   const answer = await sendStock(seller, '{"changes":[{"sku":"A","set":-0},'
     + '{"sku":"A","set":1e3,"expect":-0.0},{"sku":"A","adjust":-0},{"sku":"B","set":7.0}]}');
@@ -182,7 +182,7 @@ test('takes numbers that are whole however they are written', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 1_000, B: 7 });
 });
 
-test('takes names of prototypes for the SKUs that they are', async (t) => {
+test('treats names of prototype members as ordinary SKUs', async (t) => {
   const { seller } = await openShop(t, { constructor: 2 });
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
   const body = await sync(seller, names.map((sku) => ({ sku, set: 5 })));
@@ -191,7 +191,7 @@ test('takes names of prototypes for the SKUs that they are', async (t) => {
   assert.deepEqual(statusesOf(await sync(seller, [{ sku: '__proto__', set: 5 }])), ['ok']);
 });
 
-test('names no more faults of a change than help to mend it', async (t) => {
+test('limits the errors reported for one change', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const members = Array.from({ length: 50_000 }, (_, n) => `"m${n}":0`).join(',');
   const answer = await sendStock(seller, `{"changes":[{${members}}]}`);
@@ -200,7 +200,7 @@ test('names no more faults of a change than help to mend it', async (t) => {
   assert.equal(result.errors.length, 10);
 });
 
-test('takes 10,000 changes, and rejects one more', async (t) => {
+test('accepts 10,000 changes, and rejects one more', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const changes = Array.from({ length: 10_001 }, (_, n) => ({ sku: 'A', set: n + 100 }));
   const refused = await sendStock(seller, { changes });
@@ -212,7 +212,7 @@ test('takes 10,000 changes, and rejects one more', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 10_100 });
 });
 
-test('rejects a body of more than 2 MiB, and takes one of 2 MiB', async (t) => {
+test('rejects a body of more than 2 MiB, and accepts one of 2 MiB', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const fit = (size: number): string => {
     const text = JSON.stringify(ok);
@@ -224,7 +224,7 @@ test('rejects a body of more than 2 MiB, and takes one of 2 MiB', async (t) => {
   assert.equal((await sendStock(seller, fit(limit))).status, 200);
 });
 
-test('rejects types that it does not take, and answers in the type that it was sent', async (t) => {
+test('rejects unsupported media types, and an Accept without the type of the body', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   for (const type of ['text/plain', 'application/json; charset=latin1', undefined]) {
     const answer = await seller.send({
@@ -242,7 +242,7 @@ test('rejects types that it does not take, and answers in the type that it was s
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('rejects parameters that are for lines, and invalid ones', async (t) => {
+test('rejects parameters for NDJSON and CSV, and invalid ones', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const refused: readonly [query: string, faults: readonly string[]][] = [
     ['source=erp&reason=r&report=all', ['source mismatch', 'reason mismatch', 'report mismatch']],
@@ -258,7 +258,7 @@ test('rejects parameters that are for lines, and invalid ones', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test('says where a parameter for lines belongs in JSON, if anywhere', async (t) => {
+test('says where a parameter for NDJSON and CSV belongs in JSON, if anywhere', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const { errors } = (await sendStock(seller, ok, { query: 'source=erp&report=all' })).json();
   assert.deepEqual(errors.map(({ detail }: Issue) => detail), [
@@ -283,7 +283,7 @@ test('rejects a request without a key, and one whose key lacks the scope', async
   assert.deepEqual(await readStocks(seller), { A: 7 });
 });
 
-test("answers another seller's ids exactly as unknown ones", async (t) => {
+test("responds to another seller's ids exactly as to unknown ones", async (t) => {
   const { server, seller, ids } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   const theirs = ids['A'] ?? '';

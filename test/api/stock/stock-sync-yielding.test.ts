@@ -1,4 +1,4 @@
-/** POST /api/v1/stock: at once, or in slices between which it yields to the event loop. */
+/** POST /api/v1/stock: small calls run at once, large ones yield to the event loop. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Instances } from '../../../src/api/instances.ts';
@@ -11,10 +11,10 @@ import { countTurns } from '../../support/turns.ts';
 
 const CHANGES = 10_000;
 
-/** Between ten slices of what was sent, and between ten slices of the results. */
-const TURNS = 18;
+/** The yields between ten slices of the request, and between ten slices of the results. */
+const YIELDS = 18;
 
-/** The call and the services, as far as the handler has to do with them; the store is quick. */
+/** A call of the handler, with the parts of request and services that it uses, and a fast store. */
 function prepare(
   change: object, synced: Pick<SyncedStock, 'results' | 'rejection'>, count = CHANGES,
 ) {
@@ -26,12 +26,12 @@ function prepare(
   const store: Partial<Services['store']> = {
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
-  // The casts: the handler reads nothing else of them.
+  // The casts: the handler uses nothing else of them.
   const services = { store, instances: new Instances(() => services) } as Services;
   return () => syncStock(call as ApiRequest, services);
 }
 
-test('answers 1,000 changes, and not one more, without yielding to the event loop',
+test('processes up to 1,000 changes without yielding to the event loop',
   async () => {
     const handle = (count: number) => {
       const results = Array.from({ length: count }, () => ({ status: 'not_found' as const }));
@@ -41,20 +41,20 @@ test('answers 1,000 changes, and not one more, without yielding to the event loo
     assert.ok(await countTurns(handle(STOCK_SLICE_CHANGES + 1)) > 0);
   });
 
-test('serves other requests while 10,000 changes are read and answered', async () => {
+test('yields to other requests while it processes 10,000 changes', async () => {
   const results = Array.from({ length: CHANGES }, () => ({ status: 'not_found' as const }));
   const handle = prepare({ sku: 'A', set: 1 }, { results, rejection: undefined });
-  assert.ok(await countTurns(handle) >= TURNS);
+  assert.ok(await countTurns(handle) >= YIELDS);
   const { body } = await handle();
   assert.equal(JSON.parse(String(body)).results.length, CHANGES);
 });
 
-test('yields to the event loop while 10,000 invalid changes of all or nothing are refused',
+test('yields to the event loop while it rejects 10,000 invalid changes of an atomic call',
   async () => {
     const handle = prepare({ sku: '', a: 1, b: 2, c: 3 }, { results: [], rejection: 'failures' });
     let refusal: unknown;
     const turns = await countTurns(() => handle().catch((error: unknown) => { refusal = error; }));
-    assert.ok(turns >= TURNS);
+    assert.ok(turns >= YIELDS);
     assert.ok(refusal instanceof AppError);
     const { results, applied, failed } = JSON.parse(`{${refusal.members}}`);
     assert.deepEqual([results.length, applied, failed], [CHANGES, 0, CHANGES]);

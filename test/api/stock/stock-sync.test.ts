@@ -1,4 +1,4 @@
-/** POST /api/v1/stock in JSON: what becomes of changes, in which order, and what it leaves. */
+/** POST /api/v1/stock in JSON: the outcome of changes, their order, and their movements. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -7,7 +7,7 @@ import {
   openShop, readLedger, readPosition, readStocks, sendStock, statusesOf, sync,
 } from './stock.ts';
 
-test('sets and adjusts stock, by SKU and by id, and answers in the order sent', async (t) => {
+test('sets and adjusts stock, by SKU and by id, with results in request order', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7, C: 7 });
   const answer = await sendStock(seller, {
     changes: [{ id: ids['C'], set: 1 }, { sku: 'A', adjust: -2 }, { sku: 'B', adjust: 3 }],
@@ -58,7 +58,7 @@ test('reports the result of each change by its status', async (t) => {
   assert.deepEqual([body.applied, body.failed, body.position], [1, 6, 4]);
 });
 
-test('makes several changes of one product in their order, whichever way they name it',
+test('applies several changes to one product in order, by SKU or by id',
   async (t) => {
     const { seller, ids } = await openShop(t, { A: 7 });
     const body = await sync(seller, [
@@ -72,7 +72,7 @@ test('makes several changes of one product in their order, whichever way they na
     assert.deepEqual(await readLedger(seller), ['A 0 7', 'A 7 0', 'A 0 5', 'A 5 7']);
   });
 
-test('never takes stock below 0, however many take from it at once', async (t) => {
+test('never takes stock below 0, however many requests subtract concurrently', async (t) => {
   const { server, seller } = await openShop(t, { A: 10 });
   const bodies = await Promise.all(Array.from({ length: 25 }, () =>
     sync(seller, [{ sku: 'A', adjust: -1 }])));
@@ -100,7 +100,7 @@ test('tracks the sequence of each source and product separately', async (t) => {
   assert.deepEqual(statusesOf(again), ['stale', 'unchanged', 'stale']);
 });
 
-test('lets a change that failed be sent again with the same sequence', async (t) => {
+test('accepts a failed change again with the same sequence', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const change = { sku: 'A', adjust: -9, sequence: 1 };
   assert.deepEqual(statusesOf(await sync(seller, [change], { source: 's' })), ['insufficient']);
@@ -109,7 +109,7 @@ test('lets a change that failed be sent again with the same sequence', async (t)
   assert.deepEqual(statusesOf(await sync(seller, [change], { source: 's' })), ['stale']);
 });
 
-test('makes all changes or none in an atomic request', async (t) => {
+test('applies all changes of an atomic request, or none', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 7 });
   const changes = [{ sku: 'A', set: 1 }, { sku: 'B', adjust: -8 }, { sku: 'A', adjust: 1 }];
   const answer = await sendStock(seller, { changes, atomic: true });
@@ -140,7 +140,7 @@ test('rejects an atomic call with one invalid change, and changes nothing', asyn
   assert.equal(await readPosition(server, seller), 1);
 });
 
-test('leaves no sequence behind where nothing was changed', async (t) => {
+test('stores no sequence if nothing was changed', async (t) => {
   const { seller } = await openShop(t, { A: 7 });
   const source = { source: 'erp' };
   const change = { sku: 'A', set: 1, sequence: 9 };
@@ -152,7 +152,7 @@ test('leaves no sequence behind where nothing was changed', async (t) => {
   assert.deepEqual(statusesOf(await sync(seller, [change], source)), ['ok']);
 });
 
-test('sets products that a stocktake does not name to 0, with its reason and source', async (t) => {
+test('zeroes products that a stocktake does not name, with its reason and source', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 7, C: 7, D: 0 });
   const body = await sync(seller, [{ sku: 'A', set: 6 }, { sku: 'B', set: 7 }], {
     complete: true, reason: 'count', source: 'erp',
@@ -167,7 +167,7 @@ test('sets products that a stocktake does not name to 0, with its reason and sou
   assert.deepEqual([again.applied, again.zeroed, again.position], [0, 0, 6]);
 });
 
-test('rejects a stocktake that would zero more than its limit, unless it is forced',
+test('rejects a stocktake that would zero more than its limit, unless forced',
   async (t) => {
     const { server, seller } = await openShop(t, { A: 7, B: 7, C: 7, D: 0 });
     const changes = [{ sku: 'A', set: 6 }, { sku: 'D', set: 2 }];
@@ -187,7 +187,7 @@ test('rejects a stocktake that would zero more than its limit, unless it is forc
     assert.deepEqual(await readStocks(seller), { A: 0, B: 0, C: 0, D: 0 });
   });
 
-test('zeroes no product that a stocktake names in an invalid change', async (t) => {
+test('does not zero a product that a stocktake names in an invalid change', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7, C: 7, D: 7 });
   const body = await sync(seller, [
     { sku: 'A', set: '12' }, { id: ids['B'], set: 1.5 }, { sku: 'C', set: 3, note: 'x' },
@@ -211,7 +211,7 @@ test('zeroes a catalogue of several thousand products with one stocktake', async
   assert.deepEqual(products.map((product: { sku: string }) => product.sku), ['S-1']);
 });
 
-test('answers a dry run as the call that follows it, and changes nothing', async (t) => {
+test('returns for a dry run the same results as for the call, and changes nothing', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 7, C: 7 });
   const changes = [
     { sku: 'A', adjust: -3 }, { sku: 'A', adjust: -5 }, { sku: 'none', set: 1 },
@@ -227,7 +227,7 @@ test('answers a dry run as the call that follows it, and changes nothing', async
   assert.equal(await readPosition(server, seller), dry.json().position);
 });
 
-test('answers a dry run with the refusal of the call that follows it', async (t) => {
+test('rejects a dry run in the same way as the call', async (t) => {
   const { seller } = await openShop(t, { A: 7, B: 7, C: 7 });
   for (const body of [
     { changes: [{ sku: 'A', set: 1 }, { sku: 'none', set: 1 }], atomic: true },
@@ -241,7 +241,7 @@ test('answers a dry run with the refusal of the call that follows it', async (t)
   }
 });
 
-test('writes the movements of products that are created, changed, imported and deleted',
+test('records movements of products that are created, changed, imported and deleted',
   async (t) => {
     const { seller } = await openShop(t, { A: 7 });
     const path = '/api/v1/products';
@@ -274,7 +274,7 @@ test('writes the movements of products that are created, changed, imported and d
     ]);
   });
 
-test('moves the time, the position and the stock of a product, and nothing else', async (t) => {
+test('changes only the time, the position and the stock of a product', async (t) => {
   const clock = makeClock();
   const { seller, ids } = await openShop(t, { A: 7 }, { clock });
   const path = `/api/v1/products/${ids['A']}`;

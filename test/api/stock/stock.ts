@@ -1,4 +1,4 @@
-/** Sends stock changes, and reads their results and their movements. */
+/** Sends stock changes, and reads results, stock levels and movements. */
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
@@ -13,7 +13,7 @@ export const CHANGES = '/api/v1/changes';
 export const NDJSON = 'application/x-ndjson';
 
 interface Sending {
-  /** What follows the `?`. */
+  /** The query string, without the `?`. */
   readonly query?: string;
   readonly headers?: OutgoingHttpHeaders;
 }
@@ -39,7 +39,7 @@ export async function openShop(
   return { server, seller, ids };
 }
 
-/** Sends this as JSON; a text as it is. */
+/** Sends a value as JSON, and a string unchanged. */
 export function sendStock(
   seller: TestSeller, body: unknown, { query, headers }: Sending = {},
 ): Promise<Answer> {
@@ -50,7 +50,7 @@ export function sendStock(
   });
 }
 
-/** Makes changes that the server takes, and returns its answer. */
+/** Sends changes that the server accepts, and returns the response body. */
 export async function sync(
   seller: TestSeller, changes: readonly object[], members: object = {}, sending: Sending = {},
 ) {
@@ -59,7 +59,7 @@ export async function sync(
   return answer.json();
 }
 
-/** Sends each value as a line of JSON; a text as it is. */
+/** Sends each value as a line of JSON, and each string unchanged. */
 export function sendLines(
   seller: TestSeller, lines: readonly unknown[], { query, headers }: Sending = {},
 ): Promise<Answer> {
@@ -86,7 +86,7 @@ export async function readLedger(seller: TestSeller, query = ''): Promise<string
   return movements.map(({ sku, before, after }) => `${sku} ${before} ${after}`);
 }
 
-/** Where the catalogue of a seller stands. */
+/** The position of a seller's catalogue. */
 export async function readPosition({ store }: TestServer, seller: TestSeller): Promise<number> {
   return (await store.findSeller(seller.sellerId))?.position ?? 0;
 }

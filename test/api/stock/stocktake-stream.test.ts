@@ -1,4 +1,4 @@
-/** Stocktakes as streams: what the lines do not name is set to 0 at the end. */
+/** Stocktakes as streams: products that no line names are set to 0 at the end. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -17,7 +17,7 @@ const CSV = { 'content-type': 'text/csv' };
 const LONG_ROW = `A,-1,${'x'.repeat(100)}\n`;
 const KEY = { 'idempotency-key': 'count-1' };
 
-/** Sends a stocktake in CSV, and returns the lines of its answer. */
+/** Sends a stocktake in CSV, and returns the lines of its response. */
 async function take(seller: TestSeller, rows: string, query = '', headers = {}) {
   const sent = query === '' ? COMPLETE : `${COMPLETE}&${query}`;
   const answer = await sendStock(seller, `sku,stock\n${rows}`, {
@@ -50,7 +50,7 @@ test('sets products to 0 that no line names, and reports them', async (t) => {
   assert.deepEqual(await readLedger(seller, '&reason=count&source=till'), ['A 5 3', 'C 5 0']);
 });
 
-test('takes lines of JSON, by SKU and id, and reports failed ones only', async (t) => {
+test('accepts NDJSON, by SKU and id, and reports only failed lines on request', async (t) => {
   const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5 });
   const lines = [{ id: ids['A'], adjust: -1 }, { sku: 'B', set: 1, expect: 9 }];
   const { rows, last } = readLines(await sendLines(seller, lines, {
@@ -97,7 +97,7 @@ test('checks the zero limit before the first product is set to 0', async (t) => 
   assert.deepEqual(server.reports, []);
 });
 
-test('counts a product as in stock if it was before its first line', async (t) => {
+test('counts a product as in stock if it was in stock before its first line', async (t) => {
   const { seller } = await openShop(t, { A: 5, B: 5, C: 0, D: 5, E: 5 });
   // Of four products in stock, two are named: C was at 0.
   assert.equal((await take(seller, 'A,0\nA,0\nB,1\nC,9\n')).last.summary.zeroed, 2);
@@ -163,14 +163,14 @@ test('zeroes nothing if the body is cut off', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('leaves products alone that were created while it ran', async (t) => {
+test('does not zero products that were created during the stocktake', async (t) => {
   const shop = await openShop(t, { A: 5_000, B: 5, C: 5 });
   const { seller } = shop;
   const outgoing = open(t, shop);
   outgoing.write(`sku,adjust,reason\n${LONG_ROW.repeat(1_500)}`);
   const [response] = await once(outgoing, 'response') as [IncomingMessage];
   await seller.create({ sku: 'NEW', stock: 7 });
-  // Of a product that existed, what changed meanwhile does not matter: no line names it.
+  // Concurrent changes to an existing product do not matter: no line names it.
   await sendStock(seller, { changes: [{ sku: 'B', adjust: 3 }] });
   outgoing.end('A,-1\n');
   const text = (await response.setEncoding('utf8').toArray()).join('');
@@ -178,7 +178,7 @@ test('leaves products alone that were created while it ran', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 3_499, B: 0, C: 0, NEW: 7 });
 });
 
-test('says in a dry run what it would set to 0', async (t) => {
+test('reports in a dry run what it would set to 0', async (t) => {
   const { server, seller } = await openShop(t, { A: 5, B: 5, C: 5 });
   const dry = await take(seller, 'A,1\nB,5\n', 'dry_run=true');
   assert.equal(await readPosition(server, seller), 3);
@@ -187,7 +187,7 @@ test('says in a dry run what it would set to 0', async (t) => {
   assert.deepEqual(await take(seller, 'A,1\nB,5\n'), dry);
 });
 
-test('repeats the report of a stocktake under the same Idempotency-Key', async (t) => {
+test('replays the report of a stocktake under the same Idempotency-Key', async (t) => {
   const { server, seller } = await openShop(t, { A: 5, B: 5, C: 5 });
   const first = await take(seller, 'A,1\nB,5\n', '', KEY);
   await sendStock(seller, { changes: [{ sku: 'C', set: 9 }] });
@@ -212,7 +212,7 @@ test('resumes under the same Idempotency-Key after it stopped between batches', 
   });
   const stopped = await take(seller, 'A,4\n', 'zero_limit=100', KEY);
   assert.equal(stopped.last.problem.summary.zeroed, 1_000);
-  // What the first attempt has zeroed is sold on, and what it has not is in the report of the next.
+  // A later change to a zeroed product stays; the second attempt zeroes the other products.
   await sendStock(seller, { changes: [{ sku: 'X-3', set: 8 }, { sku: 'X-2400', adjust: 1 }] });
   await seller.create({ sku: 'NEW', stock: 7 });
   const { rows, last } = await take(seller, 'A,4\n', 'zero_limit=100', KEY);
@@ -225,7 +225,7 @@ test('resumes under the same Idempotency-Key after it stopped between batches', 
   assert.equal(server.reports.length, 1); // the error of the test
 });
 
-test('rejects invalid parameters, and keeps them out of JSON', async (t) => {
+test('rejects invalid parameters, and stream parameters in JSON requests', async (t) => {
   const { seller } = await openShop(t, { A: 5 });
   const query = 'complete=1&zero_limit=101&force=yes';
   const answer = await sendStock(seller, 'sku,stock\nA,1\n', { query, headers: CSV });
@@ -237,7 +237,7 @@ test('rejects invalid parameters, and keeps them out of JSON', async (t) => {
   assert.deepEqual(await readStocks(seller), { A: 5 });
 });
 
-test('guards a file without rows by the zero limit', async (t) => {
+test('applies the zero limit to a file without rows', async (t) => {
   const { seller } = await openShop(t, { A: 5 });
   const answer = await sendStock(seller, 'sku,stock\n', { query: COMPLETE, headers: CSV });
   assertProblem(answer, 409, 'sync-refused');
@@ -253,12 +253,12 @@ function open(
     host: '127.0.0.1', port, method: 'POST', path: `${STOCK}?${COMPLETE}&force=true`, agent: false,
     headers: { 'x-api-key': key, ...CSV, ...headers },
   });
-  outgoing.on('error', () => {}); // of a connection that a test breaks
+  outgoing.on('error', () => {}); // the test may break the connection
   t.after(() => outgoing.destroy());
   return outgoing;
 }
 
-test('rejects guards of zeroing without complete, and changes nothing', async (t) => {
+test('rejects zero_limit and force without complete, and changes nothing', async (t) => {
   const { seller } = await openShop(t, { A: 5, B: 5 });
   for (const [query, faults] of [
     ['zero_limit=10', ['zero_limit mismatch']], ['force=true', ['force mismatch']],

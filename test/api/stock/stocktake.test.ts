@@ -1,4 +1,4 @@
-/** Stocktakes over HTTP: what happens to products whose change is invalid. */
+/** Stocktakes over HTTP whose changes are partly invalid. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
@@ -32,11 +32,11 @@ test('does not zero a product whose change in a stocktake is invalid', async (t)
 
 for (const [what, change, fault] of [
   ['a number for a SKU', { sku: 7, set: 1 }, '/changes/1/sku type'],
-  ['a SKU that can be none', { sku: ' B', set: 1 }, '/changes/1/sku characters'],
-  ['no name', { set: 1 }, '/changes/1 required'],
+  ['an invalid SKU', { sku: ' B', set: 1 }, '/changes/1/sku characters'],
+  ['no SKU or id', { set: 1 }, '/changes/1 required'],
   ['no object', 'B', '/changes/1 type'],
 ] as const) {
-  test(`rejects a stocktake in which a change has ${what}: it may mean any product`, async (t) => {
+  test(`rejects a stocktake with a change that has ${what}: it may mean any product`, async (t) => {
     const { seller } = await openShop(t, { A: 5, B: 5, 7: 5 });
     for (const force of [false, true]) {
       const body = { changes: [{ sku: 'A', set: 3 }, change], complete: true, zero_limit: 100 };
