@@ -47,16 +47,16 @@ const found = new Map(KINDS.map((kind) =>
 const all = [...found.values()].flat();
 
 describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler' }, () => {
-  /** The errors with only the language's library, and without any library. */
-  let faults: readonly Found[] = [];
+  /** The compiler errors with only the language's library, and without any library. */
+  let errors: readonly Found[] = [];
   let bare: readonly Found[] = [];
 
   before(() => {
-    faults = compile({ lib: ['esnext'] }, DATABASE_WITHOUT_SQL);
+    errors = compile({ lib: ['esnext'] }, DATABASE_WITHOUT_SQL);
     bare = compile({ noLib: true }, NO_LIBRARY);
   });
 
-  test('every module of Node that is loaded', () => {
+  test('every Node module that is loaded', () => {
     const loaded = find(bare, /'node:([^']+)'/).filter(isKept);
     assert.ok(loaded.length > 100);
     const known = sources.flatMap(findModules).map(({ module, ...place }) =>
@@ -66,9 +66,9 @@ describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler
     assert.deepEqual(loaded.filter(({ what }) => !classified.has(what)), []);
   });
 
-  test('every name of the environment that reaches out of the process', () => {
+  test('every global name that reaches outside the process', () => {
     const used = [
-      ...find(faults, /^TS\d+: Cannot find name(?:space)? '(\w+)'/),
+      ...find(errors, /^TS\d+: Cannot find name(?:space)? '(\w+)'/),
       ...find(bare, /^TS\d+: (?:Cannot find name )?'(eval|Function)'/),
     ].filter(({ what }) => !/^(?:HTML\w+|Authenticator\w+|NodeJS)$/.test(what)); // types
     const names = new Set(KINDS.flatMap((kind) => kind.names));
@@ -80,22 +80,22 @@ describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler
     assertListed(known, relevant);
   });
 
-  test('all SQL that a database is given', () => {
-    const given = find(faults, /Property '(prepare|exec)' does not exist on type 'DatabaseSync'/);
+  test('every statement that is passed to a database', () => {
+    const given = find(errors, /Property '(prepare|exec)' does not exist on type 'DatabaseSync'/);
     assert.ok(given.length > 75);
     const known = (found.get('SQL') ?? []).map(({ what, ...place }) =>
       ({ ...place, what: /(prepare|exec)\($/.exec(what)?.[1] ?? '' }));
     assertListed(known, given);
   });
 
-  test('all markup that is made of text', () => {
-    const made = find(faults, /^TS2673: Constructor of class '(Html)' is private/);
+  test('every place that turns text into markup', () => {
+    const made = find(errors, /^TS2673: Constructor of class '(Html)' is private/);
     const known = all.filter(({ what }) => what === 'new Html(');
     assert.deepEqual(format(known.map((place) => ({ ...place, what: 'Html' }))), format(made));
     assert.equal(made.length, 1);
   });
 
-  test('all code that is loaded at run time, and what is random without being secret', () => {
+  test('every dynamic import, and every use of Math.random', () => {
     const loaded = find(bare, /^TS2712: A (dynamic import) call/);
     assert.ok(loaded.length > 5);
     const known = all.filter(({ what }) => what.startsWith('import('));
@@ -110,7 +110,7 @@ describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler
   });
 });
 
-test('the audit prints each of its places, with its line', () => {
+test('the audit prints every place, with its line', () => {
   const main = join(import.meta.dirname, 'main.ts');
   const printed = execFileSync(process.execPath, [main], { encoding: 'utf8' });
   for (const { path, line } of all) {
@@ -120,7 +120,7 @@ test('the audit prints each of its places, with its line', () => {
   assert.match(printed, /\bcreateShop\b/);
 });
 
-/** Compiler errors by path and line. A private constructor reveals who creates markup. */
+/** Compiler errors by path and line. A private constructor turns each `new Html(` into an error. */
 function compile(library: object, declarations: string): Found[] {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-audit-'));
   try {
@@ -146,9 +146,9 @@ function compile(library: object, declarations: string): Found[] {
   }
 }
 
-function find(faults: readonly Found[], sign: RegExp): Found[] {
-  return faults.flatMap(({ path, line, what: fault }) => {
-    const what = sign.exec(fault)?.[1];
+function find(errors: readonly Found[], pattern: RegExp): Found[] {
+  return errors.flatMap(({ path, line, what: message }) => {
+    const what = pattern.exec(message)?.[1];
     return what === undefined ? [] : { path, line, what };
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Reads the core from `src/README.md`: the numbered files that keep the three promises, and the
- * files they import, each with the reason why no promise depends on it.
+ * files that they import, each with the reason why no promise depends on it.
  */
 import { readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';

@@ -72,11 +72,11 @@ function printPlaces(title: string, places: readonly Place[]): void {
 
 /** The migrations, and the Node modules not listed above. */
 function printRest(): void {
-  printTitle('Files of SQL, which run once on each database');
+  printTitle('SQL files, which run once on each database');
   for (const { path, lines } of sources.filter((source) => source.path.endsWith('.sql'))) {
     console.log(`${path}  ${lines.length} lines`);
   }
-  printTitle('Other modules of Node');
+  printTitle('Other Node modules');
   const known = new Set(KINDS.flatMap(({ modules }) => modules));
   const others = sources.flatMap(findModules).filter(({ module }) => !known.has(module));
   for (const [module, places] of Map.groupBy(others, (place) => place.module)) {

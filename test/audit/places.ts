@@ -1,7 +1,7 @@
 /**
- * Finds the places that an auditor checks first: whatever reaches out of the process, cryptography,
- * SQL, unescaped markup, and code loaded at run time. Matches text; `audit.test.ts` compares the
- * result with what the compiler finds.
+ * Finds the places that an auditor checks first: everything that reaches outside the process,
+ * cryptography, SQL, unescaped markup, and code loaded at run time. Matches text; `audit.test.ts`
+ * compares the result with what the compiler finds.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Kind {
   /** Global names. */
   readonly names: readonly string[];
   /** Other patterns of this kind. */
-  readonly signs: readonly RegExp[];
+  readonly patterns: readonly RegExp[];
 }
 
 export const KINDS: readonly Kind[] = [
@@ -31,48 +31,48 @@ export const KINDS: readonly Kind[] = [
     title: 'Network',
     modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'inspector'],
     names: ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'navigator'],
-    signs: [/\bgetBuiltinModule\('[^']*'\)/g],
+    patterns: [/\bgetBuiltinModule\('[^']*'\)/g],
   },
-  { title: 'Files', modules: ['fs', 'fs/promises'], names: [], signs: [] },
+  { title: 'Files', modules: ['fs', 'fs/promises'], names: [], patterns: [] },
   {
-    title: 'What pages keep in the browser',
+    title: 'Browser storage',
     modules: [],
     names: ['localStorage', 'sessionStorage', 'indexedDB', 'caches', 'cookieStore'],
-    signs: [/\bdocument\.cookie\b/g],
+    patterns: [/\bdocument\.cookie\b/g],
   },
   {
     title: 'SQL',
     modules: ['sqlite'],
     names: [],
     // Regular expressions also have `exec`; their names are in capitals.
-    signs: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
+    patterns: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
   },
   {
     title: 'Cryptography and randomness',
     modules: ['crypto'],
     names: ['crypto', 'PublicKeyCredential'],
-    signs: [/\bMath\.random\b/g],
+    patterns: [/\bMath\.random\b/g],
   },
   {
-    title: 'Processes, threads, and code that is loaded or made at run time',
+    title: 'Processes, threads, and code loaded or created at run time',
     modules: [
       'child_process', 'cluster', 'worker_threads', 'module', 'sea', 'vm', 'v8', 'vfs', 'wasi',
       'repl',
     ],
     names: ['eval', 'Function', 'WebAssembly', 'globalThis'],
-    signs: [/(?<![.#\w])import\([^)]*\)/g],
+    patterns: [/(?<![.#\w])import\([^)]*\)/g],
   },
   {
-    title: 'The process: environment, arguments, streams, signals, its end',
+    title: 'The process: environment, arguments, streams, signals, exit',
     modules: ['process', 'os', 'readline', 'readline/promises', 'tty'],
     names: ['process'],
-    signs: [],
+    patterns: [],
   },
   {
-    title: 'Markup that is not escaped',
+    title: 'Unescaped markup',
     modules: [],
     names: ['DOMParser'],
-    signs: [/\bnew Html\(/g, new RegExp('\\b(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc|'
+    patterns: [/\bnew Html\(/g, new RegExp('\\b(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc|'
       + 'setHTMLUnsafe|createContextualFragment|document\\.write(?:ln)?)\\b', 'g')],
   },
 ];
@@ -109,7 +109,7 @@ export function findPlaces(kind: Kind, source: SourceText): Place[] {
   const places: Place[] = findModules(source).filter(({ module }) => kind.modules.includes(module));
   source.lines.map(stripComments).forEach((text, index) => {
     const found = kind.names.flatMap((name) => findName(text, name));
-    for (const sign of kind.signs) found.push(...text.match(sign) ?? []);
+    for (const pattern of kind.patterns) found.push(...text.match(pattern) ?? []);
     for (const what of found) places.push({ path, line: index + 1, what });
   });
   return places.sort((a, b) => a.line - b.line);

@@ -22,7 +22,7 @@ const TYPES = ['application/json', 'application/json; charset=utf-8', 'text/csv'
 const taking = routes.filter(({ consumes }) => consumes.length > 0);
 
 export function makeApiCase(random: Random, world: World): Case {
-  // Those that take something have more ways to go wrong.
+  // Routes with a request body have more ways to fail, so they are picked more often.
   const route = random.pick(random.below(2) === 0 ? routes : taking);
   const method = pickMethod(random, route);
   const path = fillPath(random, world, route.path);
@@ -164,7 +164,7 @@ function makeBody(random: Random, world: World, route: Route, type: string): Buf
     return isStock ? makeStockLines(random, pool) : makeProductLines(random, pool);
   }
   const text = writeObject(random, membersOf(random, world, route, type));
-  // A mutated address might be that of another machine.
+  // A mutated address could be the address of another machine.
   const isMutated = random.below(12) === 0 && !text.includes('127.0.0.1');
   return isMutated ? mutateBytes(random, Buffer.from(text)) : Buffer.from(text);
 }
@@ -180,13 +180,13 @@ function membersOf(
   if (!isObject(example)) return { a: '1' };
   const members: Record<string, string> = {};
   for (const [name, value] of Object.entries(example)) members[name] = JSON.stringify(value);
-  // To this machine alone, and where nobody listens.
+  // A loopback address on a port where nothing listens.
   if ('url' in members) members['url'] = `"http://127.0.0.1:9/${random.below(30)}"`;
   if ('sku' in members) {
     members['sku'] = JSON.stringify(random.below(2) === 0
       ? `new-${random.below(10_000)}` : pool.pick(random, 'sku', random.pick(TEXTS)));
   }
-  // It is that of the address.
+  // The SKU is in the path, so the body mostly leaves it out.
   if (route.path.endsWith('{sku}') && random.below(4) > 0) delete members['sku'];
   for (const name of ['price', 'stock', 'position']) {
     if (name in members) members[name] = String(random.below(2_000) / random.pick([1, 10, 100]));

@@ -15,13 +15,13 @@ const DETAIL_CHARACTERS = 15;
 
 const router = new Router(routes);
 
-/** @throws AssertionError that says what is wrong */
+/** @throws AssertionError that names the broken invariant */
 export function assertResponse(one: Case, answer: Answer, world: World): void {
   const { status, headers, text } = answer;
   const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
-  assert.equal(headers[SPLIT_FIELD], undefined, 'a request made a field of its answer');
+  assert.equal(headers[SPLIT_FIELD], undefined, 'the request injected a response header');
   assertOwn(answer, world);
-  // A connection that is given up is answered below the API, by HTTP alone.
+  // The HTTP server itself answers before it gives up a connection, without the API's headers.
   const isRaw = status >= 400 && headers['cache-control'] === undefined;
   if (status >= 500) {
     assert.equal(status, 503, `the status ${status}`);
@@ -30,10 +30,10 @@ export function assertResponse(one: Case, answer: Answer, world: World): void {
   if (type === 'text/html') assertPage(answer);
   else if (status >= 400 && one.method !== 'HEAD') assertProblem(answer, type);
   if (status === 401) assert.ok(headers['www-authenticate'], 'a 401 without a challenge');
-  if (status === 405) assert.ok(headers.allow, 'a 405 without the methods that there are');
+  if (status === 405) assert.ok(headers.allow, 'a 405 without the supported methods');
   if (status >= 300 && status < 400 && status !== 304) {
-    assert.match(headers.location ?? '', /^\/portal/, 'leads elsewhere');
-    assert.doesNotMatch(headers.location ?? '', /^\/\//, 'leads to another host');
+    assert.match(headers.location ?? '', /^\/portal/, 'redirects outside the portal');
+    assert.doesNotMatch(headers.location ?? '', /^\/\//, 'redirects to another host');
   }
   if (one.operation && !isRaw && isOfRoute(one) && text.length < 500_000) {
     assertDescribed(world.document, one.method, one.operation.path, answer);
@@ -49,23 +49,23 @@ function assertOwn({ headers, text }: Answer, { silent }: World): void {
 }
 
 function assertProblem({ status, text, json }: Answer, type: string): void {
-  assert.equal(type, 'application/problem+json', `refused ${status} as ${type}: ${text}`);
+  assert.equal(type, 'application/problem+json', `rejected with ${status} as ${type}: ${text}`);
   const problem: unknown = json();
   assert.ok(isObject(problem));
-  const { type: name, title, detail, status: told } = problem;
-  assert.equal(told, status, 'a problem with another status');
+  const { type: name, title, detail, status: bodyStatus } = problem;
+  assert.equal(bodyStatus, status, 'a problem with another status');
   assert.ok(typeof name === 'string' && /^urn:problem-type:[\w:-]+$/.test(name), `type ${name}`);
   assert.ok(typeof title === 'string' && title !== '', 'a problem without a title');
   assert.ok(typeof detail === 'string' && detail.length > DETAIL_CHARACTERS, `detail: ${detail}`);
 }
 
 function assertPage({ status, headers, text }: Answer): void {
-  assert.doesNotMatch(text, MARKUP, 'markup of a request in a page');
+  assert.doesNotMatch(text, MARKUP, "the request's unescaped markup in a page");
   assert.match(String(headers['content-security-policy']), /default-src 'none'/, 'no policy');
   assert.equal(headers['x-content-type-options'], 'nosniff');
   if (status < 400 || text === '') return;
-  assert.match(text, /<\/html>\s*$/, 'half a page');
-  assert.match(text, /<h1/, 'a refusal without words');
+  assert.match(text, /<\/html>\s*$/, 'a truncated page');
+  assert.match(text, /<h1/, 'an error page without a heading');
 }
 
 /** Whether the request reached the intended route: corrupted names may match another one. */
@@ -74,6 +74,6 @@ function isOfRoute({ operation, method, bytes }: Case): boolean {
   try {
     return router.find(method, target.split('?')[0] ?? '').route.path === operation?.path;
   } catch {
-    return false; // there is no such route
+    return false; // no route matches
   }
 }

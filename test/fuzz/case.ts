@@ -2,13 +2,13 @@
 import type { Random } from '../domain/random.ts';
 
 export interface Case {
-  /** What it is, for people. */
+  /** A description for people. */
   readonly label: string;
   readonly bytes: Buffer;
   readonly from: string;
   readonly method: string;
   readonly until: 'answer' | 'end' | 'glance';
-  /** The operation of the OpenAPI document that it is for, with its parameters in braces. */
+  /** The OpenAPI operation that the request is for, with path parameters in braces. */
   readonly operation?: { readonly method: string; readonly path: string };
   readonly isPage: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A short run of `make fuzz`, with a random seed unless FUZZ_SEED is set, and tests that the fuzzer
- * would notice a faulty server.
+ * A short run of `make fuzz`, with a fixed seed unless FUZZ_SEED is set, and tests that the fuzzer
+ * detects a defective server.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import type { Answer } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import type { Case } from './case.ts';
 import { assertResponse } from './assert-response.ts';
-import { findParserFault } from './parse-run.ts';
+import { findParserFailure } from './parse-run.ts';
 import { runCases } from './run.ts';
 import { MARKUP, SPLIT_FIELD } from './values.ts';
 import { Watch } from './watch.ts';
@@ -22,39 +22,41 @@ test('answers any input without a 500, a crash, foreign data or a write by a rej
   async (t) => {
     t.diagnostic(`FUZZ_SEED=${SEED}`);
     const { cases, findings, reached } = await runCases(t, {
-      seed: SEED, goesOn: (number) => number < REQUESTS,
+      seed: SEED, shouldContinue: (number) => number < REQUESTS,
     });
     assert.deepEqual(findings, [], `with FUZZ_SEED=${SEED}`);
     assert.equal(cases, REQUESTS);
     const good = [...reached.values()].filter(Boolean);
-    assert.ok(good.length > 50, 'the requests come to nothing');
+    assert.ok(good.length > 50, 'few routes answered with success');
   });
 
 test('parses or rejects any input', async (t) => {
   t.diagnostic(`FUZZ_SEED=${SEED}`);
   for (let n = 0; n < TEXTS; n += 1) {
-    assert.equal(await findParserFault(SEED + n), undefined);
+    assert.equal(await findParserFailure(SEED + n), undefined);
   }
 });
 
-test('notices a parser that fails', async () => {
+test('detects a parser that fails, and minimizes its input', async () => {
   const failing = {
     samples: ['{"a":"b"}'],
     check(text: string) {
       if (text.includes('\\')) throw new TypeError('broken');
     },
   };
-  const faults: string[] = [];
+  const failures: string[] = [];
   for (let seed = 0; seed < 300; seed += 1) {
-    const fault = await findParserFault(seed, { failing });
-    if (fault !== undefined) faults.push(fault);
+    const failure = await findParserFailure(seed, { failing });
+    if (failure !== undefined) failures.push(failure);
   }
-  assert.ok(faults.length > 0);
-  // Made as short as it can be: what it stumbles over, and nothing else.
-  for (const fault of faults) assert.match(fault, /^failing .*TypeError: broken\n {2}"\\\\"$/);
+  assert.ok(failures.length > 0);
+  // The input is minimized to the one character that the parser fails on.
+  for (const failure of failures) {
+    assert.match(failure, /^failing .*TypeError: broken\n {2}"\\\\"$/);
+  }
 });
 
-test('notices a response that must not be', async (t) => {
+test('detects a response that breaks an invariant', async (t) => {
   const world = await makeWorld(t);
   const one: Case = {
     label: '', bytes: Buffer.from('GET /api/v1/products HTTP/1.1\r\n\r\n'), from: '', isPage: false,
@@ -78,32 +80,32 @@ test('notices a response that must not be', async (t) => {
     [/when to retry/, answer(503, problem, JSON.stringify({ ...body, status: 503 }))],
     [/another status/, answer(400, problem, JSON.stringify(body))],
     [/detail/, answer(404, problem, JSON.stringify(body))],
-    [/refused 404 as text\/plain/, answer(404, { 'content-type': 'text/plain' }, 'No.')],
+    [/rejected with 404 as text\/plain/, answer(404, { 'content-type': 'text/plain' }, 'No.')],
     [/another seller's/, answer(200, {}, `x ${mark.toUpperCase()}`)],
     [/another seller's/, answer(200, { etag: `"${mark}"` }, '')],
-    [/a field of its answer/, answer(200, { [SPLIT_FIELD]: '1' }, '')],
-    [/markup of a request/, answer(200, { ...html, ...page }, MARKUP)],
+    [/injected a response header/, answer(200, { [SPLIT_FIELD]: '1' }, '')],
+    [/unescaped markup/, answer(200, { ...html, ...page }, MARKUP)],
     [/no policy/, answer(200, html, '')],
-    [/half a page/, answer(404, { ...html, ...page }, '<h1>No</h1>')],
-    [/leads elsewhere/, answer(303, { location: 'https://x.example/portal' }, '')],
+    [/a truncated page/, answer(404, { ...html, ...page }, '<h1>No</h1>')],
+    [/redirects outside the portal/, answer(303, { location: 'https://x.example/portal' }, '')],
   ] as const) assert.throws(() => assertResponse(unknown, wrong, world), what);
   const undescribed = answer(200, { 'content-type': 'application/json' }, '{"products":1}');
   assert.throws(() => assertResponse(one, undescribed, world), /cache-control|products/);
 });
 
-test('notices rows that change', async (t) => {
+test('detects changed rows', async (t) => {
   const server = await startServer(t);
   const [seller, other] = [await server.makeSeller(), await server.makeSeller()];
   await seller.create();
   await other.create();
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
-  const look = () => [watch.look(), watch.digestSeller(other.sellerId)];
-  const before = look();
+  const readState = () => [watch.summarize(), watch.digestSeller(other.sellerId)];
+  const before = readState();
   assert.equal((await seller.create({ price: 'x' })).status, 400);
-  assert.deepEqual(look(), before);
+  assert.deepEqual(readState(), before);
   await seller.create();
-  const [after, digest] = look();
+  const [after, digest] = readState();
   assert.notEqual(after, before[0]);
   assert.equal(digest, before[1]);
   const { id } = (await other.create()).json();

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { routes } from '../support/routes.ts';
 import { routes as pages } from '../../src/features/portal/routes.ts';
-import { findParserFault } from './parse-run.ts';
+import { findParserFailure } from './parse-run.ts';
 import { runCases } from './run.ts';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 180);
@@ -18,20 +18,20 @@ const hasTime = (share: number): boolean =>
   performance.now() - startedAt < SECONDS * 1_000 * share;
 
 console.log(`FUZZ_SEED=${SEED}`);
-const faults = await runParsers() + await runServer();
-console.log(`${faults} findings with FUZZ_SEED=${SEED}`);
-process.exitCode = faults > 0 ? 1 : 0;
+const findings = await runParsers() + await runServer();
+console.log(`${findings} findings with FUZZ_SEED=${SEED}`);
+process.exitCode = findings > 0 ? 1 : 0;
 
 async function runParsers(): Promise<number> {
   let [cases, found] = [0, 0];
-  // Each case has a seed of its own, which repeats it alone.
+  // Each case has its own seed, which repeats this case alone.
   for (; hasTime(1 / 6) && found < SHOWN_LIMIT; cases += 1) {
-    const fault = await findParserFault(SEED + cases);
-    if (fault === undefined) continue;
+    const failure = await findParserFailure(SEED + cases);
+    if (failure === undefined) continue;
     found += 1;
-    console.log(fault);
+    console.log(failure);
   }
-  console.log(`${cases} texts given to parsers`);
+  console.log(`${cases} inputs parsed`);
   return found;
 }
 
@@ -39,9 +39,12 @@ async function runServer(): Promise<number> {
   const cleanups: (() => unknown)[] = [];
   try {
     const { cases, findings, statuses, reached } = await runCases(
-      // The cast: what is called after a test is a function, and none here asks for its test.
+      // The cast: the hooks are functions, and none of them uses the test context.
       { after: (cleanup) => { cleanups.push(cleanup as () => unknown); } },
-      { seed: SEED, goesOn: (number) => number < CASES && (CASES < Infinity || hasTime(1)) },
+      {
+        seed: SEED,
+        shouldContinue: (number) => number < CASES && (CASES < Infinity || hasTime(1)),
+      },
     );
     for (const { number, what, reproduction } of findings) {
       console.log(`\nrequest ${number}: ${what}\n  ${reproduction}`);
@@ -50,8 +53,8 @@ async function runServer(): Promise<number> {
       ({ method, path: path === '/' ? '/portal' : `/portal${path}` }))];
     const labels = all.map(({ method, path }) => `${method} ${path}`);
     const missed = labels.filter((label) => reached.get(label) !== true);
-    console.log(`${cases} requests to ${labels.length} routes, answered`, statuses);
-    console.log('Not answered with success in this run:', missed.join(', ') || 'none');
+    console.log(`${cases} requests to ${labels.length} routes; responses by status:`, statuses);
+    console.log('Routes without a successful response:', missed.join(', ') || 'none');
     return findings.length;
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();

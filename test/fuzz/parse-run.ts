@@ -4,8 +4,8 @@ import { AppError } from '../../src/domain/error.ts';
 import { type Parser, PARSERS } from './parsers.ts';
 import { mutateBytes, mutateText, TEXTS } from './values.ts';
 
-/** A failure of a parser, and its seed. */
-export async function findParserFault(
+/** Describes a parser failure, with its seed and minimized input. */
+export async function findParserFailure(
   seed: number, parsers: Readonly<Record<string, Parser>> = PARSERS,
 ): Promise<string | undefined> {
   const random = makeRandom(seed);
@@ -25,7 +25,7 @@ async function tryParser(parser: Parser, bytes: Buffer): Promise<string | undefi
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'internal') return String(error);
   }
-  // What is on the prototype of all is a member of everything.
+  // A polluted `Object.prototype` shows in every object.
   return 'polluted' in {} ? 'changed the prototype of all objects' : undefined;
 }
 

@@ -91,7 +91,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     samples: [CURSOR, `${CURSOR}=`, CURSOR.slice(1)],
     check(text) {
       cursors.parse('products', text);
-      assert.equal(text, CURSOR, 'took a cursor that was altered');
+      assert.equal(text, CURSOR, 'accepted an altered cursor');
     },
   },
   path: {
@@ -129,14 +129,14 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     samples: [FORM],
     async check(_, bytes) {
       const [whole, pieces] = [await readWhole(bytes, 10_000), await readWhole(bytes, 3)];
-      assert.equal(pieces, whole, 'reads something else in other chunks');
+      assert.equal(pieces, whole, 'the result depends on the chunks');
     },
   },
   csv: {
     samples: [CSV, SHOP, 'sep=;\na;b\n"1";2', '\ufeffa\tb\n1\t2\r3\t4'],
     async check(text, bytes) {
       const [whole, pieces] = [await readTable(bytes, 64 * 1024), await readTable(bytes, 1)];
-      assert.equal(pieces, whole, 'reads something else in other chunks');
+      assert.equal(pieces, whole, 'the result depends on the chunks');
       if (isUtf8(bytes)) await assertWritten(text);
     },
   },
@@ -182,7 +182,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       try {
         map = parseDefaults(text);
       } catch {
-        map = parseColumnMap(text); // which may refuse it, too
+        map = parseColumnMap(text); // may reject the text, too
       }
       for (const column of map.values()) assert.notEqual(column, '');
     },
@@ -297,7 +297,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       assert.ok(describeBrowser(text).length < 100);
       assert.ok(!readCookie(text, 'session')?.includes(';'));
       const there = new URL(`https://shop.example${toPagePath(text)}`);
-      assert.equal(there.host, 'shop.example', 'leads to another host');
+      assert.equal(there.host, 'shop.example', 'redirects to another host');
       const { hostname } = new URL(
         resolveOrigin({ host: text, isEncrypted: false, isLocal: true }, undefined),
       );
@@ -362,7 +362,7 @@ async function assertWritten(text: string): Promise<void> {
 /** Headers as sent by a trusted proxy. */
 function readClientAddress(headers: IncomingHttpHeaders): string {
   const socket = { remoteAddress: '192.0.2.1' };
-  // The cast: nothing else of a request is read.
+  // The cast: only these members of the request are read.
   const request = { headers, socket } as IncomingMessage;
   return new TrustedProxies(['192.0.2.1']).readClientAddress(request);
 }

@@ -1,6 +1,6 @@
 /**
- * What a client has seen so far: ids, cursors, ETags, links and forms, for later requests. So the
- * fuzzer follows links and pages as deep as they go, including those of new pages.
+ * The ids, cursors, ETags, links and forms of earlier responses, for later requests. With these the
+ * fuzzer follows all links and pages, including those of new pages.
  */
 import type { Random } from '../domain/random.ts';
 import type { Answer } from '../support/http.ts';
@@ -26,7 +26,7 @@ export class Pool {
     put(this.#kinds, this.#next, kind, value);
   }
 
-  /** All that is known of a kind. */
+  /** All known values of a kind. */
   list(kind: string): readonly string[] {
     return this.#kinds.get(kind) ?? [];
   }
@@ -41,7 +41,7 @@ export class Pool {
     return [...this.#forms].filter(([path]) => pattern.test(path)).flatMap(([, forms]) => forms);
   }
 
-  /** Takes what an answer shows. */
+  /** Collects the values in a response. */
   harvest({ headers, text }: Answer): void {
     const seen = new Set<string>();
     for (const [kind, pattern] of Object.entries(KINDS)) {

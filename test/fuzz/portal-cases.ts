@@ -118,7 +118,7 @@ function pickValue(
   const [, own = ''] = random.pick(shown.filter(([other]) => other === name).concat([[name, '']]));
   if (name === 'csrf' && random.below(20) > 0) return session.csrf;
   if (name === 'current_password' && random.below(4) > 0) return password;
-  // To this machine alone, and where nobody listens.
+  // A loopback address on a port where nothing listens.
   if (name === 'url') return random.pick(['http://127.0.0.1:9/p', '', 'x', 'http://[::1]:9/', own]);
   if (/email|password/.test(name)) return random.pick([...TEXTS, own]);
   if (random.below(3) > 0 && own !== '') return own;
@@ -155,7 +155,7 @@ function makeUpload(random: Random, { pool }: World, fields: readonly Field[]): 
   };
 }
 
-/** The route of a link; empty if it has none, as some corrupted links. */
+/** The route of a link; empty if no route matches, as for some corrupted links. */
 function findPattern(link: string): string {
   try {
     return patternOf(router.find('GET', link.slice(ROOT.length).split('?')[0] || '/').route);

@@ -23,16 +23,16 @@ export interface Finding {
 export interface Outcome {
   readonly cases: number;
   readonly findings: readonly Finding[];
-  /** How often each status was answered. */
+  /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The routes of which one was answered with success, out of those tried. */
+  /** The requested routes, and whether any request to each succeeded. */
   readonly reached: ReadonlyMap<string, boolean>;
 }
 
 export interface Plan {
   readonly seed: number;
-  /** Whether another case is to be tried. */
-  goesOn(cases: number): boolean;
+  /** Whether to run another case. */
+  shouldContinue(cases: number): boolean;
 }
 
 const FINDINGS_LIMIT = 10;
@@ -43,11 +43,11 @@ const LAG_CASES = 30;
 
 type Context = Parameters<typeof makeWorld>[0];
 
-export async function runCases(t: Context, { seed, goesOn }: Plan): Promise<Outcome> {
+export async function runCases(t: Context, { seed, shouldContinue }: Plan): Promise<Outcome> {
   const world = await makeWorld(t);
   const run = new Run(world, seed);
   await run.warmUp();
-  while (goesOn(run.number) && !run.isOver) await run.next();
+  while (shouldContinue(run.number) && !run.isOver) await run.next();
   await run.finish();
   return run;
 }
@@ -80,7 +80,7 @@ class Run implements Outcome {
     return this.#hasEnded || this.findings.length >= FINDINGS_LIMIT;
   }
 
-  /** Looks at every page, so that there are links to follow and forms to fill in. */
+  /** Requests every page, to collect links to follow and forms to fill in. */
   async warmUp(): Promise<void> {
     const { pool, session, serving } = this.#world;
     for (const path of listPages()) {
@@ -96,8 +96,8 @@ class Run implements Outcome {
     this.number += 1;
     const random = makeRandom(this.#seed * 1_000_003 + this.number);
     const one = makeCase(random, this.#world);
-    const fault = await this.#try(one);
-    if (fault !== undefined) this.#note(one, fault);
+    const failure = await this.#try(one);
+    if (failure !== undefined) this.#note(one, failure);
     if (this.number % SILENT_EVERY === 0) this.#checkSilent(one);
   }
 
@@ -114,10 +114,10 @@ class Run implements Outcome {
     this.#checkLog(last);
   }
 
-  /** What is wrong with what became of it. */
+  /** Sends the request, and returns the broken invariant, if any. */
   async #try(one: Case): Promise<string | undefined> {
     const { watch, pool } = this.#world;
-    const before = watch.look();
+    const before = watch.summarize();
     try {
       const answers = await this.#send(one);
       for (const answer of answers) {
@@ -147,25 +147,25 @@ class Run implements Outcome {
     return answers;
   }
 
-  /** A refusal changes nothing. */
+  /** A rejected request changes nothing. */
   async #checkRows(one: Case, before: string, statuses: readonly number[]): Promise<void> {
     const { watch } = this.#world;
-    const isRefused = statuses.length > 0 && statuses.every((status) => status >= 400);
-    if (one.label.endsWith('/commit') && !isRefused) this.#lagsUntil = this.number + LAG_CASES;
-    // Of others there may be a request whose answer nobody has waited for.
-    if (!isRefused || one.until !== 'answer' || watch.look() === before) return;
-    if (this.number > this.#lagsUntil) throw new Error('changed rows, and was refused');
+    const isRejected = statuses.length > 0 && statuses.every((status) => status >= 400);
+    if (one.label.endsWith('/commit') && !isRejected) this.#lagsUntil = this.number + LAG_CASES;
+    // Any other case may contain a request whose response was not awaited.
+    if (!isRejected || one.until !== 'answer' || watch.summarize() === before) return;
+    if (this.number > this.#lagsUntil) throw new Error('a rejected request changed rows');
     for (let again = 0; again < 3; again += 1) {
-      const earlier = watch.look();
+      const earlier = watch.summarize();
       const answers = await this.#send(one);
-      if (answers.some(({ status }) => status < 400) || watch.look() === earlier) return;
+      if (answers.some(({ status }) => status < 400) || watch.summarize() === earlier) return;
     }
-    throw new Error('changes rows again and again, and is refused');
+    throw new Error('a rejected request changes rows each time');
   }
 
   /**
-   * Until what was asked for, and not waited for, is done: writes are made in the order in which
-   * they come, so once this one is answered, so could be those before it.
+   * Waits for the writes of requests whose responses were not awaited: the server commits writes in
+   * the order in which they arrive, so they are committed once this one is answered.
    */
   async #settle(): Promise<void> {
     const { keys: [key], serving: { port } } = this.#world;
@@ -182,12 +182,12 @@ class Run implements Outcome {
     this.#note(one, `rows of another seller changed within ${SILENT_EVERY} cases`);
   }
 
-  /** The log has nothing to say of what clients do. */
+  /** Clients cause no log lines at this level. */
   #checkLog(one: Case): void {
     const added = this.#world.log().slice(this.#logged);
     this.#logged += added.length;
     const lines = added.split('\n').filter((line) => !/^(?:Stopp|$)/.test(line));
-    if (lines.length > 0) this.#note(one, `the log says: ${lines.join('\n')}`);
+    if (lines.length > 0) this.#note(one, `logged: ${lines.join('\n')}`);
   }
 
   async #keepKey({ bytes }: Case, { status, text }: Answer): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Values that often break programs, and ways to corrupt valid ones. The given random source makes
- * all choices, so a seed repeats them.
+ * Values that often break programs, and ways to corrupt valid ones. All choices come from the given
+ * random source, so a seed repeats them.
  */
 import type { Random } from '../domain/random.ts';
 
@@ -48,7 +48,7 @@ export const JSON_TEXTS: readonly string[] = [
   '["stock","stock"]', '["created","nothing"]', '[1,2,3]', '"\\ud800"', '"\\udc00\\ud800"',
   '"\\u0000"', '"\\u0041"', '"\\/"', '"a\\u0301"', `"${'x'.repeat(3_000)}"`,
   `[${'1,'.repeat(500)}1]`, '[[[[[[[[1]]]]]]]]', `${'['.repeat(200)}${']'.repeat(200)}`,
-  // and what is none
+  // not JSON
   '', 'NaN', 'Infinity', 'undefined', "'a'", '01', '1.', '.5', '+1', '1e', '0x10', '"\\x41"',
   '"\\ud8', '"', '[1,]', '{"a":1,}', '{a:1}', '{"a"}', '[1 2]', '"\n"', '"\t"', '/**/1', '1 2',
   'nul', '\ufeff1', '\u00a01',

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Everything that a request can change, without what the server records itself: last use of keys
- * and sessions, deliveries, and the audit log, which has rejections.
+ * Aggregates over everything that a request can change. They leave out what the server records by
+ * itself: last use of keys and sessions, deliveries, and the audit log, which records rejections.
  */
-const FIGURES: readonly string[] = [
+const AGGREGATES: readonly string[] = [
   'SELECT count(*), sum(position), sum(pruned_to), sum(length(name)) FROM seller',
   `SELECT count(*), sum(position), sum(price_minor), sum(stock), sum(length(name)),
     sum(length(category)), sum(length(sku)), sum(id % 1000003) FROM product`,
@@ -29,7 +29,7 @@ const FIGURES: readonly string[] = [
   'SELECT count(*) FROM invitation',
 ];
 
-/** The rows of a seller, without what the server records itself. */
+/** The rows of a seller, without what the server records by itself. */
 const OWN_ROWS: readonly string[] = [
   'SELECT id, name, currency, position, last_product_id, pruned_to FROM seller WHERE id = ?',
   'SELECT * FROM product WHERE seller_id = ? ORDER BY id',
@@ -51,20 +51,20 @@ const OWN_ROWS: readonly string[] = [
 export class Watch {
   readonly #database: DatabaseSync;
   #version = -1;
-  #figures = '';
+  #summary = '';
 
   constructor(folder: string) {
     this.#database = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
   }
 
-  /** A text that is another one once anything has changed that a request can change. */
-  look(): string {
-    // Changes with each commit of another connection; this one makes none.
+  /** A text that differs once a request has changed any row. */
+  summarize(): string {
+    // `data_version` changes with each commit of another connection; this one commits nothing.
     const { data_version: version } = this.#database.prepare('PRAGMA data_version').get() ?? {};
-    if (version === this.#version) return this.#figures;
+    if (version === this.#version) return this.#summary;
     this.#version = Number(version);
-    this.#figures = FIGURES.map((sql) => JSON.stringify(this.#read(sql))).join('\n');
-    return this.#figures;
+    this.#summary = AGGREGATES.map((sql) => JSON.stringify(this.#read(sql))).join('\n');
+    return this.#summary;
   }
 
   /** A digest of every row of a seller. */

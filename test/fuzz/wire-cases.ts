@@ -54,7 +54,7 @@ export function makeWireCase(random: Random, world: World): Case {
   const mutated = random.below(3) === 0 ? mutateBytes(random, whole) : whole;
   const isCut = random.below(6) === 0;
   return {
-    // A whole answer to HEAD could not be told from a broken one to GET.
+    // No method, as a complete response to HEAD looks like a truncated one to GET.
     label: 'bytes', method: '', isPage: false, from: pickAddress(random), until: 'end',
     bytes: isCut ? mutated.subarray(0, random.below(mutated.length + 1)) : mutated,
   };

@@ -9,24 +9,25 @@ import type { Answer } from '../support/http.ts';
 
 interface Exchange {
   readonly bytes: Uint8Array;
-  /** The loopback address that it comes from: those that are refused count by address. */
+  /** The loopback address of the client: the server counts rejections by address. */
   readonly from: string;
   readonly isHead: boolean;
   /**
-   * What ends it: the first whole answer; or the connection, of which this side closes its half
-   * once nothing comes any more; or this side, which does not wait to see the end.
+   * When the exchange ends. `answer`: at the first complete response. `end`: when the server closes
+   * the connection, which this side half-closes once nothing more arrives. `glance`: soon, without
+   * waiting for a response.
    */
   readonly until: 'answer' | 'end' | 'glance';
 }
 
 interface Received {
-  /** Those that are whole, but for interim ones. */
+  /** The complete responses, without interim (1xx) ones. */
   readonly answers: readonly Answer[];
-  /** All that came. */
+  /** All received bytes. */
   readonly bytes: Buffer;
 }
 
-/** Generous for a busy machine: a response that takes longer hangs. */
+/** Generous for a busy machine: a response that takes longer counts as hanging. */
 const DEADLINE_MS = 30_000;
 const QUIET_MS = 8;
 const GLANCE_MS = 25;
@@ -52,7 +53,7 @@ export function exchange(
     };
     const deadline = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`no end within ${DEADLINE_MS} ms, after ${Buffer.concat(chunks)}`));
+      reject(new Error(`no response in ${DEADLINE_MS} ms; received: ${Buffer.concat(chunks)}`));
     }, DEADLINE_MS);
     const onQuiet = (): void => {
       if (until === 'end') socket.end();
@@ -64,14 +65,14 @@ export function exchange(
       if (until === 'end') quiet.refresh();
       finish(false);
     });
-    // A server may end a connection while it is written to: what it said before counts.
+    // A server may close a connection during a write; the responses before that count.
     socket.on('error', () => {});
     socket.on('close', () => finish(true));
     socket.write(bytes);
   });
 }
 
-/** Complete responses, one after the other; one that is cut off does not count. */
+/** Complete responses in order; a truncated one does not count. */
 function parseAnswers(bytes: Buffer, isHead: boolean, isClosed: boolean): Answer[] {
   const answers: Answer[] = [];
   for (let at = 0; ;) {

@@ -28,21 +28,21 @@ export interface World {
   readonly document: Json;
   readonly pool: Pool;
   readonly watch: Watch;
-  /** Keys of the seller who asks: one for everything, others for less or for nothing any more. */
+  /** Keys of the requesting seller: one with all scopes; others limited or expired. */
   readonly keys: [whole: string, ...others: string[]];
   readonly password: string;
   readonly silent: { readonly sellerId: SellerId; readonly marks: readonly string[] };
   /** The cookie of the portal and the token of its forms. */
   readonly session: { cookie: string; csrf: string };
-  /** Signs in again: a session may ask only so often, and may have been ended. */
+  /** Signs in again, after a session is rate limited or has ended. */
   renewSession(): Promise<void>;
-  /** Makes another key for everything: keys can be revoked in the portal. */
+  /** Creates another key with all scopes, after the portal revoked the last one. */
   renewKey(): Promise<void>;
   /** What the server has written to its log since it started. */
   log(): string;
 }
 
-/** Set up with the account's own requests; ends with `t`. */
+/** Starts the server, and fills both shops by API requests; ends with `t`. */
 export async function makeWorld(t: Context): Promise<World> {
   const base = makeFolder(t);
   const [folder, tokenFile] = [join(base, 'data'), join(base, 'token')];

@@ -1,6 +1,6 @@
 /**
- * Everything a seller does that creates, shows or sends a secret, once, against a server process.
- * The secrets that it shows on purpose become the canaries.
+ * A scenario in which a seller does everything that creates, shows or sends a secret, against a
+ * server process. The secrets that the server shows on purpose become the canaries.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -15,26 +15,26 @@ import { listenUntilEnd } from '../support/listening.ts';
 const EMAIL = 'anna@shop.example';
 const FIRST = 'canary of the first password';
 const SECOND = 'canary of the second password';
-const WRONG = 'canary of a password that is wrong';
+const WRONG = 'canary of a wrong password';
 const JSON_BODY = { 'content-type': 'application/json' };
 
-export interface Life {
-  /** The secrets, by what they are. */
+export interface Scenario {
+  /** The secrets, by description. */
   readonly canaries: ReadonlyMap<string, string>;
-  /** One-time passwords: too short to be distinguished from other digits unless they are alone. */
+  /** One-time passwords, whose six digits are only recognizable as a separate word. */
   readonly codes: readonly string[];
   readonly visitor: PageClient;
   readonly key: string;
-  /** All answers that are not to tell a secret, and what they were for. */
+  /** All responses that must not contain a secret, each with its request. */
   readonly answers: readonly (readonly [context: string, answer: Answer])[];
-  /** Where the browser went: addresses stand in histories, in logs and in `Referer`. */
+  /** All URLs that the browser requested: they end up in histories, logs and `Referer`. */
   readonly addresses: readonly string[];
-  /** What was sent to the webhook. */
+  /** All messages sent to the webhook. */
   readonly deliveries: readonly string[];
 }
 
 /** A browser that records its requests, and the pages that must not show a secret. */
-class Witness extends PageClient {
+class RecordingClient extends PageClient {
   readonly addresses: string[] = [];
   readonly answers: (readonly [string, Answer])[] = [];
 
@@ -48,8 +48,8 @@ class Witness extends PageClient {
 }
 
 /** Runs it. The server must run with `--webhook-allow-private` and `--webhook-allow-http`. */
-export async function live(t: TestContext, serving: Serving, folder: string): Promise<Life> {
-  const visitor = new Witness(serving.port);
+export async function live(t: TestContext, serving: Serving, folder: string): Promise<Scenario> {
+  const visitor = new RecordingClient(serving.port);
   const canaries = new Map<string, string>();
   const codes: string[] = [];
   const keep = (name: string, secret: string): string => {
@@ -118,7 +118,7 @@ async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promis
   keep('rotated key', readCopies(visitor, 'key')[0] ?? '');
   const made = await run(['key', 'create', '--name', 'cli', '--data', folder]);
   keep('key of the command line', made.out.trim());
-  // Found, not found, and mistyped; a mistyped key may be a canary with one wrong character.
+  // A known key, an unknown one, and a mistyped one: a canary without its last character.
   const stranger = keep('pasted key of nobody', generateApiKey());
   for (const pasted of [made.out.trim(), stranger, `x-api-key: ${stranger.slice(0, -1)}`]) {
     for (const page of ['/portal/keys', '/portal/leaked']) {
@@ -130,7 +130,7 @@ async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promis
   }
 }
 
-/** All webhook messages: signed with the secrets, and not containing them. */
+/** Returns all webhook messages, which are signed with the secrets and must not contain them. */
 async function useWebhooks(
   t: TestContext, port: number, key: string, keep: Keep,
 ): Promise<readonly string[]> {
@@ -168,7 +168,7 @@ async function takeFiles(visitor: PageClient, port: number, key: string): Promis
   await visitor.follow();
 }
 
-/** The lines on a page that can be copied. */
+/** The lines of a copyable block on the page. */
 function readCopies(visitor: PageClient, name: string): string[] {
   const [, text = ''] = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`)
     .exec(visitor.page?.text ?? '') ?? [];

@@ -1,6 +1,6 @@
 /**
- * Canaries: secrets that a server receives or creates in any way, and the places where none of them
- * may appear, in any encoding.
+ * Canaries: secrets that the server receives or creates in every possible way. None may appear, in
+ * any encoding, in a response, a file, the log, the metrics or the process's arguments.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -11,13 +11,13 @@ import { run, startServing } from '../support/command.ts';
 import { routes } from '../../src/features/portal/routes.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
-import { findSecrets } from './forms.ts';
+import { findSecrets } from './encodings.ts';
 import { live } from './life.ts';
 
-/** Findings, by place. */
+/** The bytes to search, by place. */
 type Places = Map<string, Buffer>;
 
-/** Starts a server with full logging, and does everything with it. */
+/** Starts a server that logs at the debug level, and runs the scenario against it. */
 async function prepare(t: TestContext) {
   const base = makeFolder(t);
   const [folder, temporary] = [join(base, 'data'), join(base, 'temporary')];
@@ -33,17 +33,17 @@ async function prepare(t: TestContext) {
   serving.child.stdout?.on('data', (chunk: Buffer) => { out += String(chunk); });
   // The code for the first shop is printed when the server starts, and is not used here.
   const started = serving.notes().length;
-  const life = await live(t, serving, folder);
-  const canaries = new Map([...life.canaries, ['token of the figures', token]]);
+  const scenario = await live(t, serving, folder);
+  const canaries = new Map([...scenario.canaries, ['metrics token', token]]);
   canaries.set('server.key', readFileSync(join(folder, 'server.key')).toString('hex'));
   const log = () => Buffer.from(serving.notes().slice(started) + out);
-  return { base, folder, temporary, serving, life, canaries, log, token };
+  return { base, folder, temporary, serving, scenario, canaries, log, token };
 }
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /** Asserts that no place contains a canary. */
-function assertNowhere(canaries: ReadonlyMap<string, string>, places: Places): void {
+function assertNoSecrets(canaries: ReadonlyMap<string, string>, places: Places): void {
   const found = [...places].flatMap(([place, bytes]) =>
     findSecrets(bytes, canaries).map((what) => `${place} has the ${what}`));
   assert.deepEqual(found, []);
@@ -114,19 +114,19 @@ test('keeps secrets out of responses, logs and files', async (t) => {
   const prepared = await prepare(t);
   assert.ok(prepared.canaries.size > 25, [...prepared.canaries.keys()].join());
   await t.test('shows none in errors, in URLs, or on other pages', () =>
-    assertUntold(prepared));
+    assertNotInResponses(prepared));
   await t.test('writes none to its log, metrics, files, backups or command line', () =>
-    assertKept(prepared));
+    assertNotStoredOrLogged(prepared));
 });
 
-async function assertUntold({ serving, life, canaries }: Prepared): Promise<void> {
-  const { visitor, key } = life;
-  const places: Places = new Map([['addresses', Buffer.from(life.addresses.join('\n'))]]);
+async function assertNotInResponses({ serving, scenario, canaries }: Prepared): Promise<void> {
+  const { visitor, key } = scenario;
+  const places: Places = new Map([['addresses', Buffer.from(scenario.addresses.join('\n'))]]);
   const note = (context: string, { headers, text }: Answer): void => {
     const { 'set-cookie': _, ...shown } = headers;
     places.set(`${context} ${places.size}`, Buffer.from(JSON.stringify(shown) + text));
   };
-  for (const [context, answer] of life.answers) note(context, answer);
+  for (const [context, answer] of scenario.answers) note(context, answer);
   for (const path of ['products', 'webhooks', 'stock', 'stock/movements', 'changes']) {
     note(path, await send(serving.port, {
       path: `/api/v1/${path}`, headers: { 'x-api-key': key },
@@ -150,28 +150,28 @@ async function assertUntold({ serving, life, canaries }: Prepared): Promise<void
   assert.ok(pages > 20 && id !== '', String(pages));
   // Each form has the token of its own browser.
   const others = [...canaries].filter(([name]) => !name.startsWith('CSRF'));
-  assertNowhere(new Map(others), places);
+  assertNoSecrets(new Map(others), places);
 }
 
-async function assertKept(
-  { base, folder, temporary, serving, life, canaries, log, token }: Prepared,
+async function assertNotStoredOrLogged(
+  { base, folder, temporary, serving, scenario, canaries, log, token }: Prepared,
 ): Promise<void> {
-  const misplaced = await sendMisplaced(serving, life.key, canaries);
+  const misplaced = await sendMisplaced(serving, scenario.key, canaries);
   assert.ok(misplaced.every(({ status }) => status < 500));
-  await sendAsIdempotencyKeys(serving, life.key, canaries);
+  await sendAsIdempotencyKeys(serving, scenario.key, canaries);
   const backup = join(base, 'copy.db');
   const backedUp = await run(['backup', backup, '--data', folder]);
   assert.equal(backedUp.status, 0, backedUp.notes);
-  const printed = await runClients(serving.url, life.key, base);
+  const printed = await runClients(serving.url, scenario.key, base);
   const authorization = `Bearer ${token}`;
-  const figures = await send(serving.port, { path: '/metrics', headers: { authorization } });
-  assert.equal(figures.status, 200);
+  const metrics = await send(serving.port, { path: '/metrics', headers: { authorization } });
+  assert.equal(metrics.status, 200);
   const places: Places = new Map([
-    ['figures', Buffer.from(figures.text)], ...readFolder(folder), ...readFolder(temporary),
+    ['metrics', Buffer.from(metrics.text)], ...readFolder(folder), ...readFolder(temporary),
     ['backup', readFileSync(backup)],
-    ['what backup says', Buffer.from(backedUp.out + backedUp.notes)],
-    ['what clients print', Buffer.from(printed)],
-    ['deliveries', Buffer.from(life.deliveries.join('\n'))],
+    ['output of backup', Buffer.from(backedUp.out + backedUp.notes)],
+    ['output of the client commands', Buffer.from(printed)],
+    ['deliveries', Buffer.from(scenario.deliveries.join('\n'))],
   ]);
   if (process.platform === 'linux') {
     for (const name of ['cmdline', 'environ']) {
@@ -180,16 +180,18 @@ async function assertKept(
   }
   assert.equal(await serving.stop('SIGTERM'), 0);
   places.set('log', log());
-  for (const [path, bytes] of readFolder(folder)) places.set(`${path} after the end`, bytes);
+  for (const [path, bytes] of readFolder(folder)) places.set(`${path} after shutdown`, bytes);
   for (const name of ['catalogue.db', 'catalogue.db-wal', 'search.db']) {
-    assert.ok([...places.keys()].some((path) => path.endsWith(name)), `${name} was not looked at`);
+    assert.ok([...places.keys()].some((path) => path.endsWith(name)), `${name} was not searched`);
   }
   assert.match(log().toString(), /"route":"\/api\/v1\/products"/);
-  assertNowhere(canaries, places);
-  for (const code of life.codes) assert.doesNotMatch(log().toString(), new RegExp(`\\b${code}\\b`));
+  assertNoSecrets(canaries, places);
+  for (const code of scenario.codes) {
+    assert.doesNotMatch(log().toString(), new RegExp(`\\b${code}\\b`));
+  }
 }
 
-/** What commands print that have the key in a profile. */
+/** The output of client commands that read the key from a profile. */
 async function runClients(url: string, key: string, home: string): Promise<string> {
   const environment = { XDG_CONFIG_HOME: home, SELLER_API_PROFILE: 'shop' };
   const added = await run(['profile', 'add', 'shop', '--url', url], environment, key);
@@ -203,7 +205,7 @@ async function runClients(url: string, key: string, home: string): Promise<strin
   return [added, ...finished].map(({ out, notes }) => out + notes).join('\n');
 }
 
-test('notices a secret in any encoding', () => {
+test('detects a secret in any encoding', () => {
   const key = 'spk_0123456789abcdefghijABCDEFGHIJ012345';
   const token = Buffer.alloc(32, 7).toString('base64url');
   for (const [secret, text] of [

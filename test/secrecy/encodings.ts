@@ -19,7 +19,7 @@ function formsOf(secret: string): Form[] {
   const forms: Form[] = [];
   const plain = secret.replaceAll(/[ -]/g, '');
   for (const [name, bytes] of [
-    ['plain', Buffer.from(secret)], ['without its marks', Buffer.from(plain)],
+    ['plain', Buffer.from(secret)], ['without separators', Buffer.from(plain)],
     ...decodings(secret),
   ] as const) {
     forms.push([name, bytes, false]);
@@ -51,7 +51,7 @@ function* decodings(secret: string): Generator<readonly [string, Buffer]> {
 function shiftedBase64(bytes: Buffer): string[] {
   return [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
-    // The first and the last characters depend on what stands beside.
+    // The first and the last characters depend on the adjacent bytes.
     return text.slice(shift === 0 ? 0 : shift + 1, -1);
   });
 }
