@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readIdempotencyKey } from '../../src/api/write.ts';
-import { catchRefusal } from '../domain/validation-errors.ts';
+import { catchAppError } from '../domain/validation-errors.ts';
 import { send } from '../support/http.ts';
 import { serve } from '../http/raw.ts';
 
@@ -39,7 +39,7 @@ describe('rejects, and shows what to send:', () => {
   ];
   for (const field of fields) {
     test(JSON.stringify(field.slice(0, 50)), () => {
-      const { code, publicDetail } = catchRefusal(() => read(field));
+      const { code, publicDetail } = catchAppError(() => read(field));
       assert.equal(code, 'invalid_data');
       assert.match(publicDetail, /Idempotency-Key: "/);
     });
@@ -48,7 +48,7 @@ describe('rejects, and shows what to send:', () => {
 
 test('rejects a header that is sent twice', async (t) => {
   const port = await serve(t, ({ headers }, response) => {
-    response.end(catchRefusal(() => readIdempotencyKey(headers)).code);
+    response.end(catchAppError(() => readIdempotencyKey(headers)).code);
   });
   for (const keys of [['a', 'a'], ['"a"', '"a"'], ['a', '"b"']]) {
     const { text } = await send(port, { path: '/', headers: { 'idempotency-key': keys } });

@@ -1,9 +1,9 @@
-/** The one error of this project. */
+/** AppError, the one error class of this project. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/domain/error.ts';
 
-test('carries its code and its public text, and nothing that it was not given', () => {
+test('has its code and its public text, and no other members', () => {
   const error = new AppError('sku_taken', 'That SKU is taken.');
   assert.ok(error instanceof Error);
   const { name, code, message, publicDetail, issues, retryAfterSeconds, allow, cause } = error;
@@ -14,7 +14,7 @@ test('carries its code and its public text, and nothing that it was not given', 
   });
 });
 
-test('carries issues, the time to wait, the methods and the cause that it was given', () => {
+test('has the issues, the retry time, the methods and the cause that are passed to it', () => {
   const cause = new Error('inside');
   const issues = [{ pointer: '/sku', code: 'format', detail: 'No.' }] as const;
   const details = { issues, retryAfterSeconds: 3, allow: ['GET'], cause };

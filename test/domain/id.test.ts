@@ -1,4 +1,4 @@
-/** Ids: integers inside, opaque ordered strings outside. */
+/** Ids: integers internally, opaque ordered strings in the API. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -11,13 +11,13 @@ import { forRandom, type Random } from './random.ts';
 const SELLER = 1_809_738_798_774_277 as SellerId;
 const SPELLED = '1jduaj3pe05';
 
-/** A number of any size up to the largest that is exact. */
+/** A random safe integer, with every order of magnitude equally likely. */
 function pickId(random: Random): number {
   const id = random.below(2 ** (1 + random.below(53)));
   return random.below(50) === 0 ? Number.MAX_SAFE_INTEGER : id;
 }
 
-test('spells ids in base32hex, eleven digits a number', () => {
+test('formats ids in base32hex, eleven digits per number', () => {
   assert.equal(formatSellerId(SELLER), `sel_${SPELLED}`);
   assert.equal(formatSellerId(0 as SellerId), 'sel_00000000000');
   assert.equal(formatSellerId(Number.MAX_SAFE_INTEGER as SellerId), 'sel_7vvvvvvvvvv');
@@ -27,14 +27,14 @@ test('spells ids in base32hex, eleven digits a number', () => {
   assert.equal(formatWebhookId(webhook), `whk_00000000007${SPELLED}`);
 });
 
-test('gives random ids of one millisecond, which keep the order of time', () => {
+test('generates random ids within the range of their millisecond', () => {
   const ids = Array.from({ length: 200 }, () => randomId(1_000));
   assert.ok(new Set(ids).size > 1);
   assert.ok(ids.every((id) => id >= nextId(0, 1_000) && id < nextId(0, 1_001)));
   assert.ok(randomId(0) > 0);
 });
 
-test('reads back every id that it writes, within 40 characters', () => {
+test('parses every id that it formats, within 40 characters', () => {
   forRandom(5_000, (random) => {
     const sellerId = pickId(random) as SellerId;
     const keyId = pickId(random) as KeyId;
@@ -53,7 +53,7 @@ test('reads back every id that it writes, within 40 characters', () => {
   });
 });
 
-test('orders strings as it orders numbers', () => {
+test('orders strings like their numbers', () => {
   forRandom(5_000, (random) => {
     const [a, b] = [pickId(random) as ProductId, pickId(random) as ProductId];
     const [textA, textB] = [formatProductId(SELLER, a), formatProductId(SELLER, b)];
@@ -61,14 +61,14 @@ test('orders strings as it orders numbers', () => {
   });
 });
 
-test('gives a later millisecond a larger first id, with room for 1024 before it', () => {
+test('starts each millisecond with a larger id, 1024 after that of the one before', () => {
   const at = Date.parse('2026-01-02T03:04:05.678Z');
   assert.equal(nextId(0, at + 1) - nextId(0, at), 1024);
   assert.ok(Number.isSafeInteger(nextId(0, Date.parse('2248-01-01T00:00:00Z'))));
   assert.equal(nextId(nextId(0, at), at - 1), nextId(0, at) + 1);
 });
 
-test('does not know the product id of another seller', () => {
+test('does not parse the product id of another seller', () => {
   forRandom(1_000, (random) => {
     const owner = pickId(random) as SellerId;
     const other = (owner === 0 ? 1 : owner - 1) as SellerId;
@@ -77,7 +77,7 @@ test('does not know the product id of another seller', () => {
   });
 });
 
-describe('no id is', () => {
+describe('does not parse', () => {
   const product = formatProductId(SELLER, 7 as ProductId);
   const key = formatKeyId({ sellerId: SELLER, keyId: 7 as KeyId });
   const seller = formatSellerId(SELLER);
@@ -97,7 +97,7 @@ describe('no id is', () => {
       ...[product, key, seller].filter((other) => other !== valid),
     ];
     for (const text of junk) {
-      test(`${JSON.stringify(text)} of a ${noun}`, () => assert.equal(parse(text), undefined));
+      test(`${JSON.stringify(text)} as a ${noun} id`, () => assert.equal(parse(text), undefined));
     }
   }
 });

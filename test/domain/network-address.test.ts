@@ -1,4 +1,4 @@
-/** Addresses and CIDR ranges. */
+/** IP addresses and CIDR ranges. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -7,7 +7,7 @@ import {
 import { forRandom, type Random } from './random.ts';
 
 describe('ranges', () => {
-  test('are kept in order, a single address with its full prefix length', () => {
+  test('keep their order, a single address with its full prefix length', () => {
     assert.deepEqual(
       read([
         '192.0.2.0/24', '198.51.100.7', '2001:db8::/32', '::1', '0.0.0.0/0', '::/0',
@@ -26,14 +26,14 @@ describe('ranges', () => {
     '192.0.2.0-192.0.2.9', '192.0.2.0,192.0.2.9', '192.0.2.*',
   ];
   for (const range of refused) {
-    test(`do not take ${JSON.stringify(range)}`, () => {
+    test(`are not parsed from ${JSON.stringify(range)}`, () => {
       const parsed = parseAddressRanges(['192.0.2.0/24', range]);
       assert.ok('error' in parsed);
       assert.ok(parsed.error.detail.includes(`"${range}"`), parsed.error.detail);
     });
   }
 
-  test('may be 32 and not 33', () => {
+  test('are limited to 32', () => {
     const ranges = Array.from({ length: 33 }, (_, n) => `192.0.2.${n}/32`);
     assert.equal(read(ranges.slice(1)).length, 32);
     const parsed = parseAddressRanges(ranges);
@@ -71,7 +71,7 @@ describe('an address', () => {
   });
 
   for (const [version, bits, spell] of [[4, 32, spellV4], [6, 128, spellV6]] as const) {
-    test(`is in an IPv${version} range exactly if the leading bits are the same`, () => {
+    test(`is in an IPv${version} range if and only if the leading bits are the same`, () => {
       forRandom(3_000, (random) => {
         const network = pickBits(random, bits);
         const prefix = random.below(bits + 1);
@@ -87,7 +87,7 @@ describe('an address', () => {
     });
   }
 
-  test('that is mapped into IPv6 is the IPv4 address', () => {
+  test('mapped into IPv6 is the IPv4 address', () => {
     for (const [address, normalised] of [
       ['::ffff:192.0.2.1', '192.0.2.1'], ['192.0.2.1', '192.0.2.1'], ['2001:db8::1', '2001:db8::1'],
       ['::ffff:2001:db8', '::ffff:2001:db8'], ['::ffff:', '::ffff:'],
@@ -120,7 +120,7 @@ function spellV6(bits: bigint): string {
   return groups.map((group) => group.toString(16)).join(':');
 }
 
-test('a network has all that a client of IPv6 may call itself, and one address of IPv4', () => {
+test('a rate limit covers the /64 of an IPv6 client, and a single IPv4 address', () => {
   for (const [address, network] of [
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'], ['2001:db8:1:2::', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::6', '2001:db8:1:2::/64'], ['2001:db8::6', '2001:db8:0:0::/64'],

@@ -1,4 +1,4 @@
-/** Which texts of numbers a double holds as they are written. */
+/** Which decimal numbers a double represents exactly as written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { validateNumberText } from '../../src/domain/number-text.ts';
@@ -36,7 +36,7 @@ describe('rejects', () => {
   }
 });
 
-test('accepts every number as JavaScript writes it', () => {
+test('accepts every number as JavaScript formats it', () => {
   const view = new DataView(new ArrayBuffer(8));
   forRandom(20_000, (random) => {
     for (const at of [0, 4]) view.setUint32(at, random.below(2 ** 32));
@@ -48,7 +48,7 @@ test('accepts every number as JavaScript writes it', () => {
   });
 });
 
-test('rejects every number with one digit more than a double can hold', () => {
+test('rejects every number with one digit more than a double can represent', () => {
   forRandom(5_000, (random) => {
     const text = `${random.below(10) + 1}.${String(random.below(2 ** 32)).padStart(10, '0')}1`;
     assert.equal(validateNumberText(`${text}0000000000`), undefined, text);

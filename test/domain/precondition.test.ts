@@ -1,8 +1,8 @@
-/** Preconditions of changes. */
+/** Preconditions on changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertPrecondition, type Precondition } from '../../src/domain/precondition.ts';
-import { catchRefusal } from './validation-errors.ts';
+import { catchAppError } from './validation-errors.ts';
 
 const cases: readonly [Precondition, number | undefined, holds: boolean][] = [
   [{}, 3, true],
@@ -27,7 +27,7 @@ for (const [precondition, position, holds] of cases) {
   test(`${JSON.stringify(precondition)} ${holds ? 'holds' : 'fails'} for ${what}`, () => {
     if (holds) assertPrecondition(precondition, position);
     else {
-      const refusal = catchRefusal(() => assertPrecondition(precondition, position));
+      const refusal = catchAppError(() => assertPrecondition(precondition, position));
       assert.equal(refusal.code, 'precondition_failed');
       if (position !== undefined) assert.match(refusal.publicDetail, /"3"/);
     }

@@ -1,4 +1,4 @@
-/** Random values from a seed, so that a test that fails by chance can be run again just so. */
+/** Random values from a seed, so that a failed random test can be repeated exactly. */
 import { randomInt } from 'node:crypto';
 
 export interface Random {
@@ -28,8 +28,8 @@ export function makeRandom(seed: number): Random {
 }
 
 /**
- * Runs a check that many times, each with a seed of its own that a failure names. To run a failed
- * one again: TEST_SEED=<seed>.
+ * Runs a check several times, each with a new seed, which a failure names. To repeat a failed run,
+ * set TEST_SEED=<seed>.
  */
 export function forRandom(runs: number, check: (random: Random) => void): void {
   for (let run = 0; run < runs; run += 1) {
@@ -42,7 +42,7 @@ export function forRandom(runs: number, check: (random: Random) => void): void {
   }
 }
 
-/** The same for a check that takes time. */
+/** The same for an asynchronous check. */
 export async function forRandomAsync(
   runs: number, check: (random: Random) => Promise<void>,
 ): Promise<void> {

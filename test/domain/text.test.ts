@@ -1,4 +1,4 @@
-/** The rules for titles (names, categories), for identifiers (SKUs) and references to them. */
+/** The rules for titles (names and categories), identifiers (SKUs) and references to SKUs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseNewApiKey } from '../../src/domain/access/api-key.ts';
@@ -8,7 +8,7 @@ import { stockReason } from '../../src/domain/catalogue/stock-change.ts';
 import { stockSource } from '../../src/domain/catalogue/stock-sync.ts';
 import { validateIdentifier, validateReference, validateText } from '../../src/domain/text.ts';
 import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
-import { catchRefusal } from './validation-errors.ts';
+import { catchAppError } from './validation-errors.ts';
 
 const LIMIT = 5;
 const show = (text: string): string => JSON.stringify(text).replaceAll(/[^ -~]/g, (character) =>
@@ -56,7 +56,7 @@ describe('an identifier', () => {
     test(`accepts ${show(text)}`, () => assert.equal(validateIdentifier(text, LIMIT), undefined));
   }
 
-  test('is rejected for what a title is rejected for', () => {
+  test('is rejected if a title would be', () => {
     assert.equal(validateIdentifier('', LIMIT)?.code, 'blank');
     assert.equal(validateIdentifier('aaaaaa', LIMIT)?.code, 'length');
     assert.equal(validateIdentifier('a\0', LIMIT)?.code, 'characters');
@@ -70,7 +70,7 @@ describe('an identifier', () => {
     'a\u00a0b', 'a\u1680b', 'a\u2003b', 'a\u2007b', 'a\u202fb', 'a\u205fb', 'a\u3000b', // spaces
     'a\u2800b', 'a\u{13441}', 'a\u{1d159}b', // characters that only look like spaces
     'a\ue000', 'a\u0378', 'a\u{10fffd}', 'a\uffff', // private use, unassigned
-    '\u0301a', '\u0e34', // a combining mark that has nothing to combine with
+    '\u0301a', '\u0e34', // a combining mark without a base character
     'a\ufe00', 'a\ufe0f', 'a\u{e0100}', 'a\u{e01ef}', 'a\u{e0041}', // variation selectors and tags
   ];
   for (const text of refused) {
@@ -80,7 +80,7 @@ describe('an identifier', () => {
   }
 });
 
-test('an identifier that is rejected names the character', () => {
+test('the error for an identifier names the rejected character', () => {
   assert.match(validateIdentifier('a\u00a0b', LIMIT)?.detail ?? '', /; U\+00A0 is not allowed/);
   assert.match(validateIdentifier('a\u{1d159}', LIMIT)?.detail ?? '', /; U\+1D159 is not allowed/);
 });
@@ -113,8 +113,8 @@ test('every text that renders as nothing is blank', async () => {
     for (const parsed of [stockReason.parse(text), stockSource.parse(text)]) {
       assert.equal('error' in parsed && parsed.error.code, 'blank', show(text));
     }
-    assert.match(catchRefusal(() => parseNewSeller(text, 'EUR')).publicDetail, /blank/);
-    const { issues: [issue] } = catchRefusal(() => parseNewApiKey({ name: text, ...key }));
+    assert.match(catchAppError(() => parseNewSeller(text, 'EUR')).publicDetail, /blank/);
+    const { issues: [issue] } = catchAppError(() => parseNewApiKey({ name: text, ...key }));
     assert.equal(issue?.code, 'blank');
     const webhook = { url: 'https://shop.example/', description: text };
     await assert.rejects(parseNewWebhook(webhook, async () => undefined), (error) =>

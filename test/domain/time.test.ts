@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import {
   formatFileTime, formatTime, parseDuration, parseFileTime, parseTime,
 } from '../../src/domain/time.ts';
-import { catchRefusal } from './validation-errors.ts';
+import { catchAppError } from './validation-errors.ts';
 
-test('writes UTC with milliseconds', () => {
+test('formats UTC with milliseconds', () => {
   assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
   assert.equal(formatTime(1_767_323_045_000), '2026-01-02T03:04:05.000Z');
   assert.equal(formatTime(0), '1970-01-01T00:00:00.000Z');
 });
 
-test('writes each of several times that alternate', () => {
+test('formats alternating times', () => {
   for (const at of [5, 5, 0, 5, 0, 0, 1_767_323_045_678, 5]) {
     assert.equal(formatTime(at), new Date(at).toISOString());
   }
@@ -39,7 +39,7 @@ const times: readonly [text: string, at: number | undefined][] = [
   ['2026-01-02T03:04:61Z', undefined],
   ['2026-01-02T03:04:05+24:00', undefined],
   ['2026-01-02T03:04:05+01:60', undefined],
-  // Leap seconds, which Unix time does not have: the second that follows.
+  // Leap seconds, which Unix time does not have, are the second that follows.
   ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
   ['2016-12-31T23:59:60.25Z', Date.UTC(2017, 0, 1, 0, 0, 0, 250)],
   ['2015-06-30T23:59:60Z', Date.UTC(2015, 6, 1)],
@@ -64,7 +64,7 @@ for (const [text, at] of times) {
   test(`reads "${text}" as ${at ?? 'no time'}`, () => assert.equal(parseTime(text), at));
 }
 
-test('writes a time as a part of a name of a file', () => {
+test('formats a time for file names', () => {
   assert.equal(formatFileTime(Date.UTC(2026, 0, 2, 3, 4, 5, 678)), '20260102T030405Z');
   assert.equal(parseFileTime('20260102T030405Z'), Date.UTC(2026, 0, 2, 3, 4, 5));
   for (const text of ['', '20260102T030405', '20260231T030405Z', '20260102T250405Z', 'x']) {
@@ -90,7 +90,7 @@ const NOT_DURATIONS = [
 ];
 for (const text of NOT_DURATIONS) {
   test(`rejects the duration ${JSON.stringify(text)}`, () => {
-    const error = catchRefusal(() => parseDuration(text));
+    const error = catchAppError(() => parseDuration(text));
     assert.equal(error.code, 'invalid_data');
     assert.ok(error.publicDetail.includes(`"${text}"`), error.publicDetail);
   });

@@ -1,8 +1,8 @@
-/** Reading the members of a body, with all errors at once. */
+/** Reads the members of a body, and reports all errors at once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { escapePointer, ObjectReader, type ParseResult } from '../../src/domain/validation.ts';
-import { catchRefusal } from './validation-errors.ts';
+import { catchAppError } from './validation-errors.ts';
 
 function parseEven(value: unknown): ParseResult<number> {
   if (typeof value === 'number' && value % 2 === 0) return { value };
@@ -12,21 +12,21 @@ function parseEven(value: unknown): ParseResult<number> {
 describe('ObjectReader', () => {
   for (const body of [undefined, null, true, 0, 'text', [], [{}]]) {
     test(`rejects ${JSON.stringify(body)}, which is not an object`, () => {
-      const refusal = catchRefusal(() => new ObjectReader(body));
+      const refusal = catchAppError(() => new ObjectReader(body));
       assert.equal(refusal.code, 'invalid_data');
       const [issue, ...more] = refusal.issues;
       assert.deepEqual([issue?.pointer, issue?.code, more.length], ['', 'type', 0]);
     });
   }
 
-  test('gives the values and no error where nothing is wrong', () => {
+  test('returns the values of a valid body, and no error', () => {
     const reader = new ObjectReader({ a: 2, b: 0 });
     assert.equal(reader.read('a', parseEven), 2);
     assert.equal(reader.read('b', parseEven), 0);
     assert.equal(reader.findError(), undefined);
   });
 
-  test('names missing, invalid and unknown members in one error', () => {
+  test('reports missing, invalid and unknown members in one error', () => {
     const reader = new ObjectReader({ c: 1, b: 1 });
     assert.equal(reader.read('a', parseEven), undefined);
     assert.equal(reader.read('b', parseEven), undefined);
@@ -37,10 +37,10 @@ describe('ObjectReader', () => {
     ]);
     assert.match(error?.publicDetail ?? '', /3 errors/);
     const unknown = error?.issues.at(-1)?.detail ?? '';
-    assert.ok(unknown.includes('a, b'), 'the members that there are are named');
+    assert.ok(unknown.includes('a, b'), 'the known members are named');
   });
 
-  test('takes an inherited name for a missing one', () => {
+  test('treats an inherited member as missing', () => {
     const reader = new ObjectReader({});
     assert.equal(reader.read('toString', () => ({ value: 'found' })), undefined);
     assert.deepEqual(reader.findError()?.issues.map(({ pointer, code }) => [pointer, code]), [
@@ -68,7 +68,7 @@ describe('ObjectReader', () => {
     assert.match(fifty.findError()?.publicDetail ?? '', /50 errors(?!.*first)/);
   });
 
-  test('keeps no more of 29,000 unknown members than it lists, and counts them', () => {
+  test('stores only the listed ones of 29,000 unknown members, and counts all', () => {
     let escaped = 0;
     const names = Array.from({ length: 29_001 }, (_, n) => `member-${n}`);
     const reader = new ObjectReader(Object.fromEntries(names.map((name) => [name, 0])));
@@ -86,7 +86,7 @@ describe('ObjectReader', () => {
     assert.equal(escaped, 2 * 50);
   });
 
-  test('speaks of one error in the singular', () => {
+  test('uses the singular for one error', () => {
     assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 error\b/);
   });
 });

@@ -1,4 +1,4 @@
-/** Counts and lists in messages. */
+/** Formatting of counts and lists in messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatCount, joinNames } from '../../src/domain/wording.ts';

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Cursors } from '../../src/http/cursor.ts';
 import { forRandom } from '../domain/random.ts';
-import { catchRefusal } from '../domain/validation-errors.ts';
+import { catchAppError } from '../domain/validation-errors.ts';
 
 const cursors = new Cursors(Buffer.alloc(32, 1));
 const QUERY = 'products of 5 by id';
 const CURSOR = cursors.format(QUERY, 1_809_738_798_774_277) ?? '';
 
-function assertRefused(cursor: string, query = QUERY, reader = cursors): void {
-  const refusal = catchRefusal(() => reader.parse(query, cursor));
+function assertRejected(cursor: string, query = QUERY, reader = cursors): void {
+  const refusal = catchAppError(() => reader.parse(query, cursor));
   assert.equal(refusal.code, 'invalid_query');
   const faults = refusal.issues.map(({ parameter, code }) => [parameter, code]);
   assert.deepEqual(faults, [['cursor', 'format']]);
@@ -48,7 +48,7 @@ describe('is rejected', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const altered = Buffer.from(bytes);
       altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assertRefused(altered.toString('base64url'));
+      assertRejected(altered.toString('base64url'));
     }
   });
 
@@ -57,7 +57,7 @@ describe('is rejected', () => {
       for (const put of ['', 'A', 'z', '-', '_', '=', '.', ' ', '\n', 'é']) {
         for (const skipped of [0, 1]) {
           const altered = CURSOR.slice(0, at) + put + CURSOR.slice(at + skipped);
-          if (altered !== CURSOR) assertRefused(altered);
+          if (altered !== CURSOR) assertRejected(altered);
         }
       }
     }
@@ -68,30 +68,30 @@ describe('is rejected', () => {
     const altered = Buffer.concat([
       bytes.subarray(0, 16), Buffer.from('["'), Buffer.from([0xff]), Buffer.from('"]'),
     ]);
-    assertRefused(altered.toString('base64url'));
+    assertRejected(altered.toString('base64url'));
   });
 
   test('in another spelling of the same bytes', () => {
-    assertRefused(`${CURSOR}=`);
+    assertRejected(`${CURSOR}=`);
     const cursor = cursors.format(QUERY, ['>>>???']) ?? '';
     const standard = Buffer.from(cursor, 'base64url').toString('base64');
-    if (standard !== cursor) assertRefused(standard);
+    if (standard !== cursor) assertRejected(standard);
   });
 
   test('with another query, or with the bounds of scope and anchor moved', () => {
     for (const query of ['', 'products of 6 by id', `${QUERY} `, QUERY.toUpperCase()]) {
-      assertRefused(CURSOR, query);
+      assertRejected(CURSOR, query);
     }
     const moved = Buffer.concat([
       Buffer.from(cursors.format('a', 12) ?? '', 'base64url').subarray(0, 16), Buffer.from('2'),
     ]);
-    assertRefused(moved.toString('base64url'), 'a1');
+    assertRejected(moved.toString('base64url'), 'a1');
   });
 
-  test('under another key', () => assertRefused(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
+  test('under another key', () => assertRejected(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
 
   const junks = ['', 'A', 'AAAA', '0', 'null', '%', 'A'.repeat(22), 'A'.repeat(100_000), '\0'];
   for (const junk of junks) {
-    test(`as ${JSON.stringify(junk.slice(0, 30))}`, () => assertRefused(junk));
+    test(`as ${JSON.stringify(junk.slice(0, 30))}`, () => assertRejected(junk));
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Router } from '../../src/http/router.ts';
-import { catchRefusal } from '../domain/validation-errors.ts';
+import { catchAppError } from '../domain/validation-errors.ts';
 
 const router = new Router([
   { method: 'GET', path: '/things', name: 'list' },
@@ -52,7 +52,7 @@ describe('finds nothing at', () => {
   for (const path of paths) {
     test(JSON.stringify(path), () => {
       for (const method of ['GET', 'POST', 'PATCH']) {
-        assert.equal(catchRefusal(() => router.find(method, path)).code, 'not_found', method);
+        assert.equal(catchAppError(() => router.find(method, path)).code, 'not_found', method);
       }
     });
   }
@@ -71,7 +71,7 @@ describe('rejects, and lists what is allowed:', () => {
   ];
   for (const [method, path, allow] of cases) {
     test(`${method} ${path}`, () => {
-      const refusal = catchRefusal(() => router.find(method, path));
+      const refusal = catchAppError(() => router.find(method, path));
       assert.equal(refusal.code, 'method_not_allowed');
       assert.deepEqual(refusal.allow, allow);
     });

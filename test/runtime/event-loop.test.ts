@@ -1,4 +1,4 @@
-/** Work in parts: between any two of them the event loop goes round. */
+/** Long work in slices: between any two of them, the event loop runs once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { yieldToEventLoop } from '../../src/runtime/event-loop.ts';
@@ -25,7 +25,7 @@ test('runs one slice of long work per event-loop iteration, in the order request
   for (const turn of turns) assert.ok(turn.length <= 1, turn.join());
 });
 
-test('begins again after a time without work', async () => {
+test('resumes after a period without work', async () => {
   await yieldToEventLoop();
   await new Promise((resolve) => { setImmediate(resolve); });
   await yieldToEventLoop();

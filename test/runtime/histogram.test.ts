@@ -1,4 +1,4 @@
-/** Counts by size. */
+/** Histograms of counts in buckets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../src/runtime/histogram.ts';

@@ -1,4 +1,4 @@
-/** Token buckets: a minute's worth at once, then as many as a minute gives back. */
+/** Token buckets: a burst of one window's requests, then refilled at a constant rate. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RateLimiter } from '../../src/runtime/rate-limiter.ts';
@@ -16,7 +16,7 @@ function takeAll(limiter: RateLimiter<string>, name: string): number {
 }
 
 describe('a bucket', () => {
-  test('gives a minute of requests at once and then rejects', () => {
+  test('allows a burst of one minute of requests, and then rejects', () => {
     const limiter = makeLimiter(60, 10, makeClock());
     assert.deepEqual(limiter.take('a'), {
       isAllowed: true, remaining: 59, resetSeconds: 1, retryAfterSeconds: 0,
@@ -27,7 +27,7 @@ describe('a bucket', () => {
     });
   });
 
-  test('fills with time, and not past its size', () => {
+  test('refills over time, up to its capacity', () => {
     const clock = makeClock();
     const limiter = makeLimiter(60, 10, clock);
     takeAll(limiter, 'a');
@@ -41,7 +41,7 @@ describe('a bucket', () => {
     assert.equal(takeAll(limiter, 'a'), 60);
   });
 
-  test('says how long to wait where one request takes longer than a second', () => {
+  test('returns the retry delay if a token takes longer than a second', () => {
     const clock = makeClock();
     const limiter = makeLimiter(2, 10, clock);
     takeAll(limiter, 'a');
@@ -54,7 +54,7 @@ describe('a bucket', () => {
     assert.equal(limiter.take('a').isAllowed, true);
   });
 
-  test('is not emptied by requests that are rejected', () => {
+  test('loses no tokens to rejected requests', () => {
     const clock = makeClock();
     const limiter = makeLimiter(60, 10, clock);
     takeAll(limiter, 'a');
@@ -73,7 +73,7 @@ describe('a bucket', () => {
     assert.equal(takeAll(limiter, 'a'), 1);
   });
 
-  test('takes back a token, up to its capacity', () => {
+  test('accepts a refund, up to its capacity', () => {
     const limiter = makeLimiter(3, 10, makeClock());
     takeAll(limiter, 'a');
     limiter.refund('a');
@@ -84,14 +84,14 @@ describe('a bucket', () => {
     assert.equal(takeAll(limiter, 'b'), 3);
   });
 
-  test('belongs to one name', () => {
+  test('is separate for each name', () => {
     const limiter = makeLimiter(3, 10, makeClock());
     takeAll(limiter, 'a');
     assert.equal(takeAll(limiter, 'b'), 3);
     assert.equal(limiter.take('a').isAllowed, false);
   });
 
-  test('loses and gains nothing where the clock steps back, and fills from there on', () => {
+  test('loses and gains nothing if the clock steps back, and then refills', () => {
     const clock = makeClock();
     const limiter = makeLimiter(60, 10, clock);
     takeAll(limiter, 'a');
@@ -116,7 +116,7 @@ describe('a bucket', () => {
     });
   });
 
-  test('never allows more than its size and what time gave back', () => {
+  test('never allows more than its capacity plus the refill', () => {
     forRandom(300, (random) => {
       const clock = makeClock();
       const perMinute = 1 + random.below(300);
@@ -133,12 +133,12 @@ describe('a bucket', () => {
   });
 });
 
-describe('the table', () => {
-  test('forgets the bucket that was used longest ago', () => {
+describe('the bucket table', () => {
+  test('evicts the least recently used bucket', () => {
     const limiter = makeLimiter(2, 3, makeClock());
     for (const name of ['a', 'b', 'c']) takeAll(limiter, name);
-    limiter.take('a'); // refused, but used
-    limiter.take('d'); // b goes
+    limiter.take('a'); // rejected, but used
+    limiter.take('d'); // evicts b
     for (const name of ['a', 'c']) assert.equal(limiter.take(name).isAllowed, false, name);
     assert.equal(takeAll(limiter, 'b'), 2);
   });

@@ -4,18 +4,18 @@ import { test } from 'node:test';
 import {
   type ColumnMap, findColumns, parseColumnMap, parseDefaults,
 } from '../../src/transfer/columns.ts';
-import { catchRefusal } from '../domain/validation-errors.ts';
+import { catchAppError } from '../domain/validation-errors.ts';
 
 const NO_MAP: ColumnMap = new Map();
 const OWN = ['name', 'category', 'sku', 'price', 'stock'];
-const NOT_THERE = { barcode: [], description: [], metadata: [], low_stock: [], archived: [] };
+const MISSING = { barcode: [], description: [], metadata: [], low_stock: [], archived: [] };
 
 test('finds the members of our own files in any order, case and outer white space', () => {
-  const { indexes: places, isShop, ignored } = findColumns(
+  const { indexes, isShop, ignored } = findColumns(
     [' Stock', 'PRICE', 'sku', 'Currency', 'Category\t', 'Name'], NO_MAP,
   );
-  assert.deepEqual(places, {
-    name: [5], category: [4], sku: [2], price: [1], stock: [0], currency: [3], ...NOT_THERE,
+  assert.deepEqual(indexes, {
+    name: [5], category: [4], sku: [2], price: [1], stock: [0], currency: [3], ...MISSING,
   });
   assert.equal(isShop, false);
   assert.deepEqual(ignored, []);
@@ -26,7 +26,7 @@ test('names the ignored columns, except those of our own export', () => {
   assert.deepEqual(findColumns(header, NO_MAP).ignored, ['Colour', 'Size']);
 });
 
-test('names no more than 100 ignored columns', () => {
+test('names at most 100 ignored columns', () => {
   const many = Array.from({ length: 300 }, (_, n) => `column ${n}`);
   assert.deepEqual(findColumns([...OWN, ...many], NO_MAP).ignored, many.slice(0, 100));
 });
@@ -43,7 +43,7 @@ test('rejects a file with a duplicate column, and names it', () => {
     [['Handle', 'handle', 'Title', 'Type', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],
       '', /columns "Handle" and "handle" \(1 and 2\)/],
   ] as const) {
-    const error = catchRefusal(() =>
+    const error = catchAppError(() =>
       findColumns(header, map === '' ? NO_MAP : parseColumnMap(map)));
     assert.equal(error.code, 'invalid_data');
     assert.match(error.publicDetail, detail);
@@ -60,12 +60,12 @@ test('accepts unnamed columns, and ignored columns whose names differ in case al
 
 test('shortens the name of a duplicate column in the error message', () => {
   const name = 'x'.repeat(10_000);
-  const { publicDetail } = catchRefusal(() => findColumns([...OWN, name, name], NO_MAP));
+  const { publicDetail } = catchAppError(() => findColumns([...OWN, name, name], NO_MAP));
   assert.ok(publicDetail.length < 300);
 });
 
 test('lists the columns of a file that lacks members, and says how to map them', () => {
-  const error = catchRefusal(() => findColumns(['Artikel', 'Preis', 'sku', 'name'], NO_MAP));
+  const error = catchAppError(() => findColumns(['Artikel', 'Preis', 'sku', 'name'], NO_MAP));
   assert.equal(error.code, 'invalid_data');
   assert.equal(error.publicDetail, 'The file has no column for category, price, stock. '
     + 'Its columns: Artikel, Preis, sku, name.');
@@ -75,12 +75,12 @@ test('lists the columns of a file that lacks members, and says how to map them',
   }]);
 });
 
-test('needs the SKU and one more member if rows may be partial', () => {
+test('requires the SKU and one more member if rows may be partial', () => {
   for (const header of [['sku', 'stock'], ['name', 'SKU']]) {
     assert.deepEqual(findColumns(header, NO_MAP, new Map(), true).ignored, []);
   }
   for (const header of [['sku', 'id', 'currency'], OWN.filter((name) => name !== 'sku')]) {
-    const error = catchRefusal(() => findColumns(header, NO_MAP, new Map(), true));
+    const error = catchAppError(() => findColumns(header, NO_MAP, new Map(), true));
     assert.deepEqual(error.issues.map(({ parameter, code }) => `${parameter} ${code}`),
       ['map required']);
   }
@@ -90,7 +90,7 @@ test('needs the SKU and one more member if rows may be partial', () => {
 
 test('shortens a long header in error messages', () => {
   const header = Array.from({ length: 1_000 }, () => 'x'.repeat(200));
-  assert.ok(catchRefusal(() => findColumns(header, NO_MAP)).publicDetail.length < 12_000);
+  assert.ok(catchAppError(() => findColumns(header, NO_MAP)).publicDetail.length < 12_000);
 });
 
 test('reads members from the columns that a map names', () => {
@@ -99,9 +99,9 @@ test('reads members from the columns that a map names', () => {
     ['name', 'Bezeichnung'], ['price', 'Preis, netto'], ['stock', 'On hand'], ['currency', 'W:1'],
   ]);
   const header = ['Bezeichnung', 'category', 'sku', 'preis, netto ', 'On hand', 'w:1', 'name'];
-  const { indexes: places, ignored } = findColumns(header, map);
-  assert.deepEqual(places, {
-    name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5], ...NOT_THERE,
+  const { indexes, ignored } = findColumns(header, map);
+  assert.deepEqual(indexes, {
+    name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5], ...MISSING,
   });
   assert.deepEqual(ignored, ['name']);
 });
@@ -109,15 +109,15 @@ test('reads members from the columns that a map names', () => {
 test('counts a column that a map replaces as ignored', () => {
   const header = ['Handle', 'Title', 'SEO Title', 'Type', 'Variant SKU', 'Variant Price',
     'Variant Inventory Qty'];
-  const { indexes: places, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
-  assert.deepEqual(places.name, [2]);
+  const { indexes, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
+  assert.deepEqual(indexes.name, [2]);
   assert.deepEqual(ignored, ['Title']);
 });
 
 test('rejects a malformed map, and one that names a member twice', () => {
   for (const text of ['', 'name', 'name:', 'name: ', ':Title', 'title:Title', 'name:A,name:B',
     'name:A,id:B', 'Name:Title']) {
-    const { code, issues } = catchRefusal(() => parseColumnMap(text));
+    const { code, issues } = catchAppError(() => parseColumnMap(text));
     assert.equal(code, 'invalid_query', text);
     assert.deepEqual(issues.map(({ parameter, code: fault }) => `${parameter} ${fault}`),
       ['map format'], text);
@@ -126,7 +126,7 @@ test('rejects a malformed map, and one that names a member twice', () => {
 
 test('rejects a map to a missing column, and lists the existing ones', () => {
   const { code, issues: [issue] } =
-    catchRefusal(() => findColumns(OWN, parseColumnMap('name:Title')));
+    catchAppError(() => findColumns(OWN, parseColumnMap('name:Title')));
   assert.equal(code, 'invalid_query');
   assert.equal(issue?.parameter, 'map');
   assert.match(issue?.detail ?? '', /no column "Title".*name, category, sku, price, stock/);
@@ -135,16 +135,16 @@ test('rejects a map to a missing column, and lists the existing ones', () => {
 test('accepts missing columns that have defaults, but no others', () => {
   const defaults = parseDefaults('stock:0,category:Misc, etc');
   assert.deepEqual([...defaults], [['stock', '0'], ['category', 'Misc, etc']]);
-  const { indexes: places } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
-  assert.deepEqual([places.stock, places.category], [[], []]);
-  const { publicDetail } = catchRefusal(() => findColumns(['name', 'price'], NO_MAP, defaults));
+  const { indexes } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
+  assert.deepEqual([indexes.stock, indexes.category], [[], []]);
+  const { publicDetail } = catchAppError(() => findColumns(['name', 'price'], NO_MAP, defaults));
   assert.match(publicDetail, /no column for sku\. Its columns: name, price\.$/);
 });
 
 test('rejects defaults that are malformed, duplicate or cannot be shared by rows', () => {
   for (const text of ['', 'stock', 'stock:', 'stock: ', 'stock:1,stock:2', 'sku:A', 'currency:EUR',
     'colour:red']) {
-    const { code, issues } = catchRefusal(() => parseDefaults(text));
+    const { code, issues } = catchAppError(() => parseDefaults(text));
     assert.equal(code, 'invalid_query', text);
     assert.deepEqual(issues.map(({ parameter, code: fault }) => `${parameter} ${fault}`),
       ['default format'], text);

@@ -1,4 +1,4 @@
-/** Cells of CSV: products that are written and read back exactly, and numbers. */
+/** CSV cells: products that are written and read back exactly, and numbers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
@@ -25,7 +25,7 @@ function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR)
   const sent = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock: 7, ...members };
   return {
     ...parseNewProduct(sent, currency),
-    // Any numbers will do for ids here.
+    // The casts: any number is an id here.
     sellerId: 1024 as SellerId, id: 2048 as ProductId, currency, position: 3,
     createdAt: Date.parse('2026-01-02T03:04:05.678Z'),
     updatedAt: Date.parse('2026-01-02T03:04:06.789Z'),
@@ -70,7 +70,7 @@ test('writes no cell that a spreadsheet would execute as a formula', async () =>
 
 test('restores hostile names, categories and SKUs exactly', async () => {
   const products = HOSTILE.map((text, n) =>
-    // A SKU has nothing invisible in it.
+    // A SKU has no invisible characters.
     makeProduct({
       name: text, category: `${text}${n}`, sku: `${text.replace(/\p{Cf}/gu, '').trim()}${n}`,
     }));
@@ -103,7 +103,7 @@ test('reads plain decimals with white space around them and trailing zeros', () 
   }
 });
 
-test('rejects other spellings of numbers', () => {
+test('rejects other notations of numbers', () => {
   for (const marks of ['point', 'either', 'unclear'] as const) {
     for (const cell of ['€5', '5 EUR', '$1', '1e3', '1 000', '1,234.50', '1.234,50', '1,2,3', '.5',
       '5.', ',5', '+5', '--5', '−5', '0x10', 'NaN', 'Infinity', '٣', "1'000", '1_000', 'five']) {
@@ -119,7 +119,7 @@ test('reads a comma as a decimal mark only where it can be one', () => {
   assert.equal(readNumber('19,99', 'unclear'), 19.99);
 });
 
-test('rejects three digits after a mark that may separate thousands', () => {
+test('rejects three digits after a possible thousands separator', () => {
   for (const cell of ['1,234', '1.234', '1.000', '-1,000']) {
     assert.equal(readNumber(cell, 'unclear'), 'format', cell);
   }
@@ -128,7 +128,7 @@ test('rejects three digits after a mark that may separate thousands', () => {
   assert.equal(readNumber('1.234', 'point'), 1.234);
 });
 
-test('reads whole quantities, with decimals of zero and unambiguous thousands', () => {
+test('reads whole quantities, with zero decimals and unambiguous thousands separators', () => {
   for (const [cell, value] of [
     ['12', 12], [' 12 ', 12], ['007', 7], ['-3', -3], ['+3', 3], ['\'-3', -3], ['12,0', 12],
     ['12.00', 12], ['12.0000', 12], ['0,000', 0], ['-0', 0], ['1234,000', 1234], ['1.234,00', 1234],
@@ -138,7 +138,7 @@ test('reads whole quantities, with decimals of zero and unambiguous thousands', 
   ] as const) assert.deepEqual(parseQuantity(cell), { value }, cell);
 });
 
-test('rejects fractions, ambiguous marks, and all but a number', () => {
+test('rejects fractions, ambiguous separators, and text that is not a number', () => {
   for (const [cell, code] of [
     ['', 'blank'], [' ', 'blank'], ['\'', 'format'], ['12,5', 'precision'], ['0.500', 'precision'],
     ['1.234,50', 'precision'], ['12,000', 'format'], ['12.000', 'format'], ['-1.234', 'format'],

@@ -1,4 +1,4 @@
-/** The CSV that is read, and the ambiguous text that is rejected. */
+/** Reading CSV: which text is accepted, and which is rejected as ambiguous. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ test('keeps quotes that do not open a cell', async () => {
   ]);
 });
 
-test('counts lines as an editor does, line breaks in quotes and blank lines too', async () => {
+test('counts lines as an editor does, with line breaks in quotes and blank lines', async () => {
   for (const end of ['\r\n', '\n', '\r']) {
     const text = ['', 'a,b', '1,2', '', '"x', '', 'y",2', '3,"4"', '5,6'].join(end);
     const lines = (await readRecords(text)).map(({ line }) => line);
@@ -82,11 +82,11 @@ test('reads the same records wherever the chunks are cut', async () => {
   }
 });
 
-test('reads back what a plain writer writes', async () => {
+test('reads the output of a simple CSV writer', async () => {
   for (let run = 0; run < 300; run += 1) {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
     const random = makeRandom(seed);
-    // Where reading stops to wait for more depends on the amount of text, so some is long.
+    // Some text is long, since its length determines where the reader waits for more.
     const size = random.pick([1, 2, 7, 1_000, 40_000]);
     const { text, rows } = writeAnything(random, size < 1_000 ? 4 : 3_000);
     assert.deepEqual(await cellsOf(text, size), rows, `TEST_SEED=${seed}`);
@@ -200,7 +200,7 @@ function quote(cell: string): string {
   return `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** A random table, and a text that means it. */
+/** A random table, and a CSV text of it. */
 function writeAnything(random: Random, cellLimit: number): { text: string; rows: string[][] } {
   const delimiter = random.pick([',', ';', '\t']);
   const end = random.pick(['\r\n', '\n', '\r']);

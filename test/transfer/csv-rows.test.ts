@@ -1,4 +1,4 @@
-/** The products in CSV files, our own and those of shops. */
+/** Products in CSV files: our own, and exports of shops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
@@ -6,7 +6,7 @@ import { completeProduct } from '../../src/domain/catalogue/product.ts';
 import { parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
-import { assertTurns, chunksOf, readRows } from './read.ts';
+import { assertSliced, chunksOf, readRows } from './read.ts';
 import { MAGENTO, SHOPIFY, SHOPIFY_NEW, WOOCOMMERCE } from './shop-exports.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
@@ -21,7 +21,7 @@ const readCsv = async (text: string, map = '', defaults = ''): Promise<ImportRow
 
 const PLAIN = { map: new Map(), defaults: new Map(), isPartial: false };
 
-/** A row in short: its line, and the new product, or its faults, or that it holds none. */
+/** A row as a tuple: its line, and the new product, its errors, or `skipped`. */
 function summarise({ line, sku, content }: ImportRow) {
   if (!content) return [line, sku, 'skipped'];
   if (content.issues) {
@@ -42,7 +42,7 @@ test('reads products from our own columns', async () => {
   ]);
 });
 
-test('names every error in a row, and reads the other rows', async () => {
+test('reports every error in a row, and reads the other rows', async () => {
   const text = `${HEADER},currency\n,K,M-1,1.999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
     + 'Mug,K,M-3,1,1,\n';
   assert.deepEqual(await summariseCsv(text), [
@@ -53,7 +53,7 @@ test('names every error in a row, and reads the other rows', async () => {
   ]);
 });
 
-test('rejects numbers that a double cannot hold, also in defaults', async () => {
+test('rejects numbers that a double cannot represent, also in defaults', async () => {
   const row = (price: string, stock: string): string => `${HEADER}\nA,B,C,${price},${stock}`;
   for (const [price, stock, faults] of [
     ['1', '0.9999999999999999999999', ['/stock precision']],
@@ -156,7 +156,7 @@ test('reads the whole cell of a mapped column', async () => {
   assert.deepEqual(row, [2, 'TEA-100', 'Green Tea, loose', '4006381333931', 790, 11]);
 });
 
-test('does not inherit from a product that is not the row before', async () => {
+test('inherits only from the product of the preceding row', async () => {
   const text = 'Handle,Title,Type,Variant SKU,Variant Price,Variant Inventory Qty\n'
     + 'a,A,T,1,1,1\n,,,2,1,1\nb,,,3,1,1\na,,,4,1,1\na,,,5,1,1';
   assert.deepEqual((await summariseCsv(text)).slice(1), [
@@ -215,10 +215,10 @@ test('lets WooCommerce variations inherit the category of the parent they name',
   assert.deepEqual(last, [7, 'D', 'Lost', 'Misc', 100, 1]);
 });
 
-test('parses no more rows at once than a slice has', async () => {
+test('parses at most one slice of rows at a time', async () => {
   const text = `${HEADER}\n${'A,B,C,1,2\n'.repeat(250)}"x`;
   const makeReader = (currency: Currency) => new CsvRows(currency, PLAIN);
-  await assertTurns(makeReader, chunksOf(text), /never closed/);
+  await assertSliced(makeReader, chunksOf(text), /never closed/);
 });
 
 test('asks for a whole number if stock is not a number', async () => {
@@ -229,7 +229,7 @@ test('asks for a whole number if stock is not a number', async () => {
   }
 });
 
-test('says that a stock file is none of products', async () => {
+test('reports that a stock file is not a product file', async () => {
   const read = (text: string) =>
     readRows(new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: true }), text);
   await assert.rejects(read('Artikelnummer;Bestand\nA;1\n'), {

@@ -1,4 +1,4 @@
-/** The remedy that is suggested if most rows were rejected for one cause. */
+/** The fix that is suggested if most rows were rejected for one cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RejectionCauses, type RowError } from '../../src/transfer/import-advice.ts';
@@ -15,8 +15,8 @@ function advise(
   rows: readonly (readonly string[])[], file: Partial<RowReader> = {},
 ): string | undefined {
   const causes = new RejectionCauses();
-  for (const faults of rows) {
-    causes.add(faults.map((fault): RowError => {
+  for (const errors of rows) {
+    causes.add(errors.map((fault): RowError => {
       const [pointer = '', code = ''] = fault.split(' ');
       return { pointer, code, detail: `Is ${code}.` };
     }));
@@ -28,8 +28,8 @@ test('suggests defaults for stock and category, never for name or price', () => 
   assert.match(advise([['/stock blank']]) ?? '', /for stock\. default stock:0$/);
   assert.match(advise([['/category required', '/stock blank']]) ?? '',
     /for category and stock\. default category:Uncategorized,stock:0$/);
-  for (const faults of [['/name blank'], ['/price blank', '/stock blank']]) {
-    const advice = advise([faults]) ?? '';
+  for (const errors of [['/name blank'], ['/price blank', '/stock blank']]) {
+    const advice = advise([errors]) ?? '';
     assert.match(advice, /fill in the blank cells in the file/);
     assert.doesNotMatch(advice, /default/);
   }
@@ -51,7 +51,7 @@ test('gives advice if more than half of the rows have one cause', () => {
   assert.match(advise([['/price format'], ['/price format']]) ?? '', /price: Is format\.$/);
 });
 
-test('remembers no overlong cause', () => {
+test('ignores an overlong cause', () => {
   const long = [`/${'x'.repeat(300)} unknown`];
   assert.equal(advise([long, long]), undefined);
 });

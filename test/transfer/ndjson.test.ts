@@ -1,11 +1,11 @@
-/** The products in NDJSON files. */
+/** Products in NDJSON files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson.ts';
-import { assertTurns, chunksOf, readRows } from './read.ts';
+import { assertSliced, chunksOf, readRows } from './read.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock: 7 };
@@ -14,7 +14,7 @@ const PRODUCT = { name: 'Mug', category: 'Kitchen', sku: 'M-1', priceMinor: 1999
 const readNdjson = (content: string | Uint8Array): Promise<ImportRow[]> =>
   readRows(new NdjsonRows(EUR), content);
 
-function faultsOf({ content }: ImportRow): string[] | undefined {
+function errorsOf({ content }: ImportRow): string[] | undefined {
   return content?.issues?.map(({ pointer, code, detail }) => {
     assert.ok(detail.length > 5);
     return `${pointer} ${code}`;
@@ -42,7 +42,7 @@ test('ignores members that only our own export has', async () => {
   assert.deepEqual(row?.content?.product, PRODUCT);
 });
 
-test('rejects invalid lines alone, with every error in them', async () => {
+test('rejects only invalid lines, with every error in them', async () => {
   const invalid = Buffer.from('{"name":"\xff"}\n', 'latin1');
   const rows = await readNdjson(Buffer.concat([
     Buffer.from(`${JSON.stringify({ ...MUG, currency: 'USD', colour: 'blue' })}\n`),
@@ -53,7 +53,7 @@ test('rejects invalid lines alone, with every error in them', async () => {
     Buffer.from(JSON.stringify(MUG)),
   ]));
   assert.deepEqual(rows.map(({ line }) => line), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  assert.deepEqual(rows.map(faultsOf), [
+  assert.deepEqual(rows.map(errorsOf), [
     ['/currency mismatch', '/colour unknown'],
     [' format'],
     [' type'],
@@ -69,22 +69,22 @@ test('rejects invalid lines alone, with every error in them', async () => {
     ['M-1', null, null, null, null, null, null, null, 'M-1', 'M-1']);
 });
 
-test('rejects numbers that a double cannot hold', async () => {
+test('rejects numbers that a double cannot represent', async () => {
   const write = (price: string, stock: string): string =>
     `{"name":"n","category":"c","sku":"s","price":${price},"stock":${stock}}\n`;
   const lines = write('1e-400', '1') + write('1', '0.9999999999999999999999') + write('1e2', '1.0');
   const rows = await readNdjson(Buffer.from(lines));
-  assert.deepEqual(rows.map(faultsOf), [['/price precision'], ['/stock precision'], undefined]);
+  assert.deepEqual(rows.map(errorsOf), [['/price precision'], ['/stock precision'], undefined]);
 });
 
-test('leaves out missing members, and rejects null and blank ones', async () => {
+test('omits missing members, and rejects null and blank ones', async () => {
   const rows = await readNdjson('{"sku":"A","stock":5}\n{"sku":"A","name":null,"category":""}\n{}');
   const [row, faulty, empty] = rows;
   assert.deepEqual(row?.content?.product, { sku: 'A', stock: 5, defaults: {} });
   assert.deepEqual(row?.content?.missing?.map(({ pointer, code }) => `${pointer} ${code}`),
     ['/name required', '/category required', '/price required']);
-  assert.deepEqual(faulty && faultsOf(faulty), ['/name type', '/category blank']);
-  assert.deepEqual(empty && faultsOf(empty), ['/sku required']);
+  assert.deepEqual(faulty && errorsOf(faulty), ['/name type', '/category blank']);
+  assert.deepEqual(empty && errorsOf(empty), ['/sku required']);
 });
 
 test('says "line" rather than "body" in errors', async () => {
@@ -98,7 +98,7 @@ test('rejects a file without any line', async () => {
   }
 });
 
-test('rejects a line above the size limit without waiting for its end', async () => {
+test('rejects a line over the size limit without waiting for its end', async () => {
   const most = `{"name":"${'x'.repeat(IMPORT_RECORD_LIMIT_BYTES - 11)}"}`;
   assert.equal((await readNdjson(`${most}\n{}`)).length, 2);
   for (const text of [`{}\n${most} \n`, `{}\n${most} `, `{}\n${'x'.repeat(10_000_000)}`]) {
@@ -108,8 +108,8 @@ test('rejects a line above the size limit without waiting for its end', async ()
   }
 });
 
-test('parses no more lines at once than a slice has', async () => {
+test('parses at most one slice of lines at a time', async () => {
   const text = `${JSON.stringify(MUG)}\n`.repeat(250) + 'x'.repeat(IMPORT_RECORD_LIMIT_BYTES + 1);
   const makeReader = (currency: Currency) => new NdjsonRows(currency);
-  await assertTurns(makeReader, chunksOf(text, text.length), /Line 251 has more than/);
+  await assertSliced(makeReader, chunksOf(text, text.length), /Line 251 has more than/);
 });

@@ -1,4 +1,4 @@
-/** Feeds chunks to readers of files, and collects what they read. */
+/** Feeds chunks to file readers, and collects the records or rows that they read. */
 import assert from 'node:assert/strict';
 import { IMPORT_SLICE_ROWS } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
@@ -28,8 +28,8 @@ export async function readRows(reader: RowReader, content: string | Uint8Array) 
   return rows;
 }
 
-/** Asserts that the 250 rows before a fault come in turns, and are parsed no sooner. */
-export async function assertTurns(
+/** Asserts that the 250 rows before an error arrive in slices, each parsed when it is read. */
+export async function assertSliced(
   makeReader: (currency: Currency) => RowReader, chunks: AsyncIterable<Uint8Array>, fault: RegExp,
 ): Promise<void> {
   let parsed = 0;

@@ -1,4 +1,4 @@
-/** Files as shops export them, of made-up products: headers, quoting, line breaks and gaps. */
+/** Sample shop exports of made-up products: headers, quoting, line breaks and missing values. */
 
 export const SHOPIFY = [
   'Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,'
@@ -8,7 +8,7 @@ export const SHOPIFY = [
     + 'Variant Requires Shipping,Variant Taxable,Variant Barcode,Image Src,Image Position,'
     + 'Image Alt Text,Gift Card,SEO Title,SEO Description,Variant Image,Variant Weight Unit,'
     + 'Cost per item,Status',
-  // Three variants and an image, the description over several lines.
+  // Three variants and an image, with a description of several lines.
   'linen-shirt,Linen Shirt,"<p class=""lead"">Woven in Portugal,\n<strong>soft</strong>.</p>\n\n'
     + '<ul>\n<li>100 % linen</li>\n</ul>",Casa Azul,Apparel & Accessories > Clothing > Shirts,'
     + 'Shirts,"linen, summer",true,Size,S,,,,,LS-S,220,shopify,12,deny,manual,59.00,,true,true,'
@@ -17,11 +17,11 @@ export const SHOPIFY = [
     + 'https://cdn.example/2.jpg,2,,,,,,kg,21.50,',
   'linen-shirt,,,,,,,,,L,,,,,LS-L,240,shopify,3,deny,manual,61.00,,true,true,,,,,,,,,kg,21.50,',
   `linen-shirt,${','.repeat(23)}https://cdn.example/3.jpg,3,${','.repeat(8)}`,
-  // Type is blank, the category of Shopify is not.
+  // Type is blank, but Shopify's category is not.
   'clay-mug,Clay Mug ,<p>By hand.</p>,Terra,Home & Garden > Kitchen & Dining > Mugs,,,true,Title,'
     + 'Default Title,,,,,MUG-1,400,shopify,25,deny,manual,18.50,,true,true,,,,,false,,,,g,6.00,'
     + 'active',
-  // Neither, and a SKU that nobody gave.
+  // Neither a type nor a category, and no SKU.
   'gift-card,Gift Card,,Casa Azul,,,,true,Title,25,,,,,,0,,0,deny,gift_card,25.00,,false,false,,,,,'
     + 'true,,,,kg,,active',
   '',
@@ -38,7 +38,7 @@ export const SHOPIFY_NEW = [
   '',
 ].join('\r\n');
 
-/** From a shop that writes prices with a comma. */
+/** From a shop that uses decimal commas. */
 export const WOOCOMMERCE = '\uFEFF' + [
   'ID,Type,SKU,"GTIN, UPC, EAN, or ISBN",Name,Published,"Is featured?","Visibility in catalog",'
     + '"Short description",Description,"Tax status","In stock?",Stock,"Backorders allowed?",'

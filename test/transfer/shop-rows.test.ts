@@ -1,4 +1,4 @@
-/** How much of the parents in a shop's export is remembered. */
+/** The limits on the parent products that are kept in memory for a shop export. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_PARENTS_LIMIT } from '../../src/transfer/limits.ts';
@@ -21,7 +21,7 @@ function inherit(inheritance: Inheritance, parent: string): string {
   return inheritance.apply(cells, COLUMNS, { sku: 'V', name: '', category: '' }).category;
 }
 
-test('forgets the oldest parent beyond the limit', () => {
+test('evicts the oldest parent beyond the limit', () => {
   const parents = new Inheritance();
   for (let n = 0; n <= IMPORT_PARENTS_LIMIT; n += 1) add(parents, `S${n}`, `${n}`, `C${n}`);
   assert.deepEqual(['S0', 'id:0', 'S1', 'id:1'].map((key) => inherit(parents, key)),

@@ -1,10 +1,10 @@
-/** How the columns of a stock file are found. */
+/** How columns of a stock file are matched to members. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   findStockColumns, isStockHeader, parseStockColumnMap,
 } from '../../src/transfer/stock-columns.ts';
-import { catchRefusal } from '../domain/validation-errors.ts';
+import { catchAppError } from '../domain/validation-errors.ts';
 
 /** The found columns, as `member index`. */
 function find(header: readonly string[], map = ''): string[] {
@@ -13,7 +13,7 @@ function find(header: readonly string[], map = ''): string[] {
     .flatMap(([member, index]) => index === undefined ? [] : [`${member} ${index}`]);
 }
 
-test('finds the columns of tills and ERPs in many languages', () => {
+test('finds the columns of POS systems and ERPs in many languages', () => {
   for (const header of [
     ['SKU', 'Qty'], ['Item number', 'Quantity on hand'], ['Product Code', 'IN STOCK'],
     ['Artikelnummer', 'Bestand'], ['Artikel-Nr.', 'Verfügbar'], ['Art.-Nr.', 'VERFUEGBAR'],
@@ -48,18 +48,18 @@ test('reads our own exports of stock and products', () => {
   assert.deepEqual(ignored, ['name', 'price', 'Colour']);
 });
 
-test('prefers the column that is named like its member', () => {
+test('prefers the column that has the name of its member', () => {
   assert.deepEqual(find(['Code', 'SKU', 'Qty']), ['sku 1', 'set 2']);
 });
 
-test('rejects two columns for one member, and says how to name one', () => {
+test('rejects two columns for one member, and says how to select one', () => {
   for (const [header, member, example] of [
     [['SKU', 'Quantity', 'Available'], 'set', 'map=set:Quantity'],
     [['Code', 'Artikelnummer', 'Menge'], 'sku', 'map=sku:Code'],
     [['sku', 'Adjustment', 'Delta'], 'adjust', 'map=adjust:Adjustment'],
     [['sku', 'On hand', 'on-hand'], 'set', 'map=set:On hand'],
   ] as const) {
-    const error = catchRefusal(() => findStockColumns(header));
+    const error = catchAppError(() => findStockColumns(header));
     assert.equal(error.code, 'invalid_data');
     assert.match(error.publicDetail, new RegExp(`two columns for ${member}: .*${example}\\.$`));
     assert.deepEqual(error.issues.map(({ parameter, code }) => `${parameter} ${code}`),
@@ -68,11 +68,11 @@ test('rejects two columns for one member, and says how to name one', () => {
   assert.deepEqual(find(['SKU', 'Quantity', 'Available'], 'set:available'), ['sku 0', 'set 2']);
 });
 
-test('rejects a column that occurs twice, which map cannot tell apart', () => {
+test('rejects a duplicate column, which a map cannot disambiguate', () => {
   for (const [header, map] of [
     [['sku', 'Qty', 'qty '], ''], [['SKU', 'sku', 'qty'], ''], [['sku', 'X', 'x'], 'set:X'],
   ] as const) {
-    const error = catchRefusal(() => find(header, map));
+    const error = catchAppError(() => find(header, map));
     assert.match(error.publicDetail, /two columns for .* Rename or remove one of them\.$/);
     assert.deepEqual(error.issues, []);
   }
@@ -80,16 +80,16 @@ test('rejects a column that occurs twice, which map cannot tell apart', () => {
 });
 
 test('lists the columns of a file without a product or a quantity', () => {
-  const error = catchRefusal(() => findStockColumns(['Foo', 'Bar']));
+  const error = catchAppError(() => findStockColumns(['Foo', 'Bar']));
   assert.equal(error.publicDetail, 'The file has no column for sku or id, and none for set or '
     + 'adjust. Its columns: Foo, Bar.');
   assert.equal(error.issues[0]?.detail, 'Name the columns: sku:COLUMN,set:COLUMN.');
-  assert.match(catchRefusal(() => findStockColumns(['SKU', 'x'])).publicDetail,
+  assert.match(catchAppError(() => findStockColumns(['SKU', 'x'])).publicDetail,
     /^The file has no column for set or adjust\. Its columns: SKU, x\.$/);
-  assert.match(catchRefusal(() => findStockColumns(['', ''])).publicDetail, /no column for/);
+  assert.match(catchAppError(() => findStockColumns(['', ''])).publicDetail, /no column for/);
 });
 
-test('reads the columns that a map names, and leaves out the other one of a pair', () => {
+test('reads the columns that a map names, and ignores the alternatives to them', () => {
   assert.deepEqual(find(['EAN', 'SKU', 'Frei'], 'sku:ean,stock:FREI'), ['sku 0', 'set 2']);
   assert.deepEqual(find(['sku', 'Stock', 'Verkauft'], 'adjust:Verkauft'), ['sku 0', 'adjust 2']);
   assert.deepEqual(find(['sku', 'Ext', 'Qty'], 'id:Ext'), ['id 1', 'set 2']);
@@ -97,18 +97,18 @@ test('reads the columns that a map names, and leaves out the other one of a pair
     ['sku 0', 'set 1', 'reason 2']);
 });
 
-test('rejects a map of other members, twice the same, or of a missing column', () => {
+test('rejects a map with unknown or duplicate members, or with a missing column', () => {
   for (const map of ['name:X', 'sku', 'sku:', 'set:A,stock:B', 'sku:A,sku:B', '']) {
-    const { code, issues } = catchRefusal(() => parseStockColumnMap(map));
+    const { code, issues } = catchAppError(() => parseStockColumnMap(map));
     assert.equal(code, 'invalid_query');
     assert.deepEqual([issues[0]?.parameter, issues[0]?.code], ['map', 'format']);
   }
-  const error = catchRefusal(() => find(['sku', 'qty'], 'set:Menge'));
+  const error = catchAppError(() => find(['sku', 'qty'], 'set:Menge'));
   assert.equal(error.code, 'invalid_query');
   assert.match(error.issues[0]?.detail ?? '', /no column "Menge"\. Its columns: sku, qty\./);
 });
 
-test('takes no file with a name, category or price for a stock file', () => {
+test('does not treat a file with a name, category or price as a stock file', () => {
   for (const header of [
     ['sku', 'name', 'stock'], ['sku', 'price', 'stock'], ['sku', 'category', 'stock'],
     ['Handle', 'Title', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],

@@ -21,7 +21,7 @@ async function read(file: string | Buffer, { map, hasSource = false }: Reading =
   return found;
 }
 
-/** The changes of a file that is in order. */
+/** The changes of a valid file. */
 async function changesOf(file: string | Buffer, reading?: Reading) {
   return (await read(file, reading)).map(({ sent }) => {
     assert.ok('change' in sent, JSON.stringify(sent));
@@ -35,7 +35,7 @@ async function errorsOf(file: string, reading?: Reading): Promise<string[]> {
     'issues' in sent ? sent.issues.map(({ pointer, code }) => `${line} ${pointer} ${code}`) : []);
 }
 
-test('reads commas, semicolons and tabs, byte order marks and mixed line ends', async () => {
+test('reads commas, semicolons and tabs, byte order marks and mixed line endings', async () => {
   const expected = [{ sku: 'A-1', set: 12 }, { sku: 'B;2', set: 0 }];
   for (const file of [
     'sku,stock\r\nA-1,12\r\n"B;2",0\r\n', '\uFEFFArtikelnummer;Bestand\nA-1;12\r"B;2";0',
@@ -43,7 +43,7 @@ test('reads commas, semicolons and tabs, byte order marks and mixed line ends', 
   ]) assert.deepEqual(await changesOf(file), expected);
 });
 
-test('reads all members, and leaves blank conditions out', async () => {
+test('reads all members, and omits blank conditions', async () => {
   const file = 'sku,adjust,expect,sequence,reason\nA,-2,10,7,sold\nB,+3,,, \nC,"\'-1",,8,\'=x\n';
   assert.deepEqual(await changesOf(file, { hasSource: true }), [
     { sku: 'A', adjust: -2, expect: 10, sequence: 7, reason: 'sold' },
@@ -52,12 +52,12 @@ test('reads all members, and leaves blank conditions out', async () => {
   ]);
 });
 
-test('reads the id where there is no SKU', async () => {
+test('reads the id if there is no SKU', async () => {
   assert.deepEqual(await changesOf('id,sku,stock\nprd_1,A,1\nprd_2, ,2\n'),
     [{ sku: 'A', set: 1 }, { id: 'prd_2', set: 2 }]);
 });
 
-test('numbers the lines as text editors do, across cells of several lines', async () => {
+test('numbers lines as text editors do, across cells of several lines', async () => {
   const rows = await read('sku,qty,reason\nA,1,"two\nlines"\n\n,,\nB,2,\n');
   assert.deepEqual(rows.map(({ line }) => line), [2, 6]);
 });
@@ -68,7 +68,7 @@ test('rejects a row that lacks a product or a quantity, or has both kinds', asyn
   assert.deepEqual(await errorsOf('id,adjust\n,5\nx,\n'), ['2 /id blank', '3 /adjust blank']);
 });
 
-test('rejects cells that are no quantities in range, and names their products', async () => {
+test('rejects invalid and out-of-range quantities, and names their products', async () => {
   const cells = ['x', '1,5', '"12,000"', '-1', '1000000001', '1e3', '12 pcs', `${'9'.repeat(999)}`];
   const file = `sku;stock\n${cells.map((cell, n) => `S-${n};${cell}\n`).join('')}`;
   assert.deepEqual(await errorsOf(file), [
@@ -99,7 +99,7 @@ test('identifies no product by a row with more cells than the header', async () 
   assert.deepEqual(other?.sent, { change: { sku: 'B', set: 12 } });
 });
 
-test('rejects a file as a whole that cannot be read', async () => {
+test('rejects the whole file if it is malformed', async () => {
   for (const [file, message] of [
     ['', /^The file is empty/],
     ['\n\n', /^The file is empty/],

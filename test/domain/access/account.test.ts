@@ -1,4 +1,4 @@
-/** What an account is made of: e-mails, passwords that may be taken, locales, zones, low stock. */
+/** The fields of an account: e-mail, new password, locale, time zone and low-stock threshold. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -6,12 +6,12 @@ import {
 } from '../../../src/domain/access/account.ts';
 import type { ParseResult } from '../../../src/domain/validation.ts';
 
-/** The value, or the code of the error. */
+/** The parsed value, or the code of the error. */
 function outcome<Value>(parsed: ParseResult<Value>): unknown {
   return 'value' in parsed ? parsed.value : parsed.error.code;
 }
 
-test('takes e-mails in lower case, without white space around them', () => {
+test('lowercases e-mail addresses, and trims white space', () => {
   const longest = `${'a'.repeat(241)}@shop.example`;
   for (const [text, email] of [
     [' Anna@Shop.Example\n', 'anna@shop.example'], ["o'neil+mugs@a-b.co", "o'neil+mugs@a-b.co"],
@@ -32,7 +32,7 @@ test('rejects malformed e-mail addresses', () => {
   }
 });
 
-test('takes passwords of 12 to 256 characters, counted as people count them', () => {
+test('accepts passwords of 12 to 256 characters, counted in code points', () => {
   const sentence = 'Seven green boats';
   assert.equal(outcome(parseNewPassword(sentence, [])), sentence);
   assert.equal(outcome(parseNewPassword('abcdeabcdea', [])), 'length');
@@ -45,12 +45,12 @@ test('takes passwords of 12 to 256 characters, counted as people count them', ()
   assert.equal(outcome(parseNewPassword(`${longest}x`, [])), 'length');
 });
 
-test('takes what looks the same for the same password', () => {
+test('treats equivalent Unicode forms as the same password', () => {
   assert.equal(normalisePassword('Zoe\u0308 and ﬁsh ½'), 'Zoë and fish 1⁄2');
   assert.equal(outcome(parseNewPassword('Zoe\u0308s green boats', [])), 'Zoës green boats');
 });
 
-test('rejects passwords that everyone would try first', () => {
+test('rejects passwords that attackers would try first', () => {
   for (const text of [
     'password123456', 'Password and more', 'qwertyqwerty', 'letmein-letmein', 'aaaaaaaaaaaa',
     'abababababab', '123456789012', 'abcdefghijklmnop', '987654321098', 'changeme-please',
@@ -70,7 +70,7 @@ test('rejects passwords that are little more than the shop or the e-mail', () =>
   }
 });
 
-test('takes locales that are known, in their usual form', () => {
+test('accepts known locales, in their canonical form', () => {
   for (const [text, locale] of [
     ['en-gb', 'en-GB'], ['DE-ch', 'de-CH'], ['fr', 'fr'], ['zh-Hans-CN', 'zh-Hans-CN'],
   ] as const) {
@@ -82,7 +82,7 @@ test('takes locales that are known, in their usual form', () => {
   }
 });
 
-test('takes time zones that are known', () => {
+test('accepts known time zones', () => {
   for (const [text, zone] of [
     ['Europe/Zurich', 'Europe/Zurich'], ['europe/zurich', 'Europe/Zurich'], ['UTC', 'UTC'],
     ['Asia/Tokyo', 'Asia/Tokyo'],
@@ -94,7 +94,7 @@ test('takes time zones that are known', () => {
   }
 });
 
-test('takes a low stock from 0 to a billion', () => {
+test('accepts a low-stock threshold from 0 to a billion', () => {
   for (const [text, value] of [
     ['0', 0], [' 12 ', 12], ['1000000000', 1_000_000_000], ['1000000001', 'range'],
     ['', 'precision'], ['-1', 'precision'], ['1.5', 'precision'], ['1e3', 'precision'],

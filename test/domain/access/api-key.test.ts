@@ -1,19 +1,19 @@
-/** API keys: their shape, their checksum, their hash, and what a new one is made with. */
+/** API keys: format, checksum and hash, and the fields of a new key. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   generateApiKey, hashApiKey, lastFourOf, maskApiKey, parseApiKey, parseNewApiKey,
 } from '../../../src/domain/access/api-key.ts';
 import { SCOPES } from '../../../src/domain/access/caller.ts';
-import { catchRefusal } from '../validation-errors.ts';
+import { catchAppError } from '../validation-errors.ts';
 
 const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
-// Checksum and hash were computed by another program (zlib and hashlib of Python).
+// Checksum and hash were computed independently, with Python's zlib and hashlib.
 const KNOWN = 'spk_0123456789ABCDEFGHIJabcdefghij2pgv6t';
 const KNOWN_HASH = '2ec3cc502cd37655abe26d927d67a860144f0c1e90790eb0f342030ff4246b22';
 
 describe('a key', () => {
-  test('is spk_ and 36 base62 characters that its own parser takes', () => {
+  test('is spk_ and 36 base62 characters, and is accepted by the parser', () => {
     for (let n = 0; n < 200; n += 1) {
       const key = generateApiKey();
       assert.match(key, /^spk_[0-9A-Za-z]{36}$/);
@@ -44,7 +44,7 @@ describe('a key', () => {
     }
   });
 
-  test('is rejected with two neighbouring characters swapped', () => {
+  test('is rejected with two adjacent characters swapped', () => {
     const key = generateApiKey();
     for (let at = 0; at + 1 < key.length; at += 1) {
       const swapped = `${key.slice(0, at)}${key[at + 1]}${key[at]}${key.slice(at + 2)}`;
@@ -85,15 +85,15 @@ describe('a new key', () => {
     assert.deepEqual(parseNewApiKey(plain), { ...plain, scopes: [...SCOPES] });
   });
 
-  test('has the scopes that are named, once each, in one order', () => {
+  test('has the named scopes, once each, in a fixed order', () => {
     const scopes = ['stock:write', 'products:read', 'stock:write'];
     assert.deepEqual(parseNewApiKey({ ...plain, scopes }).scopes, ['products:read', 'stock:write']);
   });
 
-  test('is rejected for an unknown scope, and lists the known ones', () => {
+  test('is rejected for an unknown scope, with a list of the known ones', () => {
     for (const scope of ['', 'products', 'Products:read', '*']) {
       const scopes = ['products:read', scope];
-      const refusal = catchRefusal(() => parseNewApiKey({ ...plain, scopes }));
+      const refusal = catchAppError(() => parseNewApiKey({ ...plain, scopes }));
       assert.equal(refusal.code, 'invalid_data');
       assert.ok(refusal.publicDetail.includes(`"${scope}"`));
       for (const known of SCOPES) assert.ok(refusal.publicDetail.includes(known), known);
@@ -103,30 +103,30 @@ describe('a new key', () => {
   test('has a name of 1 to 100 code points', () => {
     assert.equal(parseNewApiKey({ ...plain, name: '😀'.repeat(100) }).name.length, 200);
     for (const name of ['', '\u200b', 'a\nb', '\ud800', '😀'.repeat(101)]) {
-      const refusal = catchRefusal(() => parseNewApiKey({ ...plain, name }));
+      const refusal = catchAppError(() => parseNewApiKey({ ...plain, name }));
       assert.equal(refusal.code, 'invalid_data', JSON.stringify(name));
       assert.match(refusal.publicDetail, /name/);
     }
   });
 
-  test('keeps its expiry and its ranges, which are checked', () => {
+  test('keeps its expiry and its address ranges, which are validated', () => {
     const addressRanges = ['192.0.2.1', '2001:db8::/32'];
     const made = parseNewApiKey({ ...plain, addressRanges, expiresAt: 5 });
     assert.deepEqual(made.addressRanges, ['192.0.2.1/32', '2001:db8::/32']);
     assert.equal(made.expiresAt, 5);
-    const refusal = catchRefusal(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
+    const refusal = catchAppError(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
     assert.equal(refusal.code, 'invalid_data');
   });
 
-  test('that is rejected lists every error with its pointer, and describes the first', () => {
+  test('with several errors is rejected with the pointer of each, and describes the first', () => {
     const input = { name: ' ', scopes: ['all'], addressRanges: ['here'], expiresAt: undefined };
-    const refusal = catchRefusal(() => parseNewApiKey(input));
+    const refusal = catchAppError(() => parseNewApiKey(input));
     assert.deepEqual(
       refusal.issues.map(({ pointer, code }) => [pointer, code]),
       [['/name', 'blank'], ['/scopes', 'format'], ['/allow', 'format']],
     );
     assert.equal(refusal.publicDetail, 'The key\'s name: Must not be blank.');
-    const second = catchRefusal(() => parseNewApiKey({ ...input, name: 'x' }));
+    const second = catchAppError(() => parseNewApiKey({ ...input, name: 'x' }));
     assert.equal(second.publicDetail, second.issues[0]?.detail);
   });
 });

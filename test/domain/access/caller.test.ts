@@ -1,4 +1,4 @@
-/** The names of scopes. */
+/** Scope names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isScope, SCOPES } from '../../../src/domain/access/caller.ts';
@@ -9,7 +9,7 @@ test('recognises every scope', () => {
   ]);
 });
 
-test('recognises nothing else', () => {
+test('rejects any other name', () => {
   const texts = ['', '*', 'products', 'PRODUCTS:READ', 'products:read ', 'products:read,x'];
   for (const text of texts) {
     assert.equal(isScope(text), false, text);

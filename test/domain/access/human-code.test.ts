@@ -1,4 +1,4 @@
-/** Codes that people carry: easy to read aloud and to type, and known by their hash alone. */
+/** Codes for people, such as invitations: easy to read aloud and to type, stored as a hash. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -7,12 +7,12 @@ import {
 } from '../../../src/domain/access/human-code.ts';
 import { forRandom } from '../random.ts';
 
-test('makes codes of 16 characters in groups of four, each another one', () => {
+test('generates distinct codes of 16 characters in groups of four', () => {
   const codes = Array.from({ length: 200 }, () => generateCode());
   assert.equal(new Set(codes).size, 200);
   const shape = /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!$)|$)){4}$/;
   for (const code of codes) assert.match(code, shape);
-  // All 32 characters come up: 3,200 draws leave one out with a chance of 10^-42.
+  // All 32 characters occur: the probability that 3,200 draws omit one is 10^-42.
   assert.equal(new Set(codes.join('').replaceAll('-', '')).size, 32);
 });
 
@@ -21,14 +21,14 @@ test('hashes a code by its 16 characters', () => {
   assert.equal(hashCode('7QK2-M9XD-0AEV-4TBC'), expected);
 });
 
-test('takes a code however it is typed', () => {
+test('accepts a code in any spacing and case, and with similar letters for digits', () => {
   const expected = hashCode('7QK1-M9XD-0AEV-41BC');
   for (const text of ['7qk1m9xd0aev41bc', ' 7QKI M9XD OAEV 4LBC\n', '7-Q-K-1-M9XD-0aeV-4ibc']) {
     assert.equal(hashCode(text), expected, text);
   }
 });
 
-test('takes nothing that cannot be a code', () => {
+test('rejects malformed codes', () => {
   for (const text of ['', '7QK2-M9XD-0AEV-4TB', '7QK2-M9XD-0AEV-4TBCC', '7QK2-M9XD-0AEV-4TBU',
     '7QK2_M9XD_0AEV_4TBC', '123456']) {
     assert.equal(hashCode(text), undefined, text);
@@ -48,7 +48,7 @@ test('encodes and decodes the base 32 examples of RFC 4648', () => {
   }
 });
 
-test('decodes whatever base 32 it encoded', () => {
+test('decodes the base 32 that it encodes', () => {
   forRandom(200, ({ below }) => {
     const bytes = Uint8Array.from({ length: below(64) }, () => below(256));
     assert.deepEqual(decodeBase32(encodeBase32(bytes)), bytes);

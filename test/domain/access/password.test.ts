@@ -1,4 +1,4 @@
-/** Passwords: argon2id in the PHC string format, few at once. */
+/** Password hashing: argon2id in the PHC string format, with limited concurrency. */
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { Passwords } from '../../../src/domain/access/password.ts';
 
 const PASSWORD = 'seven green boats';
 
-/** The hash of a password with parameters of its own, as another program may have written it. */
+/** A password hash with other parameters, as another program may have written it. */
 function makePhc(password: string, memoryKib: number, passes: number, hashBytes: number): string {
   const nonce = Buffer.from('a salt of its own');
   const hash = argon2Sync('argon2id', {
@@ -30,19 +30,19 @@ test('hashes with the parameters of RFC 9106 and a new salt each time', async ()
   assert.equal(await passwords.verify(`${PASSWORD} `, one), false);
 });
 
-test('checks hashes of other parameters than those of today', async () => {
+test('verifies hashes with other than the current parameters', async () => {
   const passwords = new Passwords();
   const phc = makePhc(PASSWORD, 64, 1, 16);
   assert.equal(await passwords.verify(PASSWORD, phc), true);
   assert.equal(await passwords.verify('another one', phc), false);
 });
 
-test('takes a password in whatever form a keyboard writes it', async () => {
+test('accepts a password in any Unicode normalization form', async () => {
   const phc = makePhc('Zoë and her green boats', 64, 1, 32);
   assert.equal(await new Passwords().verify('Zoe\u0308 and her green boats', phc), true);
 });
 
-test('says no where there is nothing to compare with, and hashes all the same', async () => {
+test('rejects a password without a valid hash, but still spends the time to hash it', async () => {
   const passwords = new Passwords();
   const hashed: string[] = [];
   const hash = passwords.hash.bind(passwords);
@@ -55,7 +55,7 @@ test('says no where there is nothing to compare with, and hashes all the same', 
   assert.deepEqual(hashed, [PASSWORD, PASSWORD]);
 });
 
-test('lets few wait, rejects the rest, and goes on with those that waited', async () => {
+test('queues up to its limit, rejects the rest, and processes the queue', async () => {
   const passwords = new Passwords();
   const phc = makePhc(PASSWORD, 8, 1, 32);
   const room = CONCURRENT_PASSWORD_HASHES_LIMIT + PASSWORD_HASH_QUEUE_LIMIT;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
-import { catchRefusal } from '../validation-errors.ts';
+import { catchAppError } from '../validation-errors.ts';
 
 test('keeps the name as given and finds the currency', () => {
   assert.deepEqual(parseNewSeller(' Zoë’s shop ', 'KWD'), {
@@ -10,22 +10,22 @@ test('keeps the name as given and finds the currency', () => {
   });
 });
 
-test('takes a name of 200 code points and rejects one of 201', () => {
+test('accepts a name of 200 code points, and rejects one of 201', () => {
   assert.equal(parseNewSeller('😀'.repeat(200), 'EUR').name.length, 400);
-  assert.equal(catchRefusal(() => parseNewSeller('😀'.repeat(201), 'EUR')).code, 'invalid_data');
+  assert.equal(catchAppError(() => parseNewSeller('😀'.repeat(201), 'EUR')).code, 'invalid_data');
 });
 
-test('rejects a name that is no title', () => {
+test('rejects a name that is not a valid title', () => {
   for (const name of ['', ' ', '\u200b', 'a\nb', 'a\0', '\ud800']) {
-    const refusal = catchRefusal(() => parseNewSeller(name, 'EUR'));
+    const refusal = catchAppError(() => parseNewSeller(name, 'EUR'));
     assert.equal(refusal.code, 'invalid_data');
     assert.match(refusal.publicDetail, /name/);
   }
 });
 
-test('rejects a currency that does not exist and names it', () => {
+test('rejects an unknown currency, and names it', () => {
   for (const code of ['', 'eur', 'EURO', 'ABC', 'XXX', ' EUR']) {
-    const refusal = catchRefusal(() => parseNewSeller('A shop', code));
+    const refusal = catchAppError(() => parseNewSeller('A shop', code));
     assert.equal(refusal.code, 'invalid_data');
     assert.ok(refusal.publicDetail.includes(`"${code}"`), refusal.publicDetail);
   }

@@ -1,4 +1,4 @@
-/** One-time passwords by the clock: the examples of RFC 4226 and RFC 6238, and what is not good. */
+/** Time-based one-time passwords: the test vectors of RFC 4226 and RFC 6238, and rejections. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -8,7 +8,7 @@ import {
 // "12345678901234567890" in base 32: the secret of both RFCs.
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' as TotpSecret;
 
-test('takes the passwords of RFC 4226, appendix D, at the steps of their counters', () => {
+test('accepts the passwords of RFC 4226, appendix D, at the steps of their counters', () => {
   const passwords = ['755224', '287082', '359152', '969429', '338314', '254676', '287922',
     '162583', '399871', '520489'];
   passwords.forEach((password, counter) => {
@@ -16,8 +16,8 @@ test('takes the passwords of RFC 4226, appendix D, at the steps of their counter
   });
 });
 
-test('takes the passwords of RFC 6238, appendix B, at their times', () => {
-  // Their last six digits of eight.
+test('accepts the passwords of RFC 6238, appendix B, at their times', () => {
+  // The last six of their eight digits.
   const vectors: readonly (readonly [seconds: number, password: string])[] = [
     [59, '287082'], [1_111_111_109, '081804'], [1_111_111_111, '050471'],
     [1_234_567_890, '005924'], [2_000_000_000, '279037'], [20_000_000_000, '353130'],
@@ -39,7 +39,7 @@ test('accepts the previous and the next time step, and no others', () => {
   }
 });
 
-test('takes no password of a step that was taken, nor of one before it', () => {
+test('rejects a password of a step that was used, or of an earlier one', () => {
   const at = 1_111_111_109_000;
   const step = 37_037_036;
   assert.equal(findTotpStep(SECRET, '081804', at, step - 1), step);
@@ -47,19 +47,19 @@ test('takes no password of a step that was taken, nor of one before it', () => {
   assert.equal(findTotpStep(SECRET, '081804', at, step + 1), undefined);
 });
 
-test('takes nothing that is not six digits', () => {
+test('rejects anything but six digits', () => {
   for (const password of ['', '81804', '0818040', '08180a', ' 081804', '081804\n', '٠٨١٨٠٤']) {
     assert.equal(findTotpStep(SECRET, password, 1_111_111_109_000, 0), undefined, password);
   }
 });
 
-test('makes secrets of 160 bits, each another one', () => {
+test('generates distinct secrets of 160 bits', () => {
   const secrets = new Set(Array.from({ length: 50 }, () => generateTotpSecret()));
   assert.equal(secrets.size, 50);
   for (const secret of secrets) assert.match(secret, /^[A-Z2-7]{32}$/);
 });
 
-test('writes a secret in groups of four, and as an address for apps', () => {
+test('formats a secret in groups of four, and as an otpauth URI for apps', () => {
   assert.equal(formatTotpSecret(SECRET), 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
   const uri = formatTotpUri(SECRET, 'Zoë’s: Mugs & "More"', 'zoë@shop.example');
   const { protocol, host, pathname, searchParams } = new URL(uri);
@@ -70,7 +70,7 @@ test('writes a secret in groups of four, and as an address for apps', () => {
   });
 });
 
-test('cuts off long names, so that the address fits into a QR code', () => {
+test('truncates long names, so that the URI fits into a QR code', () => {
   for (const name of ['a'.repeat(300), 'ä'.repeat(300), '水'.repeat(300), '🧾'.repeat(300)]) {
     const uri = formatTotpUri(SECRET, name, name);
     assert.ok(uri.length <= 400, `${uri.length} characters`);

@@ -1,4 +1,4 @@
-/** Which currencies there are, how many decimals they have, and amounts in minor units. */
+/** The supported currencies, their decimals, and amounts in minor units. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -33,7 +33,7 @@ for (const [kind, codes] of Object.entries(NONE)) {
   }
 }
 
-test('rejects an empty code and names that every object has', () => {
+test('rejects an empty code, and names of Object.prototype members', () => {
   for (const code of ['', ' ', '__proto__', 'constructor', 'EUR\n']) {
     assert.equal(findCurrency(code), undefined, JSON.stringify(code));
   }
@@ -57,7 +57,7 @@ describe('minor units', () => {
   }
 
   for (const decimals of [0, 1, 2, 3]) {
-    test(`stand for the very number that was written, with ${decimals} decimals`, () => {
+    test(`convert to and from the exact amount, with ${decimals} decimals`, () => {
       const currency = { code: 'XYZ', decimals };
       forRandom(20_000, (random) => {
         const minor = pickMinor(random, decimals);
@@ -67,10 +67,10 @@ describe('minor units', () => {
       });
     });
 
-    test(`are refused for one decimal more than ${decimals}`, () => {
+    test(`do not exist for an amount with more than ${decimals} decimals`, () => {
       forRandom(20_000, (random) => {
         const last = 1 + random.below(9);
-        // Below 10^9, where a double still tells the added decimal from none.
+        // Below 10^9, a double still distinguishes the added decimal from none.
         const text = spell(random.below(10 ** (9 + decimals)) * 10 + last, decimals + 1);
         assert.equal(toMinorUnits(Number(text), { code: 'XYZ', decimals }), undefined, text);
       });
@@ -78,12 +78,12 @@ describe('minor units', () => {
   }
 });
 
-/** An amount below 10^12 of any size: as many small ones as large ones. */
+/** An amount below 10^12, with every order of magnitude equally likely. */
 function pickMinor(random: Random, decimals: number): number {
   return random.below(10 ** (1 + random.below(12 + decimals)));
 }
 
-/** The decimal text of an amount, made without a division. */
+/** The decimal text of an amount, formatted without a division. */
 function spell(minor: number, decimals: number): string {
   const digits = String(minor).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -1,4 +1,4 @@
-/** The optional fields of products: what is taken, what is refused, and how they are shown. */
+/** The optional fields of products: valid and invalid values, and their JSON. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Currency } from '../../../src/domain/catalogue/currency.ts';
@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/catalogue/product.ts';
 import { type Product, selectFields } from '../../../src/domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
-import { catchRefusal } from '../validation-errors.ts';
+import { catchAppError } from '../validation-errors.ts';
 
 const EUR: Currency = { code: 'EUR', decimals: 2 };
 const REQUIRED = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 19.99, stock: 7 };
@@ -17,12 +17,12 @@ function parse(members: object) {
   return parseNewProduct({ ...REQUIRED, ...members }, EUR);
 }
 
-function faultOf(members: object): string {
-  const [issue] = catchRefusal(() => parse(members)).issues;
+function errorOf(members: object): string {
+  const [issue] = catchAppError(() => parse(members)).issues;
   return `${issue?.pointer} ${issue?.code}: ${issue?.detail}`;
 }
 
-/** Of seller 7. */
+/** A product of seller 7. */
 function makeProduct(members: object): Product {
   return {
     ...parse(members), sellerId: 7 as SellerId, id: 9 as ProductId, currency: EUR, position: 3,
@@ -30,7 +30,7 @@ function makeProduct(members: object): Product {
   };
 }
 
-test('null is no value, and a product without values has no such members', () => {
+test('null means no value, and a product omits members without a value', () => {
   const none = {
     barcode: null, description: null, metadata: null, low_stock: null, archived: null,
   };
@@ -39,7 +39,7 @@ test('null is no value, and a product without values has no such members', () =>
     formatProduct(makeProduct({})));
 });
 
-test('values come last in the JSON of a product, and are read back from it', () => {
+test('optional members come last in the JSON of a product, and are parsed from it', () => {
   const members = {
     barcode: '4006381333931', description: 'Line 1\n"2"', metadata: { b: '2', a: '1', 10: 'x' },
     low_stock: 0, archived: true,
@@ -52,7 +52,7 @@ test('values come last in the JSON of a product, and are read back from it', () 
   assert.deepEqual(read, parse(members));
 });
 
-test('selected members are absent without a value', () => {
+test('selected members without a value are omitted', () => {
   const format = createProductFormatter(selectFields(['archived', 'barcode']));
   assert.equal(format(makeProduct({})), '{}');
   assert.equal(format(makeProduct({ archived: true })), '{"archived":true}');
@@ -75,7 +75,7 @@ describe('a barcode', () => {
     [96385074, 'type'], [true, 'type'],
   ] as const) {
     test(`may not be ${JSON.stringify(barcode)}`, () =>
-      assert.match(faultOf({ barcode }), new RegExp(`^/barcode ${fault}`)));
+      assert.match(errorOf({ barcode }), new RegExp(`^/barcode ${fault}`)));
   }
 });
 
@@ -87,7 +87,7 @@ describe('a description', () => {
   test('has up to 5,000 code points', () => {
     const description = '😀'.repeat(5_000);
     assert.equal(parse({ description }).description, description);
-    assert.match(faultOf({ description: `${description}a` }), /^\/description length/);
+    assert.match(errorOf({ description: `${description}a` }), /^\/description length/);
   });
 
   for (const [description, fault] of [
@@ -95,7 +95,7 @@ describe('a description', () => {
     ['a\0', 'characters'], ['a\u2028b', 'characters'], ['\ud800', 'characters'], [5, 'type'],
   ] as const) {
     test(`may not be ${JSON.stringify(description)}`, () =>
-      assert.match(faultOf({ description }), new RegExp(`^/description ${fault}`)));
+      assert.match(errorOf({ description }), new RegExp(`^/description ${fault}`)));
   }
 });
 
@@ -119,7 +119,7 @@ describe('metadata', () => {
       [{ '': 'x' }, 'blank'], [{ ' a': 'x' }, 'characters: .* white space'], [{ a: '' }, 'blank'],
       [{ a: 'b\nc' }, 'characters'], [{ a: 5 }, 'type: The value of "a"'], [['x'], 'type'],
       ['x', 'type'], [{ a: { b: 'c' } }, 'type'],
-    ] as const) assert.match(faultOf({ metadata }), new RegExp(`^/metadata ${fault}`));
+    ] as const) assert.match(errorOf({ metadata }), new RegExp(`^/metadata ${fault}`));
   });
 
   test('are merged by a patch, in which null removes a pair', () => {
@@ -132,7 +132,7 @@ describe('metadata', () => {
     assert.equal(patch({ a: null, b: null }), null);
     assert.equal(patch(null), null);
     assert.equal(parse({ metadata: { a: null } }).metadata, null);
-    assert.match(catchRefusal(() => patch(pairs(19))).issues[0]?.detail ?? '', /at most 20 pairs/);
+    assert.match(catchAppError(() => patch(pairs(19))).issues[0]?.detail ?? '', /at most 20 pairs/);
     const exchanged = { ...pairs(20), a: null, b: null };
     assert.equal(Object.keys(JSON.parse(String(patch(exchanged))) as object).length, 20);
   });
@@ -145,12 +145,12 @@ test('a low-stock threshold is a whole number from 0 to 1,000,000,000', () => {
   for (const [value, code] of [
     [-1, 'range'], [1e9 + 1, 'range'], [0.5, 'precision'], ['1', 'type'],
   ]) {
-    assert.match(faultOf({ low_stock: value }), new RegExp(`^/low_stock ${code}`));
+    assert.match(errorOf({ low_stock: value }), new RegExp(`^/low_stock ${code}`));
   }
 });
 
 test('a product is archived, or not', () => {
   assert.equal(parse({ archived: true }).archived, true);
   assert.equal(parse({ archived: false }).archived, null);
-  for (const archived of ['true', 1, {}]) assert.match(faultOf({ archived }), /^\/archived type/);
+  for (const archived of ['true', 1, {}]) assert.match(errorOf({ archived }), /^\/archived type/);
 });

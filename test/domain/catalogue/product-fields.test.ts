@@ -1,4 +1,4 @@
-/** Products with some of their members. */
+/** Products with selected members. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
@@ -13,7 +13,7 @@ const PRODUCT: Product = {
   position: 3, createdAt: 1_767_323_045_678, updatedAt: 1_767_323_045_679,
 };
 
-test('all members together are the product as it is answered', () => {
+test('all members together form the JSON of the product', () => {
   assert.equal(formatProduct(PRODUCT), '{"id":"prd_0000000000900000000007","name":"Mug \\"Zoë\\""'
     + ',"category":"Kitchen","sku":"É/%","price":19.99,"currency":"EUR","stock":7,"position":3'
     + ',"created_at":"2026-01-02T03:04:05.678Z","updated_at":"2026-01-02T03:04:05.679Z"}');
@@ -21,7 +21,7 @@ test('all members together are the product as it is answered', () => {
     Object.fromEntries(PRODUCT_FIELDS.map(({ name, read }) => [name, read(PRODUCT)]))));
 });
 
-test('has the members that are asked for and no others', () => {
+test('has only the requested members', () => {
   assert.equal(createProductFormatter(selectFields(['sku', 'price', 'stock']))(PRODUCT),
     '{"sku":"É/%","price":19.99,"stock":7}');
 });

@@ -1,10 +1,10 @@
-/** The folded form of texts, by which they are searched and sorted. */
+/** The case-folded form of texts, which is searched and sorted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foldText } from '../../../src/domain/catalogue/product-query.ts';
 import { forRandom } from '../random.ts';
 
-const alike: readonly (readonly string[])[] = [
+const equivalents: readonly (readonly string[])[] = [
   ['Mug', 'MUG', 'mug', 'ＭＵＧ'],
   ['Straße', 'STRASSE', 'strasse'],
   ['ΟΔΟΣ', 'οδος', 'οδοσ'],
@@ -16,7 +16,7 @@ const alike: readonly (readonly string[])[] = [
   ['한국', '한국'.normalize('NFD')],
 ];
 
-for (const texts of alike) {
+for (const texts of equivalents) {
   test(`folds ${texts.join(', ')} to the same`, () => {
     assert.equal(new Set(texts.map(foldText)).size, 1);
   });

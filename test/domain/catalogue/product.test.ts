@@ -1,4 +1,4 @@
-/** Products: what is taken, what is refused and why, and how they are answered. */
+/** Products: valid and invalid members, and their JSON. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Currency } from '../../../src/domain/catalogue/currency.ts';
@@ -6,7 +6,7 @@ import { formatProductId, type ProductId, type SellerId } from '../../../src/dom
 import { formatProduct, parseNewProduct } from '../../../src/domain/catalogue/product.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { forRandom, type Random } from '../random.ts';
-import { catchRefusal } from '../validation-errors.ts';
+import { catchAppError } from '../validation-errors.ts';
 
 const EUR: Currency = { code: 'EUR', decimals: 2 };
 const JPY: Currency = { code: 'JPY', decimals: 0 };
@@ -14,41 +14,41 @@ const KWD: Currency = { code: 'KWD', decimals: 3 };
 const CURRENCIES = [EUR, JPY, KWD];
 const VALID = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 19.99, stock: 7 };
 
-/** Pointer and code of every fault of a valid body with these members in place of its own. */
-function faults(members: object, currency = EUR): (readonly [string | undefined, string])[] {
-  const refusal = catchRefusal(() => parseNewProduct({ ...VALID, ...members }, currency));
+/** Pointer and code of every error in a valid body in which these members are replaced. */
+function errors(members: object, currency = EUR): (readonly [string | undefined, string])[] {
+  const refusal = catchAppError(() => parseNewProduct({ ...VALID, ...members }, currency));
   assert.equal(refusal.code, 'invalid_data');
   return refusal.issues.map(({ pointer, code }) => [pointer, code]);
 }
 
-test('takes a product with all five members', () => {
+test('accepts a product with all five members', () => {
   assert.deepEqual(parseNewProduct(VALID, EUR), {
     name: 'Mug', category: 'Kitchen', sku: 'MUG-1', priceMinor: 1999, stock: 7,
   });
 });
 
-test('names every missing member at once', () => {
-  const refusal = catchRefusal(() => parseNewProduct({}, EUR));
+test('reports every missing member at once', () => {
+  const refusal = catchAppError(() => parseNewProduct({}, EUR));
   assert.deepEqual(refusal.issues.map(({ pointer, code }) => [pointer, code]), [
     ['/name', 'required'], ['/category', 'required'], ['/sku', 'required'],
     ['/price', 'required'], ['/stock', 'required'],
   ]);
 });
 
-test('names every invalid and unknown member at once', () => {
+test('reports every invalid and unknown member at once', () => {
   assert.deepEqual(
-    faults({ name: ' ', category: 5, sku: 'a\0', price: 1.234, stock: -1, colour: 'red' }), [
+    errors({ name: ' ', category: 5, sku: 'a\0', price: 1.234, stock: -1, colour: 'red' }), [
       ['/name', 'blank'], ['/category', 'type'], ['/sku', 'characters'],
       ['/price', 'precision'], ['/stock', 'range'], ['/colour', 'unknown'],
     ],
   );
 });
 
-test('points at unknown members as RFC 6901 spells them', () => {
+test('points to unknown members with RFC 6901 escapes', () => {
   const names = ['a/b', 'm~n', '~1', '', '__proto__', 'constructor', 'Name'];
   const unknown = names.map((name) => `${JSON.stringify(name)}:{"name":"x"}`).join();
   const body: unknown = JSON.parse(`${JSON.stringify(VALID).slice(0, -1)},${unknown}}`);
-  const { issues } = catchRefusal(() => parseNewProduct(body, EUR));
+  const { issues } = catchAppError(() => parseNewProduct(body, EUR));
   assert.deepEqual(issues.map(({ pointer, code }) => [pointer, code]), [
     '/a~1b', '/m~0n', '/~01', '/', '/__proto__', '/constructor', '/Name',
   ].map((pointer) => [pointer, 'unknown']));
@@ -56,7 +56,7 @@ test('points at unknown members as RFC 6901 spells them', () => {
 
 for (const body of [null, [], 'text', 5, true, undefined]) {
   test(`rejects ${JSON.stringify(body)} as a body`, () => {
-    const { code, issues } = catchRefusal(() => parseNewProduct(body, EUR));
+    const { code, issues } = catchAppError(() => parseNewProduct(body, EUR));
     assert.equal(code, 'invalid_data');
     assert.deepEqual(issues.map((issue) => [issue.pointer, issue.code]), [['', 'type']]);
   });
@@ -64,22 +64,22 @@ for (const body of [null, [], 'text', 5, true, undefined]) {
 
 describe('a title', () => {
   for (const [member, limit] of [['name', 200], ['category', 100]] as const) {
-    test(`of ${limit} code points is a ${member}, and not one of ${limit + 1}`, () => {
+    test(`of ${limit} code points is a valid ${member}, but not one of ${limit + 1}`, () => {
       for (const character of ['a', 'ä', '部', '😀']) {
         const text = character.repeat(limit);
         assert.equal(parseNewProduct({ ...VALID, [member]: text }, EUR)[member], text);
-        assert.deepEqual(faults({ [member]: text + character }), [[`/${member}`, 'length']]);
+        assert.deepEqual(errors({ [member]: text + character }), [[`/${member}`, 'length']]);
       }
     });
 
-    test(`is kept as a ${member} exactly as sent`, () => {
+    test(`is stored as a ${member} exactly as sent`, () => {
       const texts = [' Mug ', 'e\u0301', '\u00e9', 'a\u200bb', '<b>"&\\', '\u202eabc', '\ufdd0'];
       for (const text of texts) {
         assert.equal(parseNewProduct({ ...VALID, [member]: text }, EUR)[member], text);
       }
     });
 
-    test(`is refused as a ${member} where it is blank, malformed or no string`, () => {
+    test(`is rejected as a ${member} if it is blank, malformed or not a string`, () => {
       for (const [value, code] of [
         ['', 'blank'], [' \t ', 'blank'], ['\u200b\u200d\ufeff', 'blank'], ['\u3000', 'blank'],
         ['a\nb', 'characters'], ['a\0', 'characters'], ['a\u2028b', 'characters'],
@@ -87,7 +87,7 @@ describe('a title', () => {
         [null, 'type'], [5, 'type'], [['Mug'], 'type'], [{}, 'type'], [true, 'type'],
       ] as const) {
         const shown = JSON.stringify(value);
-        assert.deepEqual(faults({ [member]: value }), [[`/${member}`, code]], shown);
+        assert.deepEqual(errors({ [member]: value }), [[`/${member}`, code]], shown);
       }
     });
   }
@@ -96,7 +96,7 @@ describe('a title', () => {
 describe('a SKU', () => {
   const parseSku = (sku: unknown): string => parseNewProduct({ ...VALID, sku }, EUR).sku;
 
-  test('is brought into NFC', () => {
+  test('is normalized to NFC', () => {
     assert.equal(parseSku('cafe\u0301'), 'caf\u00e9');
     assert.equal(parseSku('\u212b'), '\u00c5');
     assert.equal(parseSku('\u1100\u1161'), '\uac00');
@@ -110,7 +110,7 @@ describe('a SKU', () => {
     assert.equal(parseSku('e\u0301'.repeat(64)), '\u00e9'.repeat(64));
     assert.equal(parseSku('😀'.repeat(64)), '😀'.repeat(64));
     for (const sku of ['a'.repeat(65), 'e\u0301'.repeat(65), '😀'.repeat(65)]) {
-      assert.deepEqual(faults({ sku }), [['/sku', 'length']]);
+      assert.deepEqual(errors({ sku }), [['/sku', 'length']]);
     }
   });
 
@@ -121,7 +121,7 @@ describe('a SKU', () => {
     'A\ud800B\udc00',
   ]) {
     test(`is not ${JSON.stringify(sku).replaceAll(/[^ -~]/gu, escapeCharacter)}`, () => {
-      assert.deepEqual(faults({ sku }), [['/sku', 'characters']]);
+      assert.deepEqual(errors({ sku }), [['/sku', 'characters']]);
     });
   }
 
@@ -130,7 +130,7 @@ describe('a SKU', () => {
       ['', 'blank'], [' ', 'blank'], ['\u200b', 'blank'], [12345, 'type'], [null, 'type'],
       [['A'], 'type'],
     ] as const) {
-      assert.deepEqual(faults({ sku }), [['/sku', code]]);
+      assert.deepEqual(errors({ sku }), [['/sku', code]]);
     }
   });
 });
@@ -161,7 +161,7 @@ describe('a price', () => {
   ];
   for (const [price, currency, code] of refused) {
     test(`may not be ${typeof price} ${price} in ${currency.code}: ${code}`, () => {
-      assert.deepEqual(faults({ price }, currency), [['/price', code]]);
+      assert.deepEqual(errors({ price }, currency), [['/price', code]]);
     });
   }
 
@@ -170,7 +170,7 @@ describe('a price', () => {
       [JPY, /no decimals.*JPY/], [KWD, /3 decimals.*KWD/],
     ] as const) {
       const run = () => parseNewProduct({ ...VALID, price: 0.12345 }, currency);
-      assert.match(catchRefusal(run).issues[0]?.detail ?? '', words);
+      assert.match(catchAppError(run).issues[0]?.detail ?? '', words);
     }
   });
 });
@@ -192,7 +192,7 @@ describe('a stock', () => {
     [Infinity, 'precision'], ['7', 'type'], [null, 'type'], [false, 'type'], [[7], 'type'],
   ] as const) {
     test(`may not be ${typeof stock} ${stock}: ${code}`, () => {
-      assert.deepEqual(faults({ stock }), [['/stock', code]]);
+      assert.deepEqual(errors({ stock }), [['/stock', code]]);
     });
   }
 });
@@ -210,7 +210,7 @@ describe('the JSON of a product', () => {
       + '"created_at":"1970-01-01T00:00:00.000Z","updated_at":"1970-01-01T00:00:00.001Z"}');
   });
 
-  test('is what JSON.stringify makes of the same members', () => {
+  test('is the same as that of JSON.stringify', () => {
     forRandom(3_000, (random) => {
       const sellerId = random.below(2 ** 52) as SellerId;
       const id = random.below(2 ** 52) as ProductId;

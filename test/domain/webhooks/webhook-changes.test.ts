@@ -1,4 +1,4 @@
-/** The rules of webhook changes, which every store applies. */
+/** The rules for changing webhooks, which every store applies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId, WebhookId } from '../../../src/domain/id.ts';
@@ -11,7 +11,7 @@ import {
 
 const NOW = 9_000;
 const FAILING: Webhook = {
-  // Any positive integers are ids.
+  // The casts: any positive integer is an id.
   sellerId: 5 as SellerId, id: 7 as WebhookId, url: 'https://shop.example/secret-path',
   description: '', types: null, delivery: 'batch', status: 'active',
   disabledReason: undefined, position: 3,
@@ -20,7 +20,7 @@ const FAILING: Webhook = {
 };
 const DUE_NOW = { failures: 0, failingSince: undefined, nextAttemptAt: NOW };
 
-test('makes the next attempt due at once for a new URL and for `active`', () => {
+test('makes the next attempt due immediately for a new URL and for `active`', () => {
   const url = 'https://other.example/';
   assert.deepEqual(patchWebhook(FAILING, { url }, NOW),
     { ...FAILING, url, ...DUE_NOW, updatedAt: NOW });
@@ -38,7 +38,7 @@ test('drops the message in flight only if the types change', () => {
   assert.deepEqual(same.message, FAILING.message);
 });
 
-test('gives a reason when it disables, keeps an earlier one, and removes it when active', () => {
+test('sets a reason when it disables, keeps an earlier one, and removes it when active', () => {
   const disabled = patchWebhook(FAILING, { status: 'disabled' }, NOW);
   assert.equal(disabled.disabledReason, 'It was disabled by a request.');
   const given = { ...disabled, disabledReason: 'Five days.' };
@@ -47,20 +47,20 @@ test('gives a reason when it disables, keeps an earlier one, and removes it when
   assert.equal(patchWebhook(given, { status: 'active' }, NOW).disabledReason, undefined);
 });
 
-test('retries now without forgetting failures, and makes a disabled webhook active', () => {
+test('retries now without resetting failures, and activates a disabled webhook', () => {
   assert.deepEqual(retryWebhook(FAILING, NOW), { ...FAILING, nextAttemptAt: NOW });
   const disabled: Webhook = { ...FAILING, status: 'disabled', disabledReason: 'Five days.' };
   assert.deepEqual(retryWebhook(disabled, NOW), { ...FAILING, ...DUE_NOW, updatedAt: NOW });
 });
 
-test('needs attention while it fails, and if it was not disabled by a request', () => {
+test('needs attention while it fails, and if it was disabled automatically', () => {
   assert.ok(needsAttention(FAILING));
   assert.ok(!needsAttention({ ...FAILING, ...DUE_NOW }));
   assert.ok(needsAttention({ ...FAILING, status: 'disabled', disabledReason: 'Five days.' }));
   assert.ok(!needsAttention(patchWebhook(FAILING, { status: 'disabled' }, NOW)));
 });
 
-test('sees a change of what the seller set, and no other', () => {
+test('detects changes to the configuration, but not to the state', () => {
   for (const patch of [
     { url: 'https://other.example/' }, { description: 'x' }, { types: ['stock'] as const },
     { status: 'disabled' } as const,

@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/webhooks/webhook-signature.ts';
 
 test('signs as the libraries of Standard Webhooks do', () => {
-  // The vector that their tests have.
+  // The test vector of those libraries.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' as WebhookSecret;
   const message = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', at: 1_614_265_330_999, body: '{"test": 2432232314}',
@@ -19,7 +19,7 @@ test('signs as the libraries of Standard Webhooks do', () => {
   });
 });
 
-test('signs with every secret that is valid, by bytes that Web Crypto agrees on', async () => {
+test('signs with every valid secret, and agrees with Web Crypto', async () => {
   const secrets = [generateWebhookSecret(), generateWebhookSecret()];
   const body = '{"name":"Täßchen 🧾"}';
   const fields = signMessage({ id: 'msg_1', at: 5_000, body }, secrets);

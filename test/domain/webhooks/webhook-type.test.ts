@@ -1,4 +1,4 @@
-/** What webhooks select of a change, and the names of it. */
+/** The event types of webhooks, and their names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change, ChangeType } from '../../../src/domain/catalogue/change.ts';
@@ -12,7 +12,7 @@ function makeChange(type: ChangeType, before: number, after: number): Change {
   return { type, movement } as Change;
 }
 
-test('knows each type by its name, and by a name with a dot', () => {
+test('finds each type by its name, and by its dotted name', () => {
   for (const type of WEBHOOK_TYPES) {
     assert.equal(findWebhookType(type), type);
     assert.equal(findWebhookType(EVENT_NAMES[type]), type);
@@ -23,7 +23,7 @@ test('knows each type by its name, and by a name with a dot', () => {
   }
 });
 
-test('reads the changes that can lower a stock for `stock.low`', () => {
+test('reads the changes that can lower stock for `stock.low`', () => {
   assert.equal(findChangeTypes(null), undefined);
   assert.deepEqual(findChangeTypes(['created']), ['created']);
   assert.deepEqual(findChangeTypes(['stock.low']), ['updated', 'stock']);

@@ -15,7 +15,7 @@ import { open, readToEnd, readUntil, serve } from '../raw.ts';
 const TYPES = ['application/x-ndjson', 'text/csv'];
 const CSV = { 'content-type': 'text/csv' };
 const GZIP = { ...CSV, 'content-encoding': 'gzip' };
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 
 type Read = (request: IncomingMessage) => Promise<string>;

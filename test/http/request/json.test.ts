@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
 import { parseJson } from '../../../src/http/request/json.ts';
 import { forRandom, type Random } from '../../domain/random.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
+import { catchAppError } from '../../domain/validation-errors.ts';
 
 const parseText = (text: string): unknown => parseJson(Buffer.from(text));
 
@@ -44,12 +44,12 @@ describe('rejects', () => {
   ];
   for (const text of texts) {
     test(JSON.stringify(text), () => {
-      assert.equal(catchRefusal(() => parseText(text)).code, 'invalid_json');
+      assert.equal(catchAppError(() => parseText(text)).code, 'invalid_json');
     });
   }
 
   test('an empty body, and says that it is empty', () => {
-    const refusal = catchRefusal(() => parseText(''));
+    const refusal = catchAppError(() => parseText(''));
     assert.equal(refusal.code, 'invalid_json');
     assert.match(refusal.publicDetail, /empty/);
   });
@@ -65,7 +65,7 @@ describe('rejects', () => {
     ['a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
   ] as const) {
     test(kind, () => {
-      assert.equal(catchRefusal(() => parseJson(Buffer.from(bytes))).code, 'invalid_json');
+      assert.equal(catchAppError(() => parseJson(Buffer.from(bytes))).code, 'invalid_json');
     });
   }
 
@@ -80,7 +80,7 @@ describe('rejects', () => {
   ];
   for (const [text, pointer, fault] of inexact) {
     test(`a number that a double cannot hold: ${text.slice(0, 60)}`, () => {
-      const { code, issues } = catchRefusal(() => parseText(text));
+      const { code, issues } = catchAppError(() => parseText(text));
       assert.deepEqual([code, ...issues.map((issue) => [issue.pointer, issue.code])], [
         'invalid_json', [pointer, fault],
       ]);
@@ -88,8 +88,8 @@ describe('rejects', () => {
   }
 
   test('a number that a double cannot hold after all other errors', () => {
-    assert.deepEqual(catchRefusal(() => parseText('[1e-400')).issues, []);
-    const { issues } = catchRefusal(() => parseText('[1e-400,{"a":1,"a":1}]'));
+    assert.deepEqual(catchAppError(() => parseText('[1e-400')).issues, []);
+    const { issues } = catchAppError(() => parseText('[1e-400,{"a":1,"a":1}]'));
     assert.deepEqual(issues.map(({ pointer, code }) => [pointer, code]), [['/1/a', 'duplicate']]);
   });
 });
@@ -100,13 +100,13 @@ describe('depth', () => {
 
     test(`of 8 levels of ${before} is taken, of 9 rejected`, () => {
       assert.deepEqual(parseText(nest(8)), JSON.parse(nest(8)));
-      const refusal = catchRefusal(() => parseText(nest(9)));
+      const refusal = catchAppError(() => parseText(nest(9)));
       assert.equal(refusal.code, 'invalid_json');
       assert.match(refusal.publicDetail, /8 levels/);
     });
 
     test(`of 30,000 levels of ${before} is rejected without running out of stack`, () => {
-      assert.match(catchRefusal(() => parseText(before.repeat(30_000))).publicDetail, /8 levels/);
+      assert.match(catchAppError(() => parseText(before.repeat(30_000))).publicDetail, /8 levels/);
     });
   }
 
@@ -132,7 +132,7 @@ describe('a member that is repeated is rejected and pointed at:', () => {
   ];
   for (const [text, pointer] of cases) {
     test(text.slice(0, 60), () => {
-      const { code, issues } = catchRefusal(() => parseText(text));
+      const { code, issues } = catchAppError(() => parseText(text));
       assert.deepEqual([code, ...issues.map((issue) => [issue.pointer, issue.code])], [
         'invalid_json', [pointer, 'duplicate'],
       ]);
@@ -148,7 +148,7 @@ test('reads an escaped name as what it means, whatever V8 has seen before', () =
 
 test('rejects a name with quotes, backslashes or control characters', () => {
   for (const text of ['{"a\\"":1}', '[{"x":{"\\\\" :1}}]', '{"\\u000a":1}', '{"\\ud800":1}']) {
-    const refusal = catchRefusal(() => parseText(text));
+    const refusal = catchAppError(() => parseText(text));
     assert.equal(refusal.code, 'invalid_json');
     assert.match(refusal.publicDetail, /is not accepted/);
   }
@@ -168,7 +168,7 @@ describe('random texts', () => {
     forRandom(1_500, (random) => {
       const inner = writeObject(random, random.below(4), true);
       const text = wrap(random, inner, random.below(5));
-      assert.equal(catchRefusal(() => parseText(text)).issues[0]?.code, 'duplicate', text);
+      assert.equal(catchAppError(() => parseText(text)).issues[0]?.code, 'duplicate', text);
     });
   });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
 import { parseJson, parseLargeJson } from '../../../src/http/request/json.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
+import { catchAppError } from '../../domain/validation-errors.ts';
 import { countTurns } from '../../support/turns.ts';
 
 const MOST = 64_000;
@@ -27,7 +27,7 @@ for (const [what, text, values] of [
     assert.equal(Object.keys(value as object).length, values);
     const end = text.endsWith('}') ? ',"more":0}' : ',0]';
     const more = Buffer.from(text.slice(0, -1) + end);
-    const refusal = catchRefusal(() => parseJson(more));
+    const refusal = catchAppError(() => parseJson(more));
     assert.equal(refusal.code, 'invalid_json');
     assert.match(refusal.publicDetail, /more than 64,000 members and items/);
     await assert.rejects(parseLargeJson(more), AppError);

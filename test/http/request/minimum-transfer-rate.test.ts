@@ -10,7 +10,7 @@ import {
 import { send } from '../../support/http.ts';
 import { open, serve } from '../raw.ts';
 
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const INTERVAL_MS = 30_000;
 const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { negotiate, negotiateCoding } from '../../../src/http/request/negotiate.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
+import { catchAppError } from '../../domain/validation-errors.ts';
 
 const JSON_TYPE = 'application/json';
 const LINES = 'application/x-ndjson';
@@ -38,7 +38,7 @@ describe('Accept', () => {
     'application/jsonx', 'application/*;q=0.0, text/*;q=0', '*/json',
   ]) {
     test(`${accept}: rejected, and lists what is available`, () => {
-      const { code, publicDetail } = catchRefusal(() => negotiate(accept, TYPES));
+      const { code, publicDetail } = catchAppError(() => negotiate(accept, TYPES));
       assert.equal(code, 'not_acceptable');
       for (const type of TYPES) assert.ok(publicDetail.includes(type), publicDetail);
     });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { invalidQuery, parseQuery } from '../../../src/http/request/query.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
+import { catchAppError } from '../../domain/validation-errors.ts';
 
 const KNOWN = { limit: {}, cursor: {} };
 
@@ -38,19 +38,19 @@ describe('rejects', () => {
   ];
   for (const [text, faults] of cases) {
     test(text, () => {
-      const refusal = catchRefusal(() => parseQuery(text, KNOWN));
+      const refusal = catchAppError(() => parseQuery(text, KNOWN));
       assert.equal(refusal.code, 'invalid_query');
       assert.deepEqual(refusal.issues.map(({ parameter, code }) => [parameter, code]), faults);
     });
   }
 
   test('any parameter if none is known', () => {
-    assert.equal(catchRefusal(() => parseQuery('limit=5', {})).issues[0]?.code, 'unknown');
+    assert.equal(catchAppError(() => parseQuery('limit=5', {})).issues[0]?.code, 'unknown');
   });
 
   test('with at most 50 errors', () => {
     const text = Array.from({ length: 51 }, (_, n) => `p${n}=1`).join('&');
-    assert.equal(catchRefusal(() => parseQuery(text, KNOWN)).issues.length, 50);
+    assert.equal(catchAppError(() => parseQuery(text, KNOWN)).issues.length, 50);
   });
 });
 
@@ -65,7 +65,7 @@ test('names each invalid parameter once, quoted', () => {
 
 for (const text of ['limit=%FF', 'limit=%ZZ', 'limit=100%', 'limit=%ED%A0%80', '%FF=1']) {
   test(`rejects ${text}, which is not percent-encoded UTF-8`, () => {
-    const refusal = catchRefusal(() => parseQuery(text, KNOWN));
+    const refusal = catchAppError(() => parseQuery(text, KNOWN));
     assert.equal(refusal.code, 'invalid_query');
     assert.match(refusal.publicDetail, /%25/);
   });

@@ -5,7 +5,7 @@ import { exchange, open, readToEnd } from '../raw.ts';
 import { shareServer } from '../../support/server.ts';
 
 const PATH = '/api/v1/openapi.json';
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 
 interface Parts {

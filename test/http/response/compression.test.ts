@@ -7,7 +7,7 @@ import { COMPRESSION_MIN_BYTES } from '../../../src/http/limits.ts';
 import { Compressor, pipeThroughZlib } from '../../../src/http/response/compression.ts';
 import type { Chunks, Reply } from '../../../src/http/response/reply.ts';
 
-/** For tests that would otherwise wait forever where the code is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const MEBIBYTE = 1024 * 1024;
 const LONG = 'a "word" of many; '.repeat(500);

@@ -5,7 +5,7 @@ import type { PositionSet } from '../../../src/domain/precondition.ts';
 import {
   findNoneMatch, formatCodedTag, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../../../src/http/response/conditional.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
+import { catchAppError } from '../../domain/validation-errors.ts';
 
 test('a position is a strong entity tag', () => {
   assert.equal(formatEntityTag(0), '"0"');
@@ -73,7 +73,7 @@ describe('the positions of a precondition', () => {
   ]) {
     test(`are rejected in ${JSON.stringify(field.slice(0, 50))}`, () => {
       for (const [name, label] of [['if-match', 'If-Match'], ['if-none-match', 'If-None-Match']]) {
-        const refusal = catchRefusal(() => readPrecondition({ [name ?? '']: field }));
+        const refusal = catchAppError(() => readPrecondition({ [name ?? '']: field }));
         assert.equal(refusal.code, 'invalid_data');
         assert.ok(refusal.publicDetail.startsWith(`${label} must be`), refusal.publicDetail);
       }

@@ -6,7 +6,7 @@ import { RESPONSE_BUFFER_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { open, readToEnd, readUntil, serve } from '../raw.ts';
 
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const PROXIED = 'X-Forwarded-For: 192.0.2.1\r\n';
 

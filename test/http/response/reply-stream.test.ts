@@ -8,7 +8,7 @@ import { type Chunks, sendReply } from '../../../src/http/response/reply.ts';
 import { send } from '../../support/http.ts';
 import { exchange, open, readUntil, serve } from '../raw.ts';
 
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');

@@ -14,7 +14,7 @@ import { makeCertificate } from '../../support/certificate.ts';
 import { readToEnd, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 
 async function serve(
@@ -49,7 +49,7 @@ async function openTaken(t: TestContext, port: number, address: string): Promise
   return socket;
 }
 
-function assertRefused(text: string): void {
+function assertRejected(text: string): void {
   assert.match(text, /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\n/);
   assert.match(text, /\r\nRetry-After: 5\r\n/);
   assert.match(text, /"detail":"This server has too many connections\."/);
@@ -62,7 +62,7 @@ describe('a connection', LIMITED, () => {
     await openTaken(t, port, '127.0.0.2');
     const third = await openFrom(t, port, '127.0.0.2');
     third.write(GET);
-    assertRefused(await readToEnd(third));
+    assertRejected(await readToEnd(third));
     await openTaken(t, port, '127.0.0.3');
     // Its place is free again once it has ended.
     first.end();
@@ -74,8 +74,8 @@ describe('a connection', LIMITED, () => {
     const isProxy = (address: string): boolean => address === '127.0.0.2';
     const port = await serve(t, { total: 3, perAddress: 1, isProxy });
     for (let count = 0; count < 3; count += 1) await openTaken(t, port, '127.0.0.2');
-    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.2')));
-    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.3')));
+    assertRejected(await readToEnd(await openFrom(t, port, '127.0.0.2')));
+    assertRejected(await readToEnd(await openFrom(t, port, '127.0.0.3')));
   });
 
   test('that breaks off while it is rejected does no harm', async (t) => {
@@ -86,7 +86,7 @@ describe('a connection', LIMITED, () => {
       socket.resetAndDestroy();
       await once(socket, 'close');
     }
-    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.2')));
+    assertRejected(await readToEnd(await openFrom(t, port, '127.0.0.2')));
   });
 
   test('from this machine has no limit of its address where the server listens', async (t) => {

@@ -11,7 +11,7 @@ import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 import { shareServer } from '../../support/server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** For tests that would otherwise wait forever where the server is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 
 const getWhole = shareServer();

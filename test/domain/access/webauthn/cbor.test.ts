@@ -1,4 +1,4 @@
-/** CBOR as WebAuthn uses it: the examples of RFC 8949, and what is not canonical or too much. */
+/** CBOR as WebAuthn uses it: the examples of RFC 8949, non-canonical input, and limits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCbor, readCbor } from '../../../../src/domain/access/webauthn/cbor.ts';
@@ -28,7 +28,7 @@ test('reads the examples of RFC 8949, appendix A', () => {
   }
 });
 
-test('rejects what WebAuthn does not use, and what is not canonical', () => {
+test('rejects types that WebAuthn does not use, and non-canonical input', () => {
   const wrong: Readonly<Record<string, RegExp>> = {
     '': /ends early/, '18': /ends early/, '42ff': /ends early/, '8201': /ends early/,
     'a101': /ends early/, '5affffffff00': /ends early/, '9affffffff': /ends early/,

@@ -1,6 +1,6 @@
 /**
- * The checks of WebAuthn Level 2, sections 7.1 and 7.2, on answers of a software authenticator, and
- * the examples of WebAuthn Level 3, section 16.
+ * The checks of WebAuthn Level 2, sections 7.1 and 7.2, on responses of a software authenticator,
+ * and the examples of WebAuthn Level 3, section 16.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { encodeCbor, type Encodable } from '../../../support/cbor.ts';
 const ceremony = {
   challenge: Buffer.alloc(32, 7).toString('base64url'), origin: 'https://shop.example:8443',
 };
-/** What an answer may get wrong, and why it is rejected. */
+/** What may be wrong in a response, and why it is rejected. */
 const FAULTS = [
   [{ type: 'webauthn.other' }, /another operation/],
   [{ challenge: Buffer.alloc(32, 8).toString('base64url') }, /another challenge/],
@@ -45,7 +45,7 @@ test('registers a passkey of each algorithm, and verifies its signatures', () =>
   }
 });
 
-test('rejects answers for another operation, challenge, origin, frame, host or without the user',
+test('rejects responses for another operation, challenge, origin or host, from a frame or no user',
   () => {
     const authenticator = new SoftwareAuthenticator();
     for (const [fault, message] of FAULTS) {
@@ -57,13 +57,13 @@ test('rejects answers for another operation, challenge, origin, frame, host or w
     }
   });
 
-test('rejects the answer of one operation as that of the other', () => {
+test('rejects the response of one operation in the other', () => {
   const authenticator = new SoftwareAuthenticator();
   const ask = { ...ceremony, type: 'webauthn.get' };
   assert.throws(() => verifyRegistration(ceremony, authenticator.create(ask)), /another operation/);
 });
 
-test('rejects a wrong signature, and one over other data', () => {
+test('rejects an invalid signature, and one over other data', () => {
   const authenticator = new SoftwareAuthenticator();
   const answer = authenticator.get(ceremony);
   const other = new SoftwareAuthenticator().publicKey;
@@ -86,7 +86,7 @@ test('rejects client data that is not a JSON object, or is too long', () => {
   }
 });
 
-test('takes client data with unknown members and without crossOrigin', () => {
+test('accepts client data with unknown members and without crossOrigin', () => {
   const authenticator = new SoftwareAuthenticator();
   const clientDataJson = Buffer.from(JSON.stringify({
     later: { a: 1 }, origin: ceremony.origin, challenge: ceremony.challenge,

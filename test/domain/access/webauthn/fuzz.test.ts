@@ -1,6 +1,6 @@
 /**
- * The readers of passkeys on corrupted input: they return or throw an AppError `invalid_data`, see
- * nothing outside of their bytes, and accept CBOR only in the one form that encodes its value.
+ * The passkey parsers on corrupted input: they return or throw an AppError `invalid_data`, read
+ * nothing beyond their bytes, and accept CBOR only in the canonical encoding of its value.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,8 +17,8 @@ import { forRandom, makeRandom, type Random } from '../../random.ts';
 
 const RUNS = 6_000;
 const CEREMONY = { challenge: 'Y2hhbGxlbmdl', origin: 'https://shop.example' };
-/** Heads of CBOR items with every type and length, and the ends of ranges. */
-const TELLING = [
+/** Heads of CBOR items with every type and length, and boundary values. */
+const HEADS = [
   0x00, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1f, 0x20, 0x3b, 0x40, 0x58, 0x59, 0x5b, 0x5f, 0x60, 0x7b,
   0x7f, 0x80, 0x81, 0x9a, 0x9b, 0x9f, 0xa0, 0xa1, 0xbb, 0xbf, 0xc0, 0xd8, 0xf4, 0xf6, 0xf7, 0xf9,
   0xfb, 0xff,
@@ -47,14 +47,14 @@ test('reads or rejects corrupted CBOR, keys, authenticator data and attestation 
     }
     const value = attempt(() => parseCbor(bytes));
     if (value !== undefined) {
-      // The cast: what is read from CBOR can be written to it.
+      // The cast: a value that was read from CBOR can be encoded.
       assert.ok(encodeCbor(value as CborValue as Encodable).equals(bytes));
     }
   });
   assert.ok(accepted > RUNS / 100, 'nearly all input is rejected: the fuzzer reaches too little');
 });
 
-test('rejects every corrupted answer to a challenge', () => {
+test('rejects every corrupted response to a challenge', () => {
   forRandom(RUNS / 4, (random) => {
     const which = random.below(answers.length);
     const [answer, authenticator] = [answers[which], authenticators[which]];
@@ -68,7 +68,7 @@ test('rejects every corrupted answer to a challenge', () => {
   });
 });
 
-/** The result; undefined if it was rejected, as it may be. */
+/** The result, or undefined if the input was rejected. */
 function attempt<Result>(parse: () => Result): Result | undefined {
   try {
     return parse();
@@ -79,7 +79,7 @@ function attempt<Result>(parse: () => Result): Result | undefined {
   }
 }
 
-/** The same bytes in a larger buffer, whose other bytes must not matter. */
+/** The same bytes within a larger buffer, whose other bytes must not matter. */
 function withSurroundings(random: Random, bytes: Buffer): Buffer {
   const [before, after] = [random.below(9), random.below(9)];
   const all = Buffer.alloc(before + bytes.length + after, random.below(256));
@@ -92,7 +92,7 @@ function corrupt(random: Random, sample: Buffer): Buffer {
   for (let n = random.below(4); n >= 0; n -= 1) {
     const at = random.below(bytes.length + 1);
     const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
-    const byte = Buffer.from([random.below(2) === 0 ? random.pick(TELLING) : random.below(256)]);
+    const byte = Buffer.from([random.below(2) === 0 ? random.pick(HEADS) : random.below(256)]);
     const other = random.pick(samples);
     const start = random.below(other.length);
     bytes = Buffer.concat(random.pick([
