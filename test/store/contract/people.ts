@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountReference, Role } from '../../../src/domain/access/account.ts';
-import type { AccountId } from '../../../src/domain/id.ts';
+import { type AccountId, PORTAL_KEY_ID } from '../../../src/domain/id.ts';
 import { ACCOUNTS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -12,6 +12,7 @@ import { countTo, DAY_MS, makeHash, makeNewKey, type PrepareStore } from './fixt
 import {
   join, listEvents, makeInvitation, makeJoining, makeNewSession, makeSecretHash, SHOWN,
 } from './portal-fixture.ts';
+import { makeNewWebhook } from './webhooks.ts';
 
 const BY = { actorName: 'Anna', address: '192.0.2.9' };
 const LAST_OWNER = { code: 'limit_reached', publicDetail: /only owner/ };
@@ -228,6 +229,8 @@ function testFormerOwners(prepare: PrepareStore): void {
     const open = makeSecretHash();
     await store.createInvitation(open, invitation, { ...BY, accountId: owner.accountId });
     const reference = { sellerId, keyId: key.id };
+    const write = { sellerId, keyId: PORTAL_KEY_ID };
+    const { webhook: { id } } = await store.createWebhook(write, makeNewWebhook());
     const before = await listEvents(store, sellerId);
     for (const { accountId } of [one, other]) {
       const by = { ...BY, accountId };
@@ -240,11 +243,18 @@ function testFormerOwners(prepare: PrepareStore): void {
         () => store.createKey(sellerId, makeHash(), makeNewKey(), by),
         () => store.rotateKey(reference, makeHash(), 0, by),
         () => store.revokeKey(reference, by),
+        () => store.createWebhook({ ...write, accountId }, makeNewWebhook()),
+        () => store.patchWebhook({ ...write, accountId }, id, { description: 'x' }),
+        () => store.retryWebhook({ ...write, accountId }, id),
+        () => store.replayWebhook({ ...write, accountId }, id, 0),
+        () => store.rotateWebhookSecret({ ...write, accountId }, id, 0),
+        () => store.deleteWebhook({ ...write, accountId }, id),
       ]) await assert.rejects(attempt(), { code: 'browser_refused' }, String(attempt));
     }
     assert.deepEqual(await listEvents(store, sellerId), before);
     assert.equal(await store.setAccountName(one, 'Zoë', { accountId: one.accountId }), true);
     await store.createKey(sellerId, makeHash(), makeNewKey(), { accountId: owner.accountId });
+    await store.deleteWebhook({ ...write, accountId: owner.accountId }, id);
   });
 
   test('leaves no invitation of an owner who is demoted concurrently', async (t) => {

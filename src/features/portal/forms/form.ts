@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Account } from '../../../domain/access/account.ts';
+import type { Account, AccountReference } from '../../../domain/access/account.ts';
 import { AppError, type Issue } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
@@ -140,6 +140,8 @@ export function toWriteContext(user: Sender, form?: Form): WriteContext {
 }
 
 /** Who makes the changes of a signed-in user: the portal, in the account's name. */
-export function toActor({ account: { sellerId, name }, address }: Sender): Actor {
-  return { sellerId, keyId: PORTAL_KEY_ID, actorName: name, address };
+export function toActor(
+  { account: { sellerId, accountId, name }, address }: Sender,
+): Actor & AccountReference {
+  return { sellerId, keyId: PORTAL_KEY_ID, actorName: name, accountId, address };
 }

@@ -31,8 +31,7 @@ function createImportJobs(portal: Portal): ImportJobs {
 
 /** Who uploads, previews or starts. */
 export function toImporter(request: PageRequest): Importer {
-  const { accountId, currency } = request.account;
-  return { ...toActor(request), accountId, currency };
+  return { ...toActor(request), currency: request.account.currency };
 }
 
 /** GET /portal/import/{id}: 200, 404 */

@@ -116,9 +116,9 @@ function secretMethods(
   };
 }
 
-/** Includes the name and the address, for the audit log. */
-function actorOf({ sellerId, keyId, actorName, address = '' }: Actor): Actor {
-  return { sellerId, keyId, actorName, address };
+/** Includes the name and the address, for the audit log, and the account, whose role is checked. */
+function actorOf({ sellerId, keyId, actorName, accountId, address = '' }: Actor): Actor {
+  return { sellerId, keyId, actorName, accountId, address };
 }
 
 /** The context that an encrypted secret is bound to (AEAD). Persisted: do not change it. */

@@ -14,6 +14,7 @@ import type { AuditLog } from '../../rules/audit.ts';
 import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
 import { historyPruned } from '../../rules/history.ts';
+import { prepareAssertOwner } from '../access/owner-check.ts';
 import { readInteger, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareInsertWebhook, prepareUpdateWebhook } from './webhooks.ts';
@@ -60,7 +61,7 @@ export interface WebhookEnvironment {
 
 export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironment) {
   const statements = prepareStatements(sql);
-  const { find, get, insert, update, rotate, remove, count, findPrunedTo, findName } = statements;
+  const { get, insert, update, rotate, remove, assertRoom, findPrunedTo, findName } = statements;
   const note = noteIn(audit, findName);
   const change = prepareChange(statements, note);
 
@@ -69,8 +70,8 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
       { actor, actor: { sellerId }, webhook: input, generated: { id, secret } }: Creation,
       at: number,
     ): Promise<WrittenSecret | TakenId> {
-      if (await find({ sellerId, id })) return { rejection: 'id' };
-      assertWebhookRoom(await count(sellerId));
+      if (await statements.find({ sellerId, id })) return { rejection: 'id' };
+      await assertRoom(actor);
       const [position, createdBy] = [await positions.of(sellerId), await findName(actor)];
       const webhook = createWebhook({ sellerId, id }, input, { position, at, createdBy });
       await insert(webhook, decode(secret));
@@ -169,13 +170,15 @@ function prepareStatements(sql: Sql) {
   const removeAttempts = sql.prepare(`
     DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id`);
   const remove = sql.prepare('DELETE FROM webhook WHERE seller_id = :sellerId AND id = :id');
+  const assertOwner = prepareAssertOwner(sql);
   return {
     find,
     findName: prepareFindActorName(sql),
     insert: prepareInsertWebhook(sql),
     update: prepareUpdateWebhook(sql),
-    /** @throws AppError `not_found` */
-    async get({ actor: { sellerId }, id }: Target): Promise<Webhook> {
+    /** @throws AppError `not_found`; `browser_refused` for an account that is not an owner's */
+    async get({ actor, actor: { sellerId }, id }: Target): Promise<Webhook> {
+      await assertOwner(sellerId, actor);
       const webhook = await find({ sellerId, id });
       if (webhook) return webhook;
       throw new AppError('not_found', 'You have no webhook with this id.');
@@ -189,8 +192,10 @@ function prepareStatements(sql: Sql) {
       await removeAttempts.run({ sellerId, id });
       await remove.run({ sellerId, id });
     },
-    async count(sellerId: SellerId): Promise<number> {
-      return readInteger(await count.get({ sellerId }) ?? {}, 'webhooks');
+    /** @throws AppError `limit_reached`; `browser_refused`, as `get` */
+    async assertRoom({ sellerId, accountId }: Actor): Promise<void> {
+      await assertOwner(sellerId, { accountId });
+      assertWebhookRoom(readInteger(await count.get({ sellerId }) ?? {}, 'webhooks'));
     },
     async findPrunedTo(sellerId: SellerId): Promise<number> {
       return readInteger(await findPruned.get({ sellerId }) ?? {}, 'pruned_to');

@@ -1,7 +1,7 @@
 /** The import of an uploaded product file with certain settings, and its dry run. */
-import type { AccountReference } from '../../../../domain/access/account.ts';
 import type { Currency } from '../../../../domain/catalogue/currency.ts';
 import type { ImportCounts } from '../../../../domain/catalogue/import.ts';
+import type { AccountId } from '../../../../domain/id.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { Actor } from '../../../../store/write.ts';
@@ -18,7 +18,8 @@ import {
 } from './product-rows.ts';
 
 /** The account that uploads, previews or starts, and the currency of prices. */
-export interface Importer extends Actor, AccountReference {
+export interface Importer extends Actor {
+  readonly accountId: AccountId;
   readonly currency: Currency;
 }
 
