@@ -25,9 +25,9 @@ const USES: Readonly<Record<FeatureName, RegExp>> = {
   telemetry: /metrics-|\/metrics|telemetry/,
   webhooks: /webhook/i,
 };
-/** They read the composition, so every test would seem to use every feature. */
+/** Skipped, as they import the composition: every test would seem to use every feature. */
 const SHARED = ['test/support/server.ts', 'test/support/routes.ts', 'test/features/removal.ts'];
-/** Tests wait as much as they compute. */
+/** Tests wait about as long as they compute. */
 const CONCURRENCY = availableParallelism() * 2;
 
 describe('without a feature, the tests of the other features pass', () => {
@@ -53,7 +53,7 @@ async function runOthers(
     '--test', '--test-force-exit', '--test-timeout=180000', '--test-reporter=dot',
     `--test-concurrency=${CONCURRENCY}`, ...others,
   ], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'], signal: t.signal });
-  child.on('error', () => {}); // it was killed because this test timed out
+  child.on('error', () => {}); // this test timed out, and its signal killed the child
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   const output = await text(child.stdout);
   assert.equal(await exited, 0, output);

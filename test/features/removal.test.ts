@@ -16,7 +16,7 @@ const TOKEN = 'A'.repeat(32);
 interface Probe {
   readonly path: string;
   readonly method?: string;
-  /** The features that it needs in addition to the core. */
+  /** The features that the route needs in addition to the core. */
   readonly needs: readonly FeatureName[];
   readonly status: number;
   /** The status without one of them. Default: 404. */
@@ -30,7 +30,7 @@ const PROBES: readonly Probe[] = [
   { path: '/api/v1/stock', method: 'POST', needs: [], status: 401 },
   { path: '/api/v1/changes', needs: ['changes'], status: 401 },
   { path: '/api/v1/stock/movements', needs: ['changes'], status: 401 },
-  // Without the feature this is the path of a product, which has other methods.
+  // Without the feature this path names a product, whose route has other methods.
   {
     path: '/api/v1/products/import', method: 'POST', needs: ['imports'], status: 401, without: 405,
   },
@@ -49,7 +49,7 @@ const PROBES: readonly Probe[] = [
 
 describe('without a feature', { concurrency: 2 }, () => {
   for (const feature of FEATURES) {
-    test(`${feature}: the rest compiles, serves, and has no route of it`, async (t) => {
+    test(`${feature}: the rest compiles and serves, without its routes`, async (t) => {
       const folder = makeFolder(t);
       copyWithout([feature], folder);
       if (existsSync(COMPILER)) await compile(folder);

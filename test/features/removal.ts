@@ -1,6 +1,6 @@
 /**
  * Copies the project without some features: without their folders, their pages in the portal, and
- * the lines that name them in the composition. Everything else stays as it is.
+ * the lines of the composition that name them. Everything else is copied unchanged.
  */
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -12,11 +12,11 @@ export const FEATURES = [
 ] as const;
 export type FeatureName = (typeof FEATURES)[number];
 
-/** Files that import from features. Only lines that use an import name a feature. */
+/** Files that import features. Every line that names a feature uses one of those imports. */
 const COMPOSITION = ['src/features.ts', 'src/features/portal/routes.ts'];
 const COPIED = ['src', 'package.json', 'tsconfig.json'];
 
-/** Writes the copy to `folder`; `more` are further paths to copy. */
+/** Writes the copy to `folder`; `more` lists additional paths to copy. */
 export function copyWithout(
   features: readonly FeatureName[], folder: string, more: readonly string[] = [],
 ): void {

@@ -1,4 +1,4 @@
-/** One change that many wait for: they are woken in groups, between which others have turns. */
+/** A change for which many clients wait: waking them in groups lets other requests run between. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChangeNotifier } from '../../../src/features/changes/change-notifier.ts';

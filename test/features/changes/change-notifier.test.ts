@@ -1,4 +1,4 @@
-/** What live streams share: who is woken when, how they end, and what they leave behind. */
+/** The notifier that live streams share: waking clients, ending streams, and releasing watches. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -15,18 +15,18 @@ import type { TestSeller, TestServer } from '../../support/server.ts';
 import { askForEvents, openEvents, readEvents } from './event-stream.ts';
 import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
 
-/** For tests that would otherwise wait for ever where the source is wrong. */
+/** Ends tests that a bug would leave waiting forever. */
 const LIMITED = { timeout: 15_000 };
 const HEARTBEAT_MS = 15_000;
 
 interface Serving extends AsyncDisposable {
   readonly app: App;
   readonly port: number;
-  /** Of the requests so far. */
+  /** The responses to all requests so far. */
   readonly responses: ServerResponse[];
 }
 
-/** Declare it by `await using`: an app has to be closed before its store. */
+/** Declare it with `await using`: the app must close before its store. */
 async function serveApp(store: Store): Promise<Serving> {
   const responses: ServerResponse[] = [];
   const app = createApp({ store, rateLimitPerMinute: 0 });
@@ -59,7 +59,7 @@ function countWatches(store: Store): { store: Store; count: () => number } {
   return { store: { ...store, watch }, count: () => watches.size };
 }
 
-test('reads again after a change, even within one event-loop turn', LIMITED,
+test('reads again after a change, even within one event-loop iteration', LIMITED,
   async (t) => {
     const { server, seller, ids } = await openShop(t, { A: 7 });
     const live = new ChangeNotifier(server.store);
@@ -67,12 +67,12 @@ test('reads again after a change, even within one event-loop turn', LIMITED,
       (await live.read(seller.sellerId, { after })).next;
     for (let stock = 8, position = 1; ; stock += 1, position += 1) {
       const sent = move(server, seller, { id: ids['A'] ?? '', set: stock });
-      await turn(); // it has gone to the thread that writes
+      await turn(); // hands the change to the writer thread
       const seen = await read(position);
-      // It is committed concurrently, and noticed in the event-loop turn of that read.
+      // The commit happens concurrently, and its notice arrives in the iteration of that read.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
       await sent;
-      if (seen > position) continue; // the thread was faster
+      if (seen > position) continue; // the commit came before the read
       const { signal } = new AbortController();
       assert.equal(await live.wait(seller.sellerId, position, 5_000, signal), true);
       assert.equal(await read(position), position + 1);
@@ -94,7 +94,7 @@ test('wakes clients that wait for this seller, not for another', LIMITED, async 
   const waits = [1, 1, 2].map((position) =>
     live.wait(seller.sellerId, position, 10_000, leave.signal));
   const foreign = live.wait(other.sellerId, 0, 10_000, leave.signal);
-  assert.equal(count(), 2, 'one for each seller');
+  assert.equal(count(), 2, 'one watch per seller');
   await sync(seller, [{ sku: 'A', set: 5 }]);
   assert.deepEqual(await Promise.all(waits.slice(0, 2)), [true, true]);
   assert.equal(count(), 2);
@@ -145,7 +145,7 @@ test('ends streams and answers waiting requests when the app is closed', LIMITED
   assert.equal((await send(port, { path: CHANGES, headers })).status, 503);
 });
 
-test('says every 15 s that it lives', LIMITED, async (t) => {
+test('sends a heartbeat every 15 s', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const passTime = mockTime(t);
   const stream = await openEvents(t, server.port, seller);
@@ -175,7 +175,7 @@ test('ends the stream of a revoked key at its next heartbeat', LIMITED, async (t
   assert.deepEqual(server.reports, []);
 });
 
-test('ends the stream of a revoked key within 15 s, whenever its last change came', LIMITED,
+test('ends the stream of a revoked key within 15 s of its last change', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const passTime = mockTime(t);
@@ -215,9 +215,9 @@ test('buffers at most one page of the history for a client that does not read', 
       if (writes > seen) [quiet, seen] = [0, writes];
     }
     assert.equal(answering.writableNeedDrain, true);
-    const stoodAt = writes;
+    const writesBefore = writes;
     await fill(30_001);
-    assert.equal(writes, stoodAt);
+    assert.equal(writes, writesBefore);
     const stream = readEvents(response);
     await stream.reach(40_001);
     assert.deepEqual(stream.events.map(({ change }) => change?.position),
@@ -226,14 +226,14 @@ test('buffers at most one page of the history for a client that does not read', 
     stream.leave();
   });
 
-/** Lets time pass for those who wait with `setTimeout`, and look at `performance.now`. */
+/** Mocks timers and `performance.now`; the result advances both. */
 function mockTime(t: TestContext): (ms: number) => Promise<void> {
   let passedMs = 0;
-  const start = performance.now(); // from here on it stands still, however busy the machine is
+  const start = performance.now(); // time now advances by `passedMs` only
   t.mock.method(performance, 'now', () => start + passedMs);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   return async (ms) => {
-    for (let n = 0; n < 20; n += 1) await turn(); // so that all waits have started
+    for (let n = 0; n < 20; n += 1) await turn(); // lets all timers start
     passedMs += ms;
     t.mock.timers.tick(ms);
     for (let n = 0; n < 20; n += 1) await turn();

@@ -1,4 +1,4 @@
-/** GET /api/v1/changes as a live stream: what it tells, from where, and to whom. */
+/** GET /api/v1/changes as a live stream: its events, where it starts, and who may read it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -9,17 +9,17 @@ import { assertProblem } from '../../api/problem.ts';
 import { CHANGES, openShop, readPosition, sync } from '../../api/stock/stock.ts';
 
 const STREAM = { accept: 'text/event-stream' };
-/** For tests that would otherwise wait for ever where the app is wrong. */
+/** Ends tests that a bug would leave waiting forever. */
 const LIMITED = { timeout: 20_000 };
 
-/** Asserts that a stream has sent every position after one up to another, each once. */
+/** Asserts that a stream has sent each position in `(after, upTo]` exactly once. */
 function assertGapless({ events }: EventStream, after: number, upTo: number): void {
   const positions = events.map(({ change }) => change?.position);
   assert.deepEqual(positions, Array.from({ length: upTo - after }, (_, n) => after + n + 1));
   assert.deepEqual(events.map(({ id }) => id), positions);
 }
 
-test('streams what happened and what happens, each event with its position', LIMITED, async (t) => {
+test('streams past and new changes, each event with its position', LIMITED, async (t) => {
   const { server, seller, ids } = await openShop(t, { A: 7 });
   const stream = await openEvents(t, server.port, seller);
   const { headers, statusCode } = stream.response;
@@ -45,7 +45,7 @@ test('streams what happened and what happens, each event with its position', LIM
   assertGapless(stream, 0, 3);
 });
 
-test('goes on after the last event that its client has, whatever `after` says', LIMITED,
+test('resumes after Last-Event-ID, which takes precedence over `after`', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 1, B: 2, C: 3, D: 4 });
     const begun = async (query: string, id?: string): Promise<EventStream> => {
@@ -72,7 +72,7 @@ test('rejects a malformed Last-Event-ID, and positions beyond the history', asyn
   }
 });
 
-test('passes over changes of other types, and moves the id beyond them', LIMITED, async (t) => {
+test('skips changes of other types, and moves the id past them', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 1, B: 2 });
   const stream = await openEvents(t, server.port, seller, { query: 'types=stock' });
   await stream.reach(2);
@@ -86,7 +86,7 @@ test('passes over changes of other types, and moves the id beyond them', LIMITED
   ]);
 });
 
-test('catches up with a long history and goes live, while writes go on', LIMITED, async (t) => {
+test('catches up with a long history and goes live during writes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const setAll = (from: number) => Array.from({ length: 4_500 }, (_, n) =>
     ({ sku: 'A', set: from + n }));
@@ -103,7 +103,7 @@ test('catches up with a long history and goes live, while writes go on', LIMITED
   }
 });
 
-test('sends changes that another process on the same folder makes', LIMITED, async (t) => {
+test('sends changes that another store on the same folder makes', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const stream = await openEvents(t, server.port, seller);
   await stream.reach(1);
@@ -143,7 +143,7 @@ test('sends every change to all streams of its seller, and to no others', LIMITE
     assert.deepEqual(foreign.comments, ['retry: 1000']);
   });
 
-test('answers HEAD as GET without a stream, and leaves no stream open', async (t) => {
+test('answers HEAD with the headers of GET, and opens no stream', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   for (let n = 0; n < 60; n += 1) {
     const answer = await seller.send({ method: 'HEAD', path: CHANGES, headers: STREAM });
@@ -154,7 +154,7 @@ test('answers HEAD as GET without a stream, and leaves no stream open', async (t
   assert.deepEqual(server.reports, []);
 });
 
-test('compresses no stream, though its client would take that', LIMITED, async (t) => {
+test('compresses no stream, even if the client accepts compression', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const stream = await openEvents(t, server.port, seller, {
     headers: { 'accept-encoding': 'gzip, br' },
@@ -174,14 +174,14 @@ test('rejects a stream without a key, and one whose key lacks the scope', async 
   assertProblem(answer, 403, 'scope-missing');
 });
 
-test('rejects more than 50 streams of one key, and frees one when its client leaves', LIMITED,
+test('rejects more than 50 streams per key, and frees a slot when a client disconnects', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
     const streams = await Promise.all(Array.from({ length: 50 }, () =>
       openEvents(t, server.port, seller)));
-    const refused = await seller.send({ path: CHANGES, headers: STREAM });
-    assertProblem(refused, 503, 'unavailable');
-    assert.equal(refused.headers['retry-after'], '5');
+    const rejected = await seller.send({ path: CHANGES, headers: STREAM });
+    assertProblem(rejected, 503, 'unavailable');
+    assert.equal(rejected.headers['retry-after'], '5');
     const waiting = await seller.send({ path: `${CHANGES}?after=1&wait=30` });
     assertProblem(waiting, 503, 'unavailable');
     assert.equal((await seller.send({ path: CHANGES })).status, 200);
@@ -198,7 +198,7 @@ test('rejects more than 50 streams of one key, and frees one when its client lea
     for (const stream of [other, ...streams]) stream.leave();
   });
 
-test('sends events in order to a client that pauses and reads on', LIMITED, async (t) => {
+test('sends events in order to a client that pauses and resumes reading', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const reason = 'r'.repeat(200);
   const changes = Array.from({ length: 10_000 }, (_, n) => ({ sku: 'A', set: n + 1 }));
@@ -211,7 +211,7 @@ test('sends events in order to a client that pauses and reads on', LIMITED, asyn
   assertGapless(stream, 0, 29_001);
 });
 
-test('knows no other method', async (t) => {
+test('answers 405 to other methods', async (t) => {
   const { seller } = await openShop(t, {});
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await seller.send({ method, path: CHANGES });
@@ -220,7 +220,7 @@ test('knows no other method', async (t) => {
   }
 });
 
-test('keeps no stream of a client that was gone before it began', LIMITED, async (t) => {
+test('keeps no stream open for a client that disconnects before it starts', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   for (let n = 0; n < 120; n += 1) {
     const outgoing = request({

@@ -1,4 +1,4 @@
-/** GET /api/v1/changes as pages: gapless, filtered, waited for, and where the history ends. */
+/** GET /api/v1/changes in pages: gapless, filtered, with long polling, and pruned history. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -11,7 +11,7 @@ import { makeLongProduct } from '../../api/long-product.ts';
 import { assertProblem, faultsOf } from '../../api/problem.ts';
 import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
 
-/** For tests that would otherwise wait for ever where the app is wrong. */
+/** Ends tests that a bug would leave waiting forever. */
 const LIMITED = { timeout: 15_000 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -42,7 +42,7 @@ test('ends pages of very long products early, and continues with the next change
   assert.equal(second.next, 80);
 });
 
-test('returns every change with the product after it', async (t) => {
+test('returns every change with the product as it left it', async (t) => {
   const clock = makeClock();
   const { seller, ids } = await openShop(t, { A: 7 }, { clock });
   const path = `/api/v1/products/${ids['A']}`;
@@ -74,7 +74,7 @@ test('returns every change with the product after it', async (t) => {
   ]);
 });
 
-test('leads through the history without a gap, page by page, while writes go on', async (t) => {
+test('pages through the history without gaps during writes', async (t) => {
   const { seller } = await openShop(t, { A: 0 });
   await sync(seller, Array.from({ length: 2_500 }, (_, n) => ({ sku: 'A', set: n + 1 })));
   const positions: number[] = [];
@@ -108,7 +108,7 @@ test('returns the requested types, and skips past the others', async (t) => {
   assert.deepEqual(positionsOf(all), [1, 2, 3]);
 });
 
-test('answers for the seller of the key alone', async (t) => {
+test("returns only changes of the key's seller", async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const other = await server.makeSeller();
   assert.deepEqual(await read(other), { changes: [], next: 0 });
@@ -124,9 +124,9 @@ test('rejects a position beyond the end, and invalid parameters', async (t) => {
   assert.match(assertProblem(beyond, 400, 'invalid-query').detail, /position 1.*export/s);
   assert.deepEqual(faultsOf(beyond), ['after range']);
   const query = 'after=-1&limit=0&types=stock,gone&wait=31';
-  const faulty = await seller.send({ path: `${CHANGES}?${query}` });
-  assertProblem(faulty, 400, 'invalid-query');
-  assert.deepEqual(faultsOf(faulty), ['after range', 'limit range', 'types format', 'wait range']);
+  const invalid = await seller.send({ path: `${CHANGES}?${query}` });
+  assertProblem(invalid, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(invalid), ['after range', 'limit range', 'types format', 'wait range']);
   for (const one of [
     'limit=1001', 'limit=010', 'after=01', 'after=1.5', 'after=', 'types=', 'wait=-1', 'wait=00',
     'cursor=x',
@@ -137,7 +137,7 @@ test('rejects a position beyond the end, and invalid parameters', async (t) => {
   assertProblem(await seller.send({ path: CHANGES, headers }), 406, 'not-acceptable');
 });
 
-test('says what to do where the history does not reach back so far', async (t) => {
+test('says what to do if the requested history was pruned', async (t) => {
   const clock = makeClock();
   const { server, seller } = await openShop(t, { A: 1, B: 1 }, { clock });
   await sync(seller, [{ sku: 'A', set: 2 }, { sku: 'A', set: 3 }]);
@@ -195,7 +195,7 @@ test('returns the position it has skipped to if a wait finds nothing', LIMITED, 
   assert.equal(page.next, 2);
 });
 
-test('answers HEAD as GET, and waits for it too', LIMITED, async (t) => {
+test('answers HEAD like GET, and also waits', LIMITED, async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const waiting = seller.send({ method: 'HEAD', path: `${CHANGES}?after=1&wait=30` });
   await sync(seller, [{ sku: 'A', set: 2 }]);
@@ -204,7 +204,7 @@ test('answers HEAD as GET, and waits for it too', LIMITED, async (t) => {
   assert.ok(Number(answer.headers['content-length']) > 100);
 });
 
-test('frees the place of a client that waits once it is gone', LIMITED, async (t) => {
+test('frees the slot of a waiting client that disconnects', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const waiting = Array.from({ length: 50 }, () => {
     const outgoing = request({

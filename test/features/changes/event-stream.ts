@@ -1,4 +1,4 @@
-/** Reads live streams of Server-Sent Events, as a client over a connection of its own. */
+/** A client for live streams of Server-Sent Events, each over its own connection. */
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
@@ -6,18 +6,18 @@ import { CHANGES } from '../../api/stock/stock.ts';
 
 export interface ServerEvent {
   readonly id: number;
-  /** The change that it carries; undefined for one that only moves the id. */
+  /** The change in the event; undefined for an event that only moves the id. */
   readonly change: { readonly position: number; readonly type: string } | undefined;
 }
 
 export interface EventStream {
   readonly response: IncomingMessage;
-  /** What has come so far, and comments as they are. */
+  /** All events so far, and all comments as received. */
   readonly events: ServerEvent[];
   readonly comments: string[];
-  /** Resolves once an event has this id or a later one; rejects where the stream ends before. */
+  /** Resolves once an event has this id or a later one; rejects if the stream ends first. */
   reach(id: number): Promise<void>;
-  /** Resolves once this holds; rejects where the stream ends before. */
+  /** Resolves once the condition holds; rejects if the stream ends first. */
   until(holds: () => boolean): Promise<void>;
   /** Resolves once the server has ended the stream. */
   ended: Promise<void>;
@@ -33,7 +33,7 @@ interface Opening {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** The answer to a request for a stream, of which nothing is read yet. */
+/** Requests a stream, and returns its unread response. */
 export async function askForEvents(
   t: Pick<TestContext, 'after'>, port: number, { key }: KeyHolder,
   { query = '', headers }: Opening = {},
@@ -42,7 +42,7 @@ export async function askForEvents(
     host: '127.0.0.1', port, path: `${CHANGES}?${query}`, agent: false,
     headers: { 'x-api-key': key, accept: 'text/event-stream', ...headers },
   });
-  outgoing.on('error', () => {}); // of a connection that a test breaks
+  outgoing.on('error', () => {}); // tests may break the connection
   t.after(() => outgoing.destroy());
   outgoing.end();
   const [response] = await once(outgoing, 'response') as [IncomingMessage];

@@ -1,4 +1,4 @@
-/** GET /api/v1/stock/movements: the ledger by its filters, in pages, and as NDJSON and CSV. */
+/** GET /api/v1/stock/movements: the filtered ledger, in pages, and as NDJSON and CSV. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
@@ -34,7 +34,7 @@ async function positionsOf(seller: TestSeller, query: string): Promise<number[]>
   return (await readPage(seller, query)).movements.map(({ position }) => position);
 }
 
-/** Positions 1 and 2 are creations; then A and B move in turn, by different sources. */
+/** Positions 1 and 2 are creations; then A and B move alternately, with different sources. */
 async function openBusyShop(t: Parameters<typeof openShop>[0]): Promise<Shop> {
   const shop = await openShop(t, { A: 7, B: 0 });
   const { seller } = shop;
@@ -46,7 +46,7 @@ async function openBusyShop(t: Parameters<typeof openShop>[0]): Promise<Shop> {
   return shop;
 }
 
-test('returns what moved, when, by which key and why', async (t) => {
+test('returns each movement with its time, key and reason', async (t) => {
   const clock = makeClock();
   const { seller, ids } = await openShop(t, { A: 7 }, { clock });
   clock.now += 1_000;
@@ -67,7 +67,7 @@ test('returns what moved, when, by which key and why', async (t) => {
   ]);
 });
 
-test('finds movements by each filter, and by several at once', async (t) => {
+test('finds movements by each filter, and by combined filters', async (t) => {
   const { seller, ids } = await openBusyShop(t);
   const cases: readonly [query: string, positions: readonly number[]][] = [
     ['', [1, 3, 4, 5, 6, 7]],
@@ -93,13 +93,13 @@ test('finds movements by each filter, and by several at once', async (t) => {
   }
 });
 
-test('finds what meets the SKU and the id, where both are given', async (t) => {
+test('combines the SKU and the id filter with AND', async (t) => {
   const { seller, ids } = await openBusyShop(t);
   assert.deepEqual(await positionsOf(seller, `sku=A&id=${ids['A']}`), [1, 3, 5, 7]);
   assert.deepEqual(await positionsOf(seller, `sku=A&id=${ids['B']}`), []);
 });
 
-test('finds movements by time, both ends included', async (t) => {
+test('finds movements by time, with both ends inclusive', async (t) => {
   const clock = makeClock(Date.parse('2026-03-01T10:00:00.000Z'));
   const { seller } = await openShop(t, { A: 1 }, { clock });
   for (const ms of [1, 59_998, 1, 600_000]) {
@@ -127,7 +127,7 @@ test('finds movements by time, both ends included', async (t) => {
   }
 });
 
-test('names a product by its current SKU, and a deleted one by its last', async (t) => {
+test('names a product by its current SKU, and a deleted product by its last one', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 1 });
   const json = { 'content-type': 'application/json' };
   const path = `/api/v1/products/${ids['A']}`;
@@ -143,7 +143,7 @@ test('names a product by its current SKU, and a deleted one by its last', async 
 
 for (const sort of ['position', '-position']) {
   for (const filter of ['', '&sku=A']) {
-    test(`leads through the pages of sort=${sort}${filter} while writes go on`, async (t) => {
+    test(`pages through sort=${sort}${filter} without gaps during writes`, async (t) => {
       const { server, seller } = await openShop(t, { A: 0, B: 0 });
       await sync(seller, Array.from({ length: 120 }, (_, n) => ({ sku: 'A', set: n + 1 })));
       const end = await readPosition(server, seller);
@@ -156,7 +156,7 @@ for (const sort of ['position', '-position']) {
         positions.push(...page.movements.map(({ position }) => position));
         if (page.next_cursor === null) break;
         if (positions.length < 60) await sync(seller, [{ sku: 'A', adjust: 1 }]);
-        limit = limit === 10 ? 17 : 10; // which may change from page to page
+        limit = limit === 10 ? 17 : 10; // may change from page to page
         page = await readPage(seller, `${query}&limit=${limit}&cursor=${page.next_cursor}`);
       }
       const wanted = Array.from({ length: 120 }, (_, n) => n + 3);
@@ -168,7 +168,7 @@ for (const sort of ['position', '-position']) {
   }
 }
 
-test('rejects cursors that were altered, or that are of another query or seller', async (t) => {
+test('rejects altered cursors, and cursors of another query or seller', async (t) => {
   const { server, seller } = await openBusyShop(t);
   const { next_cursor: cursor } = await readPage(seller, 'limit=1');
   assert.ok(cursor);
@@ -191,7 +191,7 @@ test('rejects cursors that were altered, or that are of another query or seller'
   assert.equal((await readPage(seller, `cursor=${cursor}&limit=2`)).movements.length, 2);
 });
 
-test('names every invalid parameter at once', async (t) => {
+test('reports all invalid parameters at once', async (t) => {
   const { seller } = await openShop(t, {});
   const query = 'sku=%20&source=&reason=%0A&since=yesterday&until=2026-02-30T00:00:00Z&after=-1'
     + '&sort=stock&limit=1001&format=xml';
@@ -204,7 +204,7 @@ test('names every invalid parameter at once', async (t) => {
   assertProblem(unknown, 400, 'invalid-query');
 });
 
-test('exports the ledger as NDJSON, the same as its pages', async (t) => {
+test('exports the ledger as NDJSON, identical to its pages', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   await sync(seller, Array.from({ length: 1_500 }, (_, n) => ({ sku: 'A', set: n + 1 })));
   const pages = await readPage(seller, 'limit=1000&sort=-position');
@@ -227,7 +227,7 @@ test('exports the ledger as NDJSON, the same as its pages', async (t) => {
   assert.deepEqual([head.status, head.text], [200, '']);
 });
 
-test('leaves no export open that only its fields were asked of', async (t) => {
+test('keeps no export open after a HEAD request', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   for (const path of [`${MOVEMENTS}?format=csv`, `${STOCK}?format=ndjson`]) {
     for (let n = 0; n < 60; n += 1) {
@@ -240,7 +240,7 @@ test('leaves no export open that only its fields were asked of', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('exports the ledger as CSV in which no cell is a formula', async (t) => {
+test('exports the ledger as CSV without formulas in cells', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7 });
   const reasons = ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', 'a,"b"', 'plain'];
   const changes = reasons.map((reason, n) => ({ sku: 'A', set: n + 20, reason }));
@@ -263,7 +263,7 @@ test('exports the ledger as CSV in which no cell is a formula', async (t) => {
     imports.map((found) => found?.[1] ?? ''));
 });
 
-test('names in CSV who moved the stock, which is no formula either', async (t) => {
+test('names in CSV who moved the stock, without formulas', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const by = { sellerId: seller.sellerId, keyId: 1 as KeyId, actorName: '=Ann' };
   await server.store.patchProduct(by, { sku: 'A' as Sku }, { stock: 3 }, {});
@@ -271,7 +271,7 @@ test('names in CSV who moved the stock, which is no formula either', async (t) =
   assert.match(text, /,7,3,-4,,,,'=Ann,\r\n$/);
 });
 
-test('says from where the history is kept', async (t) => {
+test('says where the kept history begins', async (t) => {
   const clock = makeClock();
   const { server, seller } = await openShop(t, { A: 1, B: 1 }, { clock });
   await sync(seller, [{ sku: 'A', set: 2 }]);
@@ -285,7 +285,7 @@ test('says from where the history is kept', async (t) => {
   assert.deepEqual(await readLedger(seller, '&sku=A'), ['A 2 3']);
 });
 
-test('answers for the seller of the key alone, and for keys that may follow changes', async (t) => {
+test("returns only movements of the key's seller, and needs changes:read", async (t) => {
   const { server, seller, ids } = await openBusyShop(t);
   const other = await server.makeSeller();
   for (const query of ['', 'sku=A', `id=${ids['A']}`, 'id=prd_', 'id=x']) {

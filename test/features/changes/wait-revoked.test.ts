@@ -1,4 +1,4 @@
-/** Keys that are revoked while their request waits, for changes or for its body. */
+/** Keys that are revoked while a request waits for changes, or while its body arrives. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -10,14 +10,14 @@ import type { TestSeller, TestServer } from '../../support/server.ts';
 import { assertProblem } from '../../api/problem.ts';
 import { CHANGES, openShop, readPosition, STOCK } from '../../api/stock/stock.ts';
 
-/** Fails a test that a bug would otherwise leave waiting for ever. */
+/** Ends tests that a bug would leave waiting forever. */
 const LIMITED = { timeout: 20_000 };
 
 interface Waiting {
   readonly server: TestServer;
   readonly seller: TestSeller;
   readonly answer: Promise<Answer>;
-  /** Makes the change that is waited for, with another key of the seller. */
+  /** Makes the awaited change, with another key of the seller. */
   change(): Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
   };
 }
 
-test('answers with the change that a request waited for', LIMITED, async (t) => {
+test('answers a waiting request with the change', LIMITED, async (t) => {
   const { answer, change } = await startWaiting(t, 15);
   await change();
   const { status, json } = await answer;
@@ -68,7 +68,7 @@ test('rejects a key whose seller was disabled during the wait', LIMITED, async (
   assertProblem(await answer, 401, 'key-unknown');
 });
 
-test('checks the key once for an answer that did not have to wait', LIMITED, async (t) => {
+test('checks the key once for a request that does not wait', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const { mock } = t.mock.method(server.store, 'findGrant');
   assert.equal((await seller.send({ path: `${CHANGES}?wait=15` })).status, 200);
@@ -76,7 +76,7 @@ test('checks the key once for an answer that did not have to wait', LIMITED, asy
   assert.equal(mock.callCount(), 2);
 });
 
-test('makes no change for a key that was revoked while its body came', LIMITED, async (t) => {
+test('makes no change for a key that was revoked while the body arrived', LIMITED, async (t) => {
   const streamLimits = { reauthorizeIntervalMs: 1 };
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits });
   const outgoing = request({

@@ -9,7 +9,7 @@ const NDJSON = 'application/x-ndjson';
 test('counts the rows that override an earlier row, and names the first 20', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  // The second row for a SKU may come in another batch; its text may have another normal form.
+  // The second row for a SKU may be in another batch, and in another Unicode normal form.
   const body = `${CSV_HEADER}Mug,K,M-é,1,1\n${makeRows(1_500)}${makeRows(1_500)}`
     + 'Pot,K,M-e\u0301,2,1\n';
   const { rows, summary } = await importFile(seller, { body });
@@ -25,10 +25,10 @@ test('counts the rows that override an earlier row, and names the first 20', asy
     { line: 3_003, sku: 'M-e\u0301', status: 'updated', overrides: 2 });
 });
 
-test('says nothing about duplicates if there are none', async (t) => {
+test('reports no duplicates if there are none', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  // A row that cannot be read, and one that is not a product, have no SKU that could be repeated.
+  // A rejected row and a blank row have no SKU that a later row could repeat.
   const body = `${CSV_HEADER}A,K,A,x,1\nA,K,A,1,1\n,,,,\n`;
   const { summary } = await importFile(seller, { body });
   assert.deepEqual(summary, counts({ created: 1, failed: 1, skipped: 1, position: 1 }));
@@ -46,7 +46,7 @@ test('names the earlier row with mode=create, which rejects the later one', asyn
   }
 });
 
-test('reports duplicates of NDJSON lines, and the same for a retry', async (t) => {
+test('reports duplicate NDJSON lines, and repeats the report to a retry', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = '{"name":"A","category":"K","sku":"A","price":1,"stock":1}\n\n'

@@ -1,4 +1,4 @@
-/** Imports that are made to be expensive: they delay no one else, and end. */
+/** Imports designed to be expensive: they end, and delay no other request. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { CSV_HEADER, IMPORT, sendFile } from './import.ts';
 import { assertProblem } from '../../api/problem.ts';
 
 for (const type of ['text/csv', 'application/x-ndjson']) {
-  test(`stops at too many blank lines, which gzip makes small (${type})`, async (t) => {
+  test(`rejects too many blank lines, even in a small gzip body (${type})`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     const body = gzipSync(CSV_HEADER + '\n'.repeat(1_000_000));
@@ -44,17 +44,17 @@ test('rejects an import over the limit of its seller, and none of another seller
       host: '127.0.0.1', port: server.port, method: 'POST', path: IMPORT, agent: false,
       headers: { 'x-api-key': one.key, 'content-type': 'text/csv' },
     });
-    outgoing.on('error', () => {}); // it is broken off below
+    outgoing.on('error', () => {}); // destroyed below
     outgoing.write(CSV_HEADER);
     return outgoing;
   });
   const file = { body: `${CSV_HEADER}Mug,K,M-1,1,1\n` };
   let answer = await sendFile(one, file);
-  while (answer.status === 200) answer = await sendFile(one, file); // until all of them have begun
+  while (answer.status === 200) answer = await sendFile(one, file); // until all imports started
   assertProblem(answer, 503, 'unavailable');
   assert.equal(answer.headers['retry-after'], '5');
   assert.equal((await sendFile(other, file)).status, 200);
   for (const outgoing of open) outgoing.destroy();
-  while (answer.status !== 200) answer = await sendFile(one, file); // until they have ended
+  while (answer.status !== 200) answer = await sendFile(one, file); // until they ended
   assert.deepEqual(server.reports, []);
 });

@@ -1,4 +1,4 @@
-/** Imports that leave members out: existing values are kept, new products need every member. */
+/** Imports that leave members out keep the existing values; new products need every member. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer, type TestSeller } from '../../support/server.ts';
@@ -9,7 +9,7 @@ const NDJSON = 'application/x-ndjson';
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock: 7 };
 const DEFAULTS = 'default=name:Product,category:Misc,price:1,stock:0';
 
-/** The catalogue: what was sent of each product, and in what order. */
+/** All products in the order of their creation, with the members that the tests send. */
 async function list(seller: TestSeller): Promise<(typeof MUG)[]> {
   const { products } = (await seller.send({ path: PRODUCTS })).json();
   return products.map(({ name, category, sku, price, stock }: typeof MUG) =>
@@ -23,7 +23,7 @@ test('never overwrites an existing value with a default or a blank', async (t) =
     ['sku,stock\nM-1,9\n', ''],
     ['name,category,sku,price,stock\n, ,M-1,,9\n', DEFAULTS],
     ['name,category,sku,price,stock\n, ,M-1,,9\n', ''],
-    // With a shop's column for the category, which is blank here.
+    // A shop export with a column for the category, which is blank here.
     ['Handle,Title,Type,Variant SKU,Variant Price,Variant Inventory Qty\nm,,,M-1,,9\n', ''],
   ] as const) {
     const seller = await server.makeSeller();
@@ -54,7 +54,7 @@ test('updates the members of an NDJSON line, and keeps the rest', async (t) => {
   assert.deepEqual(await list(seller), [{ ...MUG, price: 5 }]);
 });
 
-/** How a file of each layout names the members; `row` is what else is in each row. */
+/** The column names of each layout; `header` and `row` add a column that the import ignores. */
 const LAYOUTS: readonly (readonly [header: string, members: readonly string[], row: string])[] = [
   ['', ['name', 'category', 'sku', 'price', 'stock'], ''],
   ['Handle,', ['Title', 'Type', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'], 'h,'],
@@ -160,7 +160,7 @@ test('repeats the report of a partial import under its Idempotency-Key', async (
   assert.deepEqual(await list(seller), [{ ...MUG, stock: 3 }]);
 });
 
-test('suggests one remedy for one cause, but never a name or a price', async (t) => {
+test('suggests a fix for rows with one cause, but never a default name or price', async (t) => {
   const server = await startServer(t);
   for (const [body, query, advice] of [
     ['name,category,sku,price,stock\nA,K,A,1,\nB,K,B,1,\nC,K,C,x,1\n', '',

@@ -1,4 +1,4 @@
-/** POST /api/v1/products/import with files that are rejected, at once or later. */
+/** POST /api/v1/products/import with files that are rejected at once, or midway. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -97,7 +97,7 @@ test('rejects unknown parameters', async (t) => {
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 0);
 });
 
-test('ends with a problem if an error is found later, and reports what was done', async (t) => {
+test('ends with a problem if an error occurs midway, and reports what was written', async (t) => {
   const server = await startServer(t);
   for (const [end, detail] of [
     ['"Mug" blue,K,A,1,1\n', /line 2503 text follows/],
@@ -114,14 +114,14 @@ test('ends with a problem if an error is found later, and reports what was done'
     ]);
     assert.ok(title.length > 5);
     assert.match(text, detail);
-    // Units of 1,000 rows, of which the third is not whole.
+    // Batches of 1,000 rows, of which the third is incomplete.
     assert.deepEqual(summary, counts({ created: 1_999, failed: 1, position: 1_999 }));
     assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1_999);
   }
   assert.deepEqual(server.reports, []);
 });
 
-test('ends with a problem if the text is not UTF-8, after whole batches', async (t) => {
+test('ends with a problem at invalid UTF-8, after complete batches', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = Buffer.concat([Buffer.from(CSV_HEADER + makeRows(10_000)), LATIN]);
@@ -130,7 +130,7 @@ test('ends with a problem if the text is not UTF-8, after whole batches', async 
   assert.deepEqual(problem.summary, counts({ created: 10_000, position: 10_000 }));
 });
 
-test('rejects a file for which there is no room, at once or later', async (t) => {
+test('rejects a file that does not fit on the disk, at once or midway', async (t) => {
   const small = await makeSmallServer(t, 60);
   assertProblem(await small(CSV_HEADER + makeRows(50_000)), 507, 'storage-full');
   const large = await makeSmallServer(t, 400);
@@ -151,7 +151,7 @@ test('serves other requests after rejecting a large file', async (t) => {
   assert.deepEqual(summary, counts({ created: 2, position: 2 }));
 });
 
-/** A server whose database has so many pages at most; sends it files. */
+/** Starts a server with a limit on database pages, and returns a function that sends it a file. */
 async function makeSmallServer(t: TestContext, pageLimit: number) {
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), pageLimit });
   const app = createApp({ store, report: () => {} });

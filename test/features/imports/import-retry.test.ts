@@ -1,4 +1,4 @@
-/** POST /api/v1/products/import: interrupted, and sent again. */
+/** POST /api/v1/products/import: interrupted imports, and retries. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -37,7 +37,7 @@ test('keeps committed rows if the connection breaks, and finds them unchanged', 
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const file = CSV_HEADER + makeRows(6_000);
-  const committed = await breakOff(t, server, seller, file, {});
+  const committed = await disconnectMidway(t, server, seller, file, {});
   assert.ok(committed >= 1_000 && committed % 1_000 === 0, `${committed}`);
   const { summary } = await importFile(seller, { body: file });
   const { unchanged } = summary; // batches in flight may have been committed since
@@ -52,7 +52,7 @@ test('reports a retried import under its key as if it had not been interrupted',
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const file = CSV_HEADER + makeRows(6_000);
-  await breakOff(t, server, seller, file, KEY);
+  await disconnectMidway(t, server, seller, file, KEY);
   const answer = await sendFile(seller, { body: file, headers: KEY });
   assert.equal(answer.headers['idempotent-replay'], 'true');
   assert.deepEqual(readLines(answer).last.summary, counts({ created: 6_000, position: 6_000 }));
@@ -82,7 +82,7 @@ test('rejects another file under the same key', async (t) => {
     body: CSV_HEADER + makeRows(1_500), headers: KEY, query: 'mode=create',
   });
   assertProblem(create, 422, 'idempotency-mismatch');
-  // The first unit is the same, the second one is not.
+  // The first batch is the same, and the second one differs.
   const later = await sendFile(seller, { body: CSV_HEADER + makeRows(1_501), headers: KEY });
   const { last } = readLines(later);
   assert.equal(last.problem.status, 422);
@@ -110,7 +110,7 @@ test('stops if its client stops reading and disconnects', async (t) => {
     once(outgoing, 'response') as Promise<[IncomingMessage]>,
     writeRows(outgoing, 20_000),
   ]);
-  response[0].on('error', () => {}); // of which the end that comes next is one
+  response[0].on('error', () => {}); // destroyed below
   outgoing.destroy();
   const { summary } = await importFile(seller, { body: CSV_HEADER + makeRows(1) });
   assert.equal(summary.unchanged, 1);
@@ -124,13 +124,13 @@ function open(
     host: '127.0.0.1', port, method: 'POST', path: `${IMPORT}?${query}`, agent: false,
     headers: { 'x-api-key': key, 'content-type': 'text/csv', ...headers },
   });
-  outgoing.on('error', () => {}); // of a connection that a test breaks
+  outgoing.on('error', () => {}); // tests may break the connection
   t.after(() => outgoing.destroy());
   return outgoing;
 }
 
-/** Sends all of a file but its end, and breaks off once some was committed: answers how much. */
-async function breakOff(
+/** Sends a file without its end, and disconnects after a commit. Returns the committed rows. */
+async function disconnectMidway(
   t: TestContext, server: TestServer, seller: TestSeller, file: string, headers: object,
 ): Promise<number> {
   const outgoing = open(t, server, seller, '', headers);
@@ -153,7 +153,7 @@ async function readPosition({ store }: TestServer, { sellerId }: TestSeller): Pr
 }
 
 for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
-  test(`distinguishes a file that is ${what} from the first one under its key`, async (t) => {
+  test(`rejects a file that is ${what} than the first one under its key`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     const rows = makeRows(3_500).split('\n').filter(Boolean);
@@ -166,7 +166,7 @@ for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
   });
 }
 
-test('remembers a file of which no row was imported', async (t) => {
+test('records the key even if all rows were rejected', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}Mug,K,M-1,x,1\n`;

@@ -26,7 +26,7 @@ test('imports CSV, and responds with a summary', async (t) => {
   assert.deepEqual(first, { ...MUG, currency: 'EUR', position: 1 });
 });
 
-test('answers 405 to other methods than POST', async (t) => {
+test('answers 405 to methods other than POST', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   for (const method of ['GET', 'DELETE']) {
     const answer = await seller.send({ method, path: `${PRODUCTS}/import` });
@@ -131,7 +131,7 @@ test('changes nothing in a dry run', async (t) => {
   assert.deepEqual(made.summary, { ...tried.summary, position: 1_503 });
 });
 
-test('reports a dry run with mode=create as the import would be reported', async (t) => {
+test('reports the same for a dry run with mode=create as for the import', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create(MUG);
@@ -156,7 +156,7 @@ test('does not change the catalogue of another seller', async (t) => {
   assert.equal((await other.send({ path: PRODUCTS })).text, before);
 });
 
-test('never reads an amount of one currency as one of another', async (t) => {
+test('rejects rows in another currency', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller({ currency: 'JPY' });
   const header = 'name,category,sku,price,stock,currency\n';
@@ -235,7 +235,7 @@ test('finds all rows of our own export unchanged', async (t) => {
   assert.deepEqual((await importFile(seller, { body: ndjson, type: NDJSON })).summary, expected);
 });
 
-test('sends a space now and then while no row is rejected', async (t) => {
+test('sends spaces to keep the response alive while it has no row to report', async (t) => {
   const server = await startServer(t, {});
   const { key } = await server.makeSeller();
   const start = performance.now();

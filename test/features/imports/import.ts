@@ -10,7 +10,7 @@ export const CSV_HEADER = 'name,category,sku,price,stock\n';
 
 interface File {
   readonly body: string | Uint8Array;
-  /** What follows the `?`. */
+  /** The query string, without `?`. */
   readonly query?: string;
   readonly type?: string;
   readonly headers?: OutgoingHttpHeaders;
@@ -23,7 +23,7 @@ export function sendFile(
   return seller.send({ method: 'POST', path, headers: { 'content-type': type, ...headers }, body });
 }
 
-/** The lines of an answer, the last one apart and without the import id. */
+/** The lines of a response: the rows, and the last line without the import id. */
 export function readLines(answer: Answer) {
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers['content-type'], 'application/x-ndjson');
@@ -36,20 +36,20 @@ export function readLines(answer: Answer) {
   };
 }
 
-/** Imports a file that is in order, and returns its summary and the other lines. */
+/** Imports a valid file, and returns its summary and the rows. */
 export async function importFile(seller: TestSeller, file: File) {
   const { rows, last } = readLines(await sendFile(seller, file));
   assert.ok(last.summary, JSON.stringify(last));
   return { rows, summary: last.summary };
 }
 
-/** Rows of CSV: products of that many numbers, the first one given. */
+/** CSV rows of `count` products, numbered from `from`. */
 export function makeRows(count: number, from = 1): string {
   return Array.from({ length: count }, (_, n) =>
     `Product ${from + n},Kitchen,SKU-${from + n},19.99,7\n`).join('');
 }
 
-/** A summary of nothing but these counts. */
+/** A summary with these counts, and 0 for all others. */
 export function counts(given: Readonly<Record<string, number | string>>) {
   return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, ...given };
 }

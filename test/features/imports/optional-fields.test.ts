@@ -1,4 +1,4 @@
-/** The optional members of products, in exports and in the imports that read them again. */
+/** The optional members of products, in exports and in imports of those. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeProduct, startServer } from '../../support/server.ts';
@@ -10,7 +10,7 @@ const VALUES = {
   low_stock: 3, archived: true,
 };
 
-test('exports all products unless it is told otherwise, and imports them again', async (t) => {
+test('exports archived products by default, and imports them with all members', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create({ ...makeProduct(), sku: 'MUG', ...VALUES });

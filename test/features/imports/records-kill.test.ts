@@ -1,4 +1,4 @@
-/** A server is killed in the middle of imports: their records say exactly what was written. */
+/** A server is killed during imports: their records state exactly what was written. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -72,7 +72,7 @@ function headersOf(key: string, idempotencyKey: string) {
   return { 'x-api-key': key, 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
 }
 
-/** Sends all but the last rows, and kills the server once it has reported some of them. */
+/** Sends a file without its end, and kills the server after it has reported `lines` rows. */
 async function killAfterLines(
   serving: Serving, key: string, idempotencyKey: string, lines: number,
 ): Promise<void> {

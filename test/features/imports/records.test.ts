@@ -1,4 +1,4 @@
-/** GET /api/v1/imports and /{id}, and the filter `import=` of the feed and of the ledger. */
+/** GET /api/v1/imports and /{id}, and the filter `import=` of the change feed and the ledger. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
@@ -21,7 +21,7 @@ async function read(seller: TestSeller, path: string) {
 const positionsOf = (entries: readonly { readonly position: number }[]) =>
   entries.map(({ position }) => position);
 
-test('returns who imported what, from where, and what it changed', async (t) => {
+test('returns the actor, the source and the changes of an import', async (t) => {
   const clock = makeClock();
   const { seller } = await openShop(t, {}, { clock });
   const bad = 'Bad,Kitchen,BAD,x,1\n';
@@ -90,7 +90,7 @@ test('pages the list, newest first, and filters it by kind', async (t) => {
   assert.deepEqual(faultsOf(answer), ['cursor format']);
 });
 
-test("rejects unknown ids and another seller's alike, and unknown kinds", async (t) => {
+test('answers identically for foreign and unknown ids, and rejects unknown kinds', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const { import: id } = await sync(seller, [{ sku: 'A', set: 1 }]);
   const other = await server.makeSeller();

@@ -1,4 +1,4 @@
-/** A revert whose server is killed, and that is sent again. */
+/** A revert whose server is killed, and its retry. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type RevertedProduct, SellerClient } from '../../../src/client/index.ts';
@@ -38,7 +38,7 @@ test('continues a revert whose server was killed, and keeps the sales since', as
   const [newest] = await Array.fromAsync(after.imports.list());
   const { id, finished_at: finished } = newest ?? assert.fail();
   assert.equal(finished, null);
-  // The first product is restored by now, and the last one is not.
+  // By now the first product is restored, and the last one is not.
   await after.stock.sync([{ sku: skuOf(0), adjust: -1 }, { sku: skuOf(MANY - 1), adjust: -1 }]);
   const { restored: count = 0 } = (await after.imports.get(id)).counts;
   assert.ok(count >= reported.length && count < MANY, `${count}`);

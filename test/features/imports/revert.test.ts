@@ -40,7 +40,7 @@ async function readProducts(seller: TestSeller) {
     [sku, price, stock]);
 }
 
-test('keeps the sales of a day with a wrong file and its revert', async (t) => {
+test('reverts a wrong import, and keeps the sales since', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await importText(seller, `${CSV_HEADER}Mug,K,M-1,10,40\nCup,K,C-1,5,20\nJar,K,J-1,7,3\n`);
@@ -70,7 +70,7 @@ test('keeps the sales of a day with a wrong file and its revert', async (t) => {
   });
   assert.match(id, /^imp_/);
   await revert(seller, { import: wrong, force: true });
-  // 20, without the one that was sold, and with the 5 that came in.
+  // C-1: the 5 of the later import plus the restored 20, minus the one sold.
   assert.deepEqual(await readProducts(seller), [['M-1', 10, 38], ['C-1', 5, 24], ['J-1', 7, 3]]);
   const feed = await seller.send({ path: '/api/v1/changes?after=9' });
   const imports = JSON.parse(feed.text).changes.map((one: { import: string }) => one.import);
@@ -78,7 +78,7 @@ test('keeps the sales of a day with a wrong file and its revert', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('takes dry_run and force as query parameters, too', async (t) => {
+test('accepts dry_run and force as query parameters, too', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const created = await importText(seller, CSV_HEADER + makeRows(2));
@@ -103,7 +103,7 @@ test('repeats the report to a retry with the same key', async (t) => {
   assertProblem(other, 422, 'idempotency-mismatch');
 });
 
-test('rejects what it cannot revert', async (t) => {
+test('rejects invalid selections, and unknown imports', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const other = await server.makeSeller();
@@ -135,7 +135,7 @@ test('rejects what it cannot revert', async (t) => {
   assert.equal((await readProducts(seller)).length, 1);
 });
 
-test('does not take back twice what a revert of a part has taken back', async (t) => {
+test('does not revert a change twice when a later revert covers it again', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await importText(seller, `${CSV_HEADER}Mug,K,M-1,10,40\nCup,K,C-1,5,20\n`);

@@ -1,11 +1,11 @@
-/** The lines of a file by SKU. */
+/** The index of a file's lines by SKU. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SkuLines } from '../../../src/features/imports/sku-lines.ts';
 
-test('returns the line noted before it, for each of 300,000 SKUs', () => {
+test('returns the previous line of each of 300,000 SKUs', () => {
   const lines = new SkuLines();
-  // Alike texts, of which only a good hash makes different numbers.
+  // Similar texts, which only a good hash distinguishes.
   const skus = Array.from({ length: 300_000 }, (_, n) => `${n % 3 === 0 ? 'SKU-' : ''}${n}`);
   for (const offset of [1, 1_000_000, 2_000_000]) {
     const wrong = skus.filter((sku, n) => lines.note(sku, offset + n)
@@ -14,7 +14,7 @@ test('returns the line noted before it, for each of 300,000 SKUs', () => {
   }
 });
 
-test('keeps to its limit, and then still finds the SKUs that it noted', () => {
+test('stops adding SKUs at its limit, and still finds those that it has', () => {
   const lines = new SkuLines(64);
   for (let n = 0; n < 20_000; n += 1) lines.note(`SKU-${n}`, 1 + n);
   const found = Array.from({ length: 20_000 }, (_, n) => lines.note(`SKU-${n}`, 30_000 + n));
@@ -23,7 +23,7 @@ test('keeps to its limit, and then still finds the SKUs that it noted', () => {
   assert.equal(kept, 64 * 64 * 0.75);
 });
 
-test('takes at most 48 MiB for 1,000,000 SKUs, including what growing leaves behind', () => {
+test('uses at most 48 MiB for 1,000,000 SKUs, including buffers left over from growing', () => {
   const before = process.memoryUsage().arrayBuffers;
   const lines = new SkuLines();
   for (let n = 0; n < 1_000_000; n += 1) lines.note(`SKU-${n}`, 1 + n);

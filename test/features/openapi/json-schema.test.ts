@@ -1,7 +1,7 @@
-/** The validator that the tests of the OpenAPI document rely on. */
+/** The JSON Schema validator on which the tests of the OpenAPI document rely. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findFaults } from './json-schema.ts';
+import { findSchemaErrors } from './json-schema.ts';
 
 const LINES = { contentMediaType: 'application/x-ndjson', contentSchema: { type: 'integer' } };
 
@@ -14,7 +14,7 @@ const PLACE = {
   B: { type: 'object', properties: { kind: {} } },
 };
 
-test('decides what matches a keyword and what does not', () => {
+test('accepts values that match a keyword, and rejects others', () => {
   for (const [schema, fitting, others] of [
     [{ type: 'integer' }, [0, -1, 1e20], [0.5, '1', null, true, [], {}]],
     [{ type: ['string', 'null'] }, ['', null], [0, undefined, {}]],
@@ -43,29 +43,29 @@ test('decides what matches a keyword and what does not', () => {
     [{ $ref: '#/place/a~1b' }, [null], [1]],
   ] as const) {
     const document = { place: PLACE };
-    for (const value of fitting) assert.deepEqual(findFaults(value, schema, document), []);
+    for (const value of fitting) assert.deepEqual(findSchemaErrors(value, schema, document), []);
     for (const value of others) {
       const text = `${JSON.stringify(value)} passes ${JSON.stringify(schema)}`;
-      assert.notDeepEqual(findFaults(value, schema, document), [], text);
+      assert.notDeepEqual(findSchemaErrors(value, schema, document), [], text);
     }
   }
 });
 
-test('says where a fault is', () => {
+test('names the place of each error by its JSON Pointer', () => {
   const schema = {
     properties: { list: { items: { properties: { a: { type: 'string' } } } } },
   };
-  const faults = findFaults({ list: [{ a: 'b' }, { a: 1, b: 1 }], c: 1 }, schema, {});
-  assert.deepEqual(faults.sort(), [
-    '/c is not described', '/list/1/a is no string', '/list/1/b is not described',
+  const errors = findSchemaErrors({ list: [{ a: 'b' }, { a: 1, b: 1 }], c: 1 }, schema, {});
+  assert.deepEqual(errors.sort(), [
+    '/c is not described', '/list/1/a is not string', '/list/1/b is not described',
   ]);
 });
 
-test('rejects to work with what it does not know', () => {
+test('throws on unsupported schemas', () => {
   for (const schema of [
     { multipleOf: 2 }, { type: 'float' }, { format: 'email' }, { $ref: 'other.json' },
     { $ref: '#/nothing' }, true, undefined, { contentMediaType: 'a/b', contentSchema: {} },
   ]) {
-    assert.throws(() => findFaults('text', schema, {}), JSON.stringify(schema));
+    assert.throws(() => findSchemaErrors('text', schema, {}), JSON.stringify(schema));
   }
 });

@@ -1,11 +1,11 @@
-/** Reads the OpenAPI document of a server, and checks answers against it. */
+/** Reads the OpenAPI document of a server, and checks responses against it. */
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
-import { findFaults, isObject, type Json, resolve } from './json-schema.ts';
+import { findSchemaErrors, isObject, type Json, resolve } from './json-schema.ts';
 
-/** What Node adds to every answer, and the listener. */
+/** Headers that Node and the listener add to every response. */
 const TRANSPORT = new Set([
   'connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding',
   'x-content-type-options',
@@ -13,7 +13,7 @@ const TRANSPORT = new Set([
 
 export interface OperationEntry {
   readonly method: string;
-  /** With its parameters in braces. */
+  /** With path parameters in braces. */
   readonly path: string;
   readonly operation: Json;
 }
@@ -24,7 +24,7 @@ export async function fetchDocument(server: TestServer, prefix = ''): Promise<Js
   return answer.json();
 }
 
-/** The member of a part of the document; where that is a reference, what it refers to. */
+/** A nested member of a part of the document, with references resolved. */
 export function dig(document: Json, part: unknown, ...names: readonly string[]): Json {
   let found: unknown = part;
   for (const name of [undefined, ...names]) {
@@ -43,12 +43,12 @@ export function listOperations(document: Json): OperationEntry[] {
       ({ method: name.toUpperCase(), path, operation: dig(document, item, name) })));
 }
 
-/** The statuses with which an operation may answer. */
+/** The documented statuses of an operation. */
 export function listStatuses(document: Json, operation: Json): number[] {
   return Object.keys(dig(document, operation, 'responses')).map(Number);
 }
 
-/** Asserts that the operation may answer so: its status, its header fields and its body. */
+/** Asserts that the document describes the response: its status, headers and body. */
 export function assertDescribed(
   document: Json, method: string, path: string, answer: Answer,
 ): void {
@@ -57,7 +57,7 @@ export function assertDescribed(
   const responses = dig(document, document, 'paths', path, described, 'responses');
   const context = `${method} ${path} ${answer.status} ${answer.text.slice(0, 500)}`;
   const status = String(answer.status);
-  assert.ok(status in responses, `a status that is not described: ${context}`);
+  assert.ok(status in responses, `an undescribed status: ${context}`);
   assertResponse(document, dig(document, responses, status), answer, method === 'HEAD', context);
 }
 
@@ -73,11 +73,11 @@ export function assertResponse(
   const [type = ''] = (answer.headers['content-type'] ?? '').split(';');
   const body = type.endsWith('json') ? readBody(type, answer) : answer.text;
   const bodies = listBodies(response).filter(([described]) => described === type);
-  const faults = bodies.map(([, { schema }]) => findFaults(body, schema, document));
-  assert.ok(faults.some((list) => list.length === 0), `${context} ${JSON.stringify(faults)}`);
+  const errors = bodies.map(([, { schema }]) => findSchemaErrors(body, schema, document));
+  assert.ok(errors.some((list) => list.length === 0), `${context} ${JSON.stringify(errors)}`);
 }
 
-/** The bodies that a response may have: those that a request has to ask for come last. */
+/** The bodies that a response may have; those that depend on the request's `Accept` come last. */
 export function listBodies(response: Json): readonly (readonly [type: string, body: Json])[] {
   return [response['content'], response['x-alternative-content']].flatMap((bodies) =>
     Object.entries(bodies ?? {}));
@@ -87,7 +87,7 @@ function readBody(type: string, answer: Answer): unknown {
   return type === 'application/x-ndjson' ? answer.text : answer.json();
 }
 
-/** Every field that is sent is described and as it is described; no required one is missing. */
+/** Asserts that all sent headers match their descriptions, and that no required one is missing. */
 function assertFields(
   document: Json, response: Json, sent: IncomingHttpHeaders, context: string,
 ): void {
@@ -98,12 +98,12 @@ function assertFields(
   for (const [name, value] of Object.entries(sent)) {
     if (TRANSPORT.has(name)) continue;
     const field = described.get(name);
-    assert.ok(field, `the field ${name} is not described: ${context}`);
+    assert.ok(field, `undescribed header ${name}: ${context}`);
     const isNumber = dig(document, field, 'schema')['type'] === 'integer';
-    const faults = findFaults(isNumber ? Number(value) : value, field['schema'], document);
-    assert.deepEqual(faults, [], `${name}: ${context}`);
+    const errors = findSchemaErrors(isNumber ? Number(value) : value, field['schema'], document);
+    assert.deepEqual(errors, [], `${name}: ${context}`);
   }
   for (const [name, { required }] of described) {
-    assert.ok(required !== true || name in sent, `the field ${name} is missing: ${context}`);
+    assert.ok(required !== true || name in sent, `missing header ${name}: ${context}`);
   }
 }

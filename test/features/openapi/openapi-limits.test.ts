@@ -1,13 +1,13 @@
-/** What the schemas of the OpenAPI document allow is what the server takes. */
+/** The server accepts exactly what the schemas of the OpenAPI document allow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeProduct, startServer, type TestSeller } from '../../support/server.ts';
-import { findFaults, type Json } from './json-schema.ts';
+import { findSchemaErrors, type Json } from './json-schema.ts';
 import { dig, fetchDocument } from './openapi-document.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-/** For each member, values at the edges of what it may be. */
+/** Boundary values of each member. */
 const EDGES: Readonly<Record<string, readonly unknown[]>> = {
   name: ['', 'a', '😀'.repeat(200), '😀'.repeat(201), 1, null, ['a'], undefined],
   category: ['', 'b', 'é'.repeat(100), 'é'.repeat(101), false, null, undefined],
@@ -18,7 +18,7 @@ const EDGES: Readonly<Record<string, readonly unknown[]>> = {
   more: [1],
 };
 
-/** Values of the parameters of a list, as they are written, and as they are meant. */
+/** Boundary values of each list parameter. */
 const PARAMETERS: Readonly<Record<string, readonly unknown[]>> = {
   limit: [0, 1, 1000, 1001, 1.5, 'a'],
   at: [0, -1, 0.5, '2026-01-02T03:04:05+01:00', '2026-01-02', 'now'],
@@ -38,19 +38,19 @@ const PARAMETERS: Readonly<Record<string, readonly unknown[]>> = {
   format: ['json', 'ndjson', 'csv', 'xml'],
 };
 
-test('takes the bodies that the schemas allow, and no others', async (t) => {
+test('accepts the bodies that the schemas allow, and no others', async (t) => {
   const server = await startServer(t);
   const document = await fetchDocument(server);
   for (const [method, path] of [
     ['POST', PRODUCTS], ['PATCH', `${PRODUCTS}/{id}`], ['PUT', `${PRODUCTS}/sku/{sku}`],
   ] as const) {
-    const seller = await server.makeSeller(); // to whom no SKU of the others is taken
+    const seller = await server.makeSeller(); // a new seller, so no SKU is taken
     const operation = dig(document, document, 'paths', path, method.toLowerCase());
     const body = dig(document, operation, 'requestBody', 'content', 'application/json');
     for (const [member, values] of Object.entries(EDGES)) {
       for (const value of values) {
         const sent = await sendMember(seller, method, path, { [member]: value });
-        const isAllowed = findFaults(sent.body, body['schema'], document).length === 0;
+        const isAllowed = findSchemaErrors(sent.body, body['schema'], document).length === 0;
         const shown = `${method} ${JSON.stringify(sent.body)}: ${sent.text}`;
         assert.equal(sent.status < 300, isAllowed, shown);
         assert.ok(sent.status < 300 || sent.status === 400, shown);
@@ -59,14 +59,14 @@ test('takes the bodies that the schemas allow, and no others', async (t) => {
   }
 });
 
-/** Sends a body that is legal except perhaps for one member. */
+/** Sends a body that is valid except perhaps for one member. */
 async function sendMember(
   seller: TestSeller, method: string, path: string, member: Json,
 ): Promise<{ readonly body: unknown; readonly status: number; readonly text: string }> {
   const product = makeProduct();
   const { id } = (await seller.create()).json();
   const text = JSON.stringify({ ...(method === 'PATCH' ? {} : product), ...member });
-  // What is put has the SKU of its address, if that can be one.
+  // PUT needs the same SKU in the path and the body.
   const sku = typeof member['sku'] === 'string' ? member['sku'] || product.sku : product.sku;
   const answer = await seller.send({
     method, body: text, headers: { 'content-type': 'application/json' },
@@ -75,7 +75,7 @@ async function sendMember(
   return { body: JSON.parse(text), status: answer.status, text: answer.text };
 }
 
-test('takes the parameters that the schemas allow, and no others', async (t) => {
+test('accepts the parameters that the schemas allow, and no others', async (t) => {
   const server = await startServer(t);
   const document = await fetchDocument(server);
   const seller = await server.makeSeller();
@@ -88,7 +88,7 @@ test('takes the parameters that the schemas allow, and no others', async (t) => 
     for (const value of PARAMETERS[String(name)] ?? []) {
       const query = new URLSearchParams({ [String(name)]: String(value) });
       const answer = await seller.send({ method: 'HEAD', path: `${PRODUCTS}?${query}` });
-      const isAllowed = findFaults(value, schema, document).length === 0;
+      const isAllowed = findSchemaErrors(value, schema, document).length === 0;
       assert.equal(answer.status, isAllowed ? 200 : 400, `${query}`);
     }
   }

@@ -1,4 +1,4 @@
-/** What the server answers is what its OpenAPI document says: each operation, with each status. */
+/** The responses of every operation, with every status, match the OpenAPI document. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ import { type Answer, type Request, send } from '../../support/http.ts';
 import {
   makeProduct, startServer, type TestSeller, type TestServer,
 } from '../../support/server.ts';
-import { findFaults, type Json } from './json-schema.ts';
+import { findSchemaErrors, type Json } from './json-schema.ts';
 import {
   assertDescribed, assertResponse, dig, fetchDocument, listOperations, type OperationEntry,
 } from './openapi-document.ts';
@@ -20,7 +20,7 @@ import {
 const PRODUCTS = '/api/v1/products';
 const IMPORT = `${PRODUCTS}/import`;
 const GZIP_CSV = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
-/** Fewer rows than are written at once, and much of nothing in them. */
+/** Fewer rows than a batch, with large cells that compress well. */
 const [COLUMN, CELL] = ['x'.repeat(250_000), 'x'.repeat(200_000)];
 const BOMB = gzipSync(
   `name,category,sku,price,stock,${COLUMN}\n${`a,b,c,1,1,${CELL}\n`.repeat(30)}`);
@@ -39,9 +39,9 @@ const CSV_BODY = { 'content-type': 'text/csv' };
 
 interface Ask {
   readonly method: string;
-  /** As the document has it. */
+  /** The path in the document, with its parameters in braces. */
   readonly path: string;
-  /** What stands in the place of the parameter of the path. */
+  /** The value of the path parameter. */
   readonly name?: string;
   readonly query?: string;
   readonly headers?: Headers;
@@ -52,7 +52,7 @@ async function start(t: TestContext) {
   const server = await startServer(t, { rateLimitPerMinute: 1_000_000, clock: makeClock() });
   const document = await fetchDocument(server);
   const seller = await server.makeSeller();
-  /** Sends a request that is answered with this status, as the document describes it. */
+  /** Sends a request, and asserts that the response has this status and matches the document. */
   const ask = async (status: number, request: Ask): Promise<Answer> => {
     const answer = await seller.send(toRequest(request));
     assert.equal(answer.status, status, `${request.method} ${request.path}: ${answer.text}`);
@@ -66,7 +66,7 @@ function toRequest({ path, name = '', query = '', ...rest }: Ask): Request {
   return { ...rest, path: path.replace(/\{\w+\}/, encodeURIComponent(name)) + query };
 }
 
-test('lists, finds and exports products as the document says', async (t) => {
+test('lists, finds and exports products as documented', async (t) => {
   const { document, seller, ask } = await start(t);
   const empty = await ask(200, { method: 'GET', path: PRODUCTS });
   await seller.create({ name: '😀'.repeat(200), category: 'é'.repeat(100), sku: '%/?#+ Ω' });
@@ -74,7 +74,7 @@ test('lists, finds and exports products as the document says', async (t) => {
   const full = await ask(200, { method: 'GET', path: PRODUCTS });
   for (const answer of [empty, full]) {
     const page = { $ref: '#/components/schemas/ProductPage' };
-    assert.deepEqual(findFaults(answer.json(), page, document), []);
+    assert.deepEqual(findSchemaErrors(answer.json(), page, document), []);
   }
   const first = await ask(200, { method: 'GET', path: PRODUCTS, query: '?limit=6' });
   assert.ok(first.headers['link']);
@@ -112,7 +112,7 @@ test('answers in the requested media type, as documented', async (t) => {
   }
 });
 
-test('changes products as the document says', async (t) => {
+test('changes products as documented', async (t) => {
   const { ask } = await start(t);
   const create = {
     method: 'POST', path: PRODUCTS, headers: { ...JSON_BODY, 'idempotency-key': '"create"' },
@@ -150,7 +150,7 @@ test('changes products as the document says', async (t) => {
   }
 });
 
-test('imports products as the document says', async (t) => {
+test('imports products as documented', async (t) => {
   const { ask } = await start(t);
   const rows = [makeProduct(), { ...makeProduct(), price: -1 }, { sku: 7 }, 'text', makeProduct()];
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -167,7 +167,7 @@ test('imports products as the document says', async (t) => {
   }
 });
 
-test('ends an import that breaks off as the document says', async (t) => {
+test('ends an import that fails midway as documented', async (t) => {
   const { ask } = await start(t);
   const rows = Array.from({ length: 20_000 }, (_, n) => `name ${n},category,sku-${n},1,1\n`);
   const file = ['name,category,sku,price,stock\n', ...rows].join('');
@@ -178,7 +178,7 @@ test('ends an import that breaks off as the document says', async (t) => {
   assert.ok(last.problem.summary.created >= 1_000, answer.text);
 });
 
-test('ends a stocktake that is rejected as the document says', async (t) => {
+test('ends a rejected stocktake as documented', async (t) => {
   const { seller, ask } = await start(t);
   await seller.create();
   for (const query of ['?complete=true', '?complete=true&dry_run=true']) {
@@ -192,7 +192,7 @@ test('ends a stocktake that is rejected as the document says', async (t) => {
   }
 });
 
-/** The request that the document's own examples make. */
+/** A request made of the document's examples. */
 function sampleAsk(document: Json, { method, path, operation }: OperationEntry, id: string): Ask {
   const ask = { method, path, name: path === BY_ID ? id : 'MUG-1' };
   if (operation['requestBody'] === undefined) return ask;
@@ -203,12 +203,12 @@ function sampleAsk(document: Json, { method, path, operation }: OperationEntry, 
   return { ...ask, headers: { 'content-type': type }, body };
 }
 
-/** All but those of webhooks, which have tests of their own. */
+/** All operations but those of webhooks, which webhooks/openapi.test.ts covers. */
 function listOwn(document: Json): OperationEntry[] {
   return listOperations(document).filter(({ path }) => !path.startsWith('/api/v1/webhooks'));
 }
 
-test('takes the requests that the document has as examples', async (t) => {
+test('accepts the example requests of the document', async (t) => {
   const { document, ask } = await start(t);
   const entries = listOwn(document);
   const find = (wanted: string): OperationEntry => {
@@ -235,7 +235,7 @@ test('takes the requests that the document has as examples', async (t) => {
   assert.equal(entries.length, 20);
 });
 
-/** A seller whose history begins late. */
+/** A seller whose history is pruned. */
 async function makePruned(server: TestServer): Promise<TestSeller> {
   const seller = await server.makeSeller();
   for (let n = 0; n < 3; n += 1) await seller.create();
@@ -243,7 +243,7 @@ async function makePruned(server: TestServer): Promise<TestSeller> {
   return seller;
 }
 
-test('rejects with each status that the document names, and as it says', async (t) => {
+test('rejects requests with each documented status, as documented', async (t) => {
   const { server, document, seller } = await start(t);
   const stranger = await server.makeSeller({ scopes: ['webhooks:write'] });
   const slow = await (await startServer(t, { rateLimitPerMinute: 1, clock: makeClock() }))
@@ -256,12 +256,12 @@ test('rejects with each status that the document names, and as it says', async (
   const { id } = (await seller.create({ sku: 'MUG-1' })).json();
   const sendWith = ({ headers = {}, ...ask }: Ask, more: Headers = {}): Promise<Answer> =>
     seller.send(toRequest({ ...ask, headers: { ...headers, ...more } }));
-  const refusals: Readonly<Record<number, (ask: Ask) => Promise<Answer>>> = {
+  const rejections: Readonly<Record<number, (ask: Ask) => Promise<Answer>>> = {
     304: (ask) => sendWith(ask, { 'if-none-match': '*' }),
     400: (ask) => sendWith({ ...ask, query: '?nonsense=1' }),
     401: (ask) => server.send(toRequest(ask)),
     403: (ask) => stranger.send(toRequest(ask)),
-    // Any name can be put that can be spelled.
+    // PUT creates a product under any valid SKU, so only an invalid one is not found.
     404: (ask) => sendWith(ask.method === 'PUT'
       ? { ...ask, path: ask.path.replace('{sku}', '%ff') } : { ...ask, name: 'none' }),
     406: (ask) => sendWith(ask, { accept: 'image/png' }),
@@ -281,15 +281,15 @@ test('rejects with each status that the document names, and as it says', async (
     422: (ask) => sendWith(ask.path === REVERTS ? { ...ask, body: RANGE } : ask, used),
     429: (ask) => slow.send(toRequest(ask)),
   };
-  // No fault of the request; and a body that takes half a minute.
+  // Server errors, and a timeout, which would take half a minute.
   const others = [500, 503, 507, 408];
   for (const entry of listOwn(document)) {
     const responses = dig(document, entry.operation, 'responses');
     for (const status of Object.keys(responses).map(Number)) {
       if (status < 300 || others.includes(status)) continue;
-      const refuse = refusals[status];
-      assert.ok(refuse, `nothing here provokes ${status}`);
-      const answer = await refuse(sampleAsk(document, entry, id));
+      const provoke = rejections[status];
+      assert.ok(provoke, `no case for ${status}`);
+      const answer = await provoke(sampleAsk(document, entry, id));
       assert.equal(answer.status, status, `${entry.method} ${entry.path}: ${answer.text}`);
       assertDescribed(document, entry.method, entry.path, answer);
     }
@@ -298,7 +298,7 @@ test('rejects with each status that the document names, and as it says', async (
   assert.deepEqual(left.json().products, [{ sku: 'taken' }, { sku: 'MUG-1' }]);
 });
 
-test('answers 404 and 405 outside of the operations as the document says', async (t) => {
+test('answers 404 and 405 outside the operations as documented', async (t) => {
   const { server, document, seller } = await start(t);
   const paths = Object.keys(dig(document, document, 'paths'));
   const response = dig(document, document, 'components', 'responses', 'NotFound');
@@ -318,7 +318,7 @@ test('answers 404 and 405 outside of the operations as the document says', async
   }
 });
 
-test('fails as the document says', async (t) => {
+test('answers server errors as documented', async (t) => {
   const { server, document } = await start(t);
   let failure = new Error('broken');
   const app = createApp({
@@ -341,11 +341,11 @@ test('fails as the document says', async (t) => {
   failure = new AppError('storage_full', 'The disk is full.');
   await assertAll(507, locked.filter(({ method }) => !['GET', 'HEAD'].includes(method)));
   await app.close();
-  const dying = all.filter(({ path }) => path !== '/healthz');
-  await assertAll(503, dying);
+  const closed = all.filter(({ path }) => path !== '/healthz');
+  await assertAll(503, closed);
 });
 
-test('would notice an answer that the document does not describe', async (t) => {
+test('detects a response that the document does not describe', async (t) => {
   const { document, seller } = await start(t);
   const answer = await seller.create();
   const check = (changed: Answer): void => assertDescribed(document, 'POST', PRODUCTS, changed);

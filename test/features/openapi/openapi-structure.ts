@@ -1,11 +1,11 @@
 /**
- * What an OpenAPI 3.1 document is made of (OpenAPI Specification 3.1.0, section 4), as a JSON
- * Schema: as much of it as the document uses, and nothing that the specification does not have.
+ * A JSON Schema for OpenAPI documents (OpenAPI Specification 3.1.0, section 4). It covers only the
+ * parts of the specification that this document uses.
  */
 
 const text = { type: 'string', minLength: 1 };
 const flag = { type: 'boolean' };
-/** The schemas themselves are checked by what they are applied to. */
+/** The tests that apply the schemas check the schemas themselves. */
 const schema = { type: 'object' };
 const RESPONSES = '^(?:[1-5](?:\\d\\d|XX)|default)$';
 

@@ -1,4 +1,4 @@
-/** GET /api/v1/openapi.json: the document is whole, sound, and made of the routes. */
+/** GET /api/v1/openapi.json: the document is valid, complete, and describes exactly the routes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeApi } from '../../../src/features/openapi/openapi.ts';
@@ -7,7 +7,7 @@ import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
-import { findFaults, isObject, type Json, resolve } from './json-schema.ts';
+import { findSchemaErrors, isObject, type Json, resolve } from './json-schema.ts';
 import { dig, listBodies, listOperations } from './openapi-document.ts';
 import { STRUCTURE } from './openapi-structure.ts';
 import { AppError } from '../../../src/domain/error.ts';
@@ -27,7 +27,7 @@ function* walk(value: unknown, pointer = '#'): Generator<readonly [pointer: stri
   }
 }
 
-test('is served to everybody, with or without a key', async (t) => {
+test('is served with or without a key', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller({ scopes: ['stock:write'] });
   for (const send of [server.send, seller.send]) {
@@ -39,7 +39,7 @@ test('is served to everybody, with or without a key', async (t) => {
   }
 });
 
-test('is answered with 304 while it is the same', async (t) => {
+test('answers 304 while the document is unchanged', async (t) => {
   const server = await startServer(t);
   const { headers } = await server.send({ path: ADDRESS });
   const etag = headers['etag'] ?? '';
@@ -55,22 +55,22 @@ test('is answered with 304 while it is the same', async (t) => {
   }
 });
 
-test('takes no parameter and no other method', async (t) => {
+test('rejects parameters and other methods', async (t) => {
   const server = await startServer(t);
   assertProblem(await server.send({ path: `${ADDRESS}?x=1` }), 400, 'invalid-query');
-  const refused = await server.send({ method: 'POST', path: ADDRESS, body: '{}' });
-  assertProblem(refused, 405, 'method-not-allowed');
-  assert.equal(refused.headers['allow'], 'GET, HEAD');
+  const rejected = await server.send({ method: 'POST', path: ADDRESS, body: '{}' });
+  assertProblem(rejected, 405, 'method-not-allowed');
+  assert.equal(rejected.headers['allow'], 'GET, HEAD');
 });
 
-test('names the URL where clients find the server, if it is known', async (t) => {
+test('names the base URL of the server, if it is configured', async (t) => {
   const server = await startServer(t, { baseUrl: 'http://localhost/shop/' });
   const answer = await server.send({ path: `/shop${ADDRESS}`, headers: { host: 'other.example' } });
   assert.deepEqual(answer.json().servers, [{ url: 'http://localhost/shop' }]);
   assert.deepEqual(document['servers'], [{ url: '/' }]);
 });
 
-test('names the contact that the operator has set, and no other', async (t) => {
+test('names the configured contact, and rejects invalid ones', async (t) => {
   for (const [contact, named] of [
     ['api@shop.example', { email: 'api@shop.example' }],
     ['https://shop.example/help', { url: 'https://shop.example/help' }],
@@ -85,7 +85,7 @@ test('names the contact that the operator has set, and no other', async (t) => {
   }
 });
 
-test('`serve` takes the contact', async (t) => {
+test('`serve --contact` sets the contact', async (t) => {
   const flags = ['--data', makeFolder(t), '--contact'];
   const serving = await startServing(t, [...flags, 'api@shop.example']);
   const { info } = (await send(serving.port, { path: ADDRESS })).json();
@@ -95,8 +95,8 @@ test('`serve` takes the contact', async (t) => {
   assert.match(notes, /^The contact "somebody" is neither an e-mail address nor /);
 });
 
-test('is made as the specification of OpenAPI has it', () => {
-  assert.deepEqual(findFaults(document, STRUCTURE.document, STRUCTURE), []);
+test('conforms to the OpenAPI specification', () => {
+  assert.deepEqual(findSchemaErrors(document, STRUCTURE.document, STRUCTURE), []);
 });
 
 test('describes every route once, and nothing else', () => {
@@ -107,7 +107,7 @@ test('describes every route once, and nothing else', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('describes what routes take and give, and the key that they ask for', () => {
+test('describes the media types, scope and query parameters of every route', () => {
   for (const { method, path, consumes, produces, scope, query } of routes) {
     const operation = dig(document, document, 'paths', path, method.toLowerCase());
     const { requestBody, responses, security } = operation;
@@ -123,7 +123,7 @@ test('describes what routes take and give, and the key that they ask for', () =>
   }
 });
 
-test('describes the parameters in a path, and each parameter once', () => {
+test('describes all path parameters, and each parameter once', () => {
   for (const [path, item] of Object.entries(dig(document, document, 'paths'))) {
     const inPath = [dig(document, item)['parameters'] ?? []].flat() as Json[];
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -137,7 +137,7 @@ test('describes the parameters in a path, and each parameter once', () => {
   }
 });
 
-test('has every component it refers to, and no unused one', () => {
+test('has every component that it references, and no unused one', () => {
   const references = new Set<string>();
   for (const [pointer, part] of walk(document)) {
     const { $ref, mapping = {} } = part;
@@ -153,7 +153,7 @@ test('has every component it refers to, and no unused one', () => {
   assert.deepEqual(spare, []);
 });
 
-test('has one type of JSON for each successful response, which is an object', () => {
+test('has one media type per response, and only objects as JSON', () => {
   for (const { method, path, operation } of operations) {
     for (const [status, part] of Object.entries(dig(document, operation, 'responses'))) {
       const { content = {} } = dig(document, part);
@@ -166,13 +166,13 @@ test('has one type of JSON for each successful response, which is an object', ()
   }
 });
 
-test('requires no member of a request that has a default', () => {
+test('has no default in component schemas, and requires only `changes` of a stock sync', () => {
   const schemas = dig(document, document, 'components', 'schemas');
   for (const [pointer, part] of walk(schemas)) assert.ok(!('default' in part), pointer);
   assert.deepEqual(dig(document, schemas, 'StockSync')['required'], ['changes']);
 });
 
-test('puts each operation into one of the groups that it describes', () => {
+test('tags each operation with one of the described tags', () => {
   const tags = [document['tags']].flat().map((tag) => dig(document, tag)['name']);
   assert.deepEqual([...tags.slice(0, 2), tags.at(-1)], ['Products', 'Stock', 'Server']);
   assert.equal(new Set(tags).size, tags.length);
@@ -180,7 +180,7 @@ test('puts each operation into one of the groups that it describes', () => {
   assert.deepEqual(new Set(used), new Set(tags));
 });
 
-test('gives an example of everything, and each fits its schema', () => {
+test('has an example for every schema, and each example matches', () => {
   let count = 0;
   for (const [pointer, part] of walk(document)) {
     if (isObject(part['schema'])) {
@@ -189,16 +189,16 @@ test('gives an example of everything, and each fits its schema', () => {
         : [part['example']];
       assert.ok(examples.length > 0, pointer);
       for (const example of examples) {
-        assert.deepEqual(findFaults(example, part['schema'], document), [], pointer);
+        assert.deepEqual(findSchemaErrors(example, part['schema'], document), [], pointer);
         count += 1;
       }
     }
     if (!('default' in part && 'type' in part)) continue;
-    assert.deepEqual(findFaults(part['default'], part, document), [], pointer);
+    assert.deepEqual(findSchemaErrors(part['default'], part, document), [], pointer);
   }
   assert.ok(count > 80, String(count));
 });
 
-test('is the same text whenever it is made', () => {
+test('is rendered identically each time', () => {
   assert.equal(describeApi(description), JSON.stringify(document));
 });

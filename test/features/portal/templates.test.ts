@@ -19,7 +19,7 @@ test('places values between tags, in quoted attributes, or as whole attributes',
   const templates = loadTemplates();
   assert.ok(templates.length > 50);
   const errors = templates.flatMap(({ path, template }) =>
-    findFaults(template).map((fault) => `${path}: ${fault}`));
+    findViolations(template).map((fault) => `${path}: ${fault}`));
   assert.deepEqual(errors, []);
 });
 
@@ -47,10 +47,10 @@ test('detects violations', () => {
     'html`<p>${html`<b ${x}>`}</p>`',
   ];
   for (const source of faulty) {
-    assert.equal(parseTemplates(source).flatMap(findFaults).length, 1, source);
+    assert.equal(parseTemplates(source).flatMap(findViolations).length, 1, source);
   }
   const fine = 'html`<p class="a ${x}"${y && html` title="${x}"`}>${x > 1 ? `${x}` : "}"}</p>`';
-  assert.deepEqual(parseTemplates(fine).flatMap(findFaults), []);
+  assert.deepEqual(parseTemplates(fine).flatMap(findViolations), []);
   assert.equal(parseTemplates(fine).length, 2);
 });
 
@@ -124,7 +124,7 @@ interface Place {
 }
 
 /** Where each value stands, by what was read before it (WHATWG HTML, section 13.2.5). */
-function findFaults({ pieces, values }: Template): string[] {
+function findViolations({ pieces, values }: Template): string[] {
   const errors: string[] = [];
   // Attributes alone are put into a tag.
   const isAttributes = /^\s+[\w-]+(?:=|$)/.test(pieces[0] ?? '');

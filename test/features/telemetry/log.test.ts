@@ -1,4 +1,4 @@
-/** The log: its lines, its levels, and a slow reader. */
+/** The log: its lines, its levels, and backpressure from a slow reader. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
@@ -10,8 +10,8 @@ import { makeClock } from '../../support/clock.ts';
 /** A stream that can be blocked, resumed and broken. */
 function makeStream() {
   const taken: string[] = [];
-  let [isStill, isBroken] = [false, false];
-  let goOn = (): void => {};
+  let [isBlocked, isBroken] = [false, false];
+  let finishWrite = (): void => {};
   const stream = new Writable({
     decodeStrings: false, highWaterMark: 16 * 1024, autoDestroy: false,
     write(text: string, _coding, done) {
@@ -19,7 +19,7 @@ function makeStream() {
         if (!isBroken) taken.push(text);
         done(isBroken ? new Error('No space left on device') : null);
       };
-      if (isStill) goOn = take;
+      if (isBlocked) finishWrite = take;
       else take();
     },
   });
@@ -27,16 +27,16 @@ function makeStream() {
   return {
     stream,
     lines: () => taken.join('').split('\n').slice(0, -1).map((line) => JSON.parse(line)),
-    stand() { isStill = true; },
+    block() { isBlocked = true; },
     resume() {
-      isStill = false;
-      goOn();
+      isBlocked = false;
+      finishWrite();
     },
     break() { isBroken = true; },
   };
 }
 
-test('writes lines of one shape, those of one event-loop iteration together', async () => {
+test('writes the lines of one event-loop iteration together, each as a JSON object', async () => {
   const { stream, lines } = makeStream();
   const log = new Log(stream, 'info', makeClock());
   log.write('info', 'first', { text: 'a "b"\n', nothing: undefined, number: 1.5 });
@@ -59,7 +59,7 @@ test('writes an error at once, after the lines before it', () => {
   assert.deepEqual(lines().map(({ event }) => event), ['first', 'second']);
 });
 
-test('leaves out lines below its level, and steps through all levels', async () => {
+test('omits lines below its level, and steps through all levels', async () => {
   const { stream, lines } = makeStream();
   const log = new Log(stream, 'off', makeClock());
   for (let n = 0; n < 6; n += 1) {
@@ -76,9 +76,9 @@ test('leaves out lines below its level, and steps through all levels', async () 
 });
 
 test('drops lines if the reader is too slow, and logs how many', async () => {
-  const { stream, lines, stand, resume } = makeStream();
+  const { stream, lines, block, resume } = makeStream();
   const log = new Log(stream, 'info', makeClock());
-  stand();
+  block();
   const text = 'x'.repeat(1_000);
   for (let n = 0; n < 5_000; n += 1) {
     log.write('info', 'line', { text });
@@ -107,10 +107,10 @@ test('counts lines that could not be written as dropped', async () => {
   assert.deepEqual(log.readMetrics(), { written: 0, dropped: 1 });
 });
 
-test('closes within a time limit', async () => {
-  const { stream, stand } = makeStream();
+test('closes within a time limit, even if the reader is blocked', async () => {
+  const { stream, block } = makeStream();
   const log = new Log(stream, 'info', makeClock());
-  stand();
+  block();
   log.write('info', 'line', {});
   assert.equal(await log.close(), false);
 });

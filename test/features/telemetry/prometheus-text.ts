@@ -1,4 +1,4 @@
-/** Reads the text format of Prometheus 0.0.4, and validates every line, for tests. */
+/** Parses version 0.0.4 of the Prometheus text format, and validates every line. */
 import assert from 'node:assert/strict';
 
 export interface Series {
@@ -17,9 +17,9 @@ interface ReadFamily {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(,|$)/y;
 
-/** The families by name. Fails on whatever Prometheus would not read, or not as it is meant. */
+/** The families by name. Fails on everything that Prometheus would reject or misread. */
 export function parseMetrics(text: string): ReadonlyMap<string, ReadFamily> {
-  assert.ok(text.endsWith('\n'), 'the last line has no end');
+  assert.ok(text.endsWith('\n'), 'no newline after the last line');
   const families = new Map<string, ReadFamily>();
   const seen = new Set<string>();
   let help: readonly [name: string, text: string] | undefined;
@@ -32,19 +32,19 @@ export function parseMetrics(text: string): ReadonlyMap<string, ReadFamily> {
     } else if (kind === 'TYPE') {
       assert.equal(help?.[0], name, `no help before: ${line}`);
       assert.match(rest, /^(?:counter|gauge|histogram)$/, line);
-      assert.ok(!families.has(name), `a family in two places: ${line}`);
+      assert.ok(!families.has(name), `duplicate family: ${line}`);
       family = { name, help: help?.[1] ?? '', type: rest, series: [] };
       families.set(name, family);
     } else {
       const series = parseSeries(line);
       const key = JSON.stringify([series.name, Object.entries(series.labels).sort()]);
-      assert.ok(!seen.has(key), `a series that comes twice: ${line}`);
+      assert.ok(!seen.has(key), `duplicate series: ${line}`);
       seen.add(key);
-      assert.ok(family && isOf(series.name, family), `not of the family before it: ${line}`);
+      assert.ok(family && isOf(series.name, family), `outside its family: ${line}`);
       family.series.push(series);
     }
   }
-  for (const one of families.values()) judge(one);
+  for (const one of families.values()) check(one);
   return families;
 }
 
@@ -68,16 +68,16 @@ function isOf(name: string, family: ReadFamily): boolean {
   return ['_bucket', '_sum', '_count'].some((suffix) => name === family.name + suffix);
 }
 
-function judge({ name, type, series }: ReadFamily): void {
+function check({ name, type, series }: ReadFamily): void {
   assert.ok(series.length > 0, `${name} is empty`);
-  if (type === 'histogram') judgeHistogram(name, series);
+  if (type === 'histogram') checkHistogram(name, series);
   else assert.ok(series.every(({ labels }) => !('le' in labels)), name);
   if (type === 'gauge') return;
   assert.equal(type === 'counter', name.endsWith('_total'), name);
   assert.ok(series.every(({ value }) => value >= 0), name);
 }
 
-function judgeHistogram(name: string, series: readonly Series[]): void {
+function checkHistogram(name: string, series: readonly Series[]): void {
   const groups = Map.groupBy(series, ({ labels: { le, ...rest } }) => JSON.stringify(rest));
   for (const [labels, group] of groups) {
     const what = `${name}${labels}`;

@@ -1,4 +1,4 @@
-/** The text format of Prometheus: metrics are read back as they were written. */
+/** The Prometheus text format: metrics survive a round trip through the parser of these tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../../src/runtime/histogram.ts';
@@ -24,7 +24,7 @@ test('writes families with help, type and a line for each sample', () => {
   assert.deepEqual([...parseMetrics(text).keys()], ['a_total', 'c']);
 });
 
-test('escapes what would end a line, a help or a label', () => {
+test('escapes newlines, quotes and backslashes in help texts and labels', () => {
   const labels = { one: 'a "b"\\\nc', two: 'd,e="f"} 1' };
   const text = formatFamilies([
     { name: 'a', type: 'gauge', help: 'back\\slash\nnext line', samples: [{ labels, value: 1 }] },
@@ -34,7 +34,7 @@ test('escapes what would end a line, a help or a label', () => {
   assert.deepEqual(family.series, [{ name: 'a', labels, value: 1 }]);
 });
 
-test('writes numbers as Prometheus reads them', () => {
+test('writes numbers in the format that Prometheus parses', () => {
   const values = [0, -1.5, 1e21, 1e-7, 2 ** 53, Infinity];
   const text = formatFamilies(values.map((value, at) => gauge(`g${at}`, 'x', value)));
   const read = [...parseMetrics(text).values()].map(({ series: [one] }) => one?.value);
@@ -42,17 +42,17 @@ test('writes numbers as Prometheus reads them', () => {
 });
 
 const broken: readonly [what: string, text: string][] = [
-  ['no end of the last line', '# HELP a x\n# TYPE a gauge\na 1'],
+  ['no newline after the last line', '# HELP a x\n# TYPE a gauge\na 1'],
   ['no type', 'a 1\n'],
-  ['a series that comes twice', '# HELP a x\n# TYPE a gauge\na{b="c"} 1\na{b="c"} 2\n'],
+  ['a duplicate series', '# HELP a x\n# TYPE a gauge\na{b="c"} 1\na{b="c"} 2\n'],
   ['a quote in a label', '# HELP a x\n# TYPE a gauge\na{b="c"d"} 1\n'],
-  ['buckets that shrink', '# HELP a x\n# TYPE a histogram\n'
+  ['bucket counts that decrease', '# HELP a x\n# TYPE a histogram\n'
     + 'a_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n'],
-  ['no last bucket', '# HELP a x\n# TYPE a histogram\na_bucket{le="1"} 2\na_sum 1\na_count 2\n'],
+  ['no +Inf bucket', '# HELP a x\n# TYPE a histogram\na_bucket{le="1"} 2\na_sum 1\na_count 2\n'],
 ];
 
 for (const [what, text] of broken) {
-  test(`the judge of these tests notices ${what}`, () => {
+  test(`the parser of these tests rejects ${what}`, () => {
     assert.throws(() => parseMetrics(text), { name: 'AssertionError' });
   });
 }

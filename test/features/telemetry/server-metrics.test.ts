@@ -1,4 +1,4 @@
-/** Metrics of the server: one that the store does not have is absent. */
+/** Server metrics: a metric that the store does not provide is left out. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { RunningServer } from '../../../src/feature.ts';
@@ -9,14 +9,14 @@ import type { StoreMetrics } from '../../../src/store/maintenance-store.ts';
 const EMPTY = { buckets: [], count: 0, sum: 0 };
 
 async function listNames(t: TestContext, of: Partial<StoreMetrics>): Promise<string[]> {
-  const figures: StoreMetrics = {
+  const storeMetrics: StoreMetrics = {
     canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, commits: EMPTY,
     ...of,
   };
-  // The casts: what the metrics ask of a log and of a server.
+  // The casts: only these members of a log and of a server are used.
   const log = { readMetrics: () => ({ written: 0, dropped: 0 }) } as Log;
   const server = {
-    store: { readMetrics: async () => figures }, inFlightCount: () => 0,
+    store: { readMetrics: async () => storeMetrics }, inFlightCount: () => 0,
     readConnections: () => ({ open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 }),
     listMetrics: () => [],
   } as unknown as RunningServer;
@@ -28,7 +28,7 @@ async function listNames(t: TestContext, of: Partial<StoreMetrics>): Promise<str
 const DISK = ['store_log_bytes', 'store_disk_free_bytes'];
 const POOL = ['store_pool_connections', 'store_pool_waiting', 'store_round_trip_duration_seconds'];
 
-test('lists metrics of the disk and of connections only if the store has them', async (t) => {
+test('lists disk and connection-pool metrics only if the store has them', async (t) => {
   const none = await listNames(t, {});
   for (const name of [...DISK, ...POOL]) assert.ok(!none.includes(name), name);
   const disk = await listNames(t, { disk: { walBytes: 1, freeBytes: 2 } });

@@ -1,4 +1,4 @@
-/** Routes of one webhook: its delivery log, tests, replays and secret rotation. */
+/** Routes of one webhook: its delivery log, test messages, replays and secret rotation. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -111,7 +111,7 @@ test('sends the message of an attempt again, with the same id and body', async (
   assert.equal(receiver.received.at(-1)?.text, receiver.received.at(-2)?.text);
 });
 
-test('rejects to resend what is no longer known', async (t) => {
+test('rejects resending a message that is no longer stored', async (t) => {
   const { server, seller, receiver, made } = await start(t);
   await seller.create();
   await waitFor(() => readWebhook(seller, made.id), ({ position }) => position === 1);
@@ -140,7 +140,7 @@ test('retries on request', async (t) => {
   assert.equal(first?.id, second?.id);
 });
 
-test('finds no attempt that there is not, or of a webhook of another seller', async (t) => {
+test("answers 404 for unknown attempts, and for those of another seller's webhook", async (t) => {
   const { server, seller, made } = await start(t);
   await ask(seller, 'POST', `/${made.id}/test`);
   assert.equal((await ask(seller, 'GET', `/${made.id}/deliveries/1`)).status, 200);
@@ -151,7 +151,7 @@ test('finds no attempt that there is not, or of a webhook of another seller', as
   assertProblem(await ask(other, 'GET', `/${made.id}/deliveries/1`), 404, 'not-found');
 });
 
-test('limits concurrent tests', async (t) => {
+test('limits concurrent test messages', async (t) => {
   const { seller, receiver, made } = await start(t);
   const held: (() => void)[] = [];
   receiver.answer = (response) => held.push(() => response.end());
@@ -162,7 +162,7 @@ test('limits concurrent tests', async (t) => {
   for (const answer of await Promise.all(tests)) assert.equal(answer.status, 200);
 });
 
-test('replays everything after a position in messages with new ids', async (t) => {
+test('replays all changes after a position in messages with new ids', async (t) => {
   const { seller, receiver, made } = await start(t);
   for (let n = 0; n < 3; n += 1) await seller.create();
   await receiver.until((received) => positionsOf(received).length === 3);

@@ -13,7 +13,7 @@ AiEA0c06rwydWNa7m607OhzqKAAyodi3FjtnOtmkClOtY/U=
 -----END CERTIFICATE-----
 `;
 
-/** It opens nothing but the servers of tests. */
+/** Used only by test servers. */
 export const PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgaWJZQTQHXD06w1A0
 4DZm40NOuHsOjUP7o3G1dIAT53ShRANCAATBz60Prv1ymYguM0MkAiA5e8H/Yd3g

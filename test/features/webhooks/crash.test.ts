@@ -1,6 +1,6 @@
 /**
- * A receiver that fails, hangs and comes back, and a server that is ended by `kill -9` under load,
- * again and again: the receiver gets every change, in order and without a gap.
+ * A receiver that fails, hangs and recovers, and a server that `kill -9` ends under load in every
+ * round: the receiver gets every change, in order and without gaps.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { create, createWebhook, prepareSeller, serve } from './serving.ts';
 
 const WRITERS = 4;
 
-/** How the receiver behaves in each round, which ends with a kill after so many messages. */
+/** The receiver's responses in each round, and the number of messages before the kill. */
 const ROUNDS: readonly (readonly [answering: Answering, messages: number])[] = [
   [OK, 20], [() => {}, 1], [failThird(OK), 6], [OK, 5], [failThird(() => {}), 4], [OK, 30],
 ];
 
-/** 500 to the third message, for the first may be one that came before; then as it is told. */
+/** Answers 500 to the third message, as the first may be a retry; the next ones go to `then`. */
 function failThird(then: Answering): Answering {
   let count = 0;
   return (response, received) => {
@@ -57,7 +57,7 @@ test('loses no change when a receiver fails, hangs and recovers, nor by kill -9'
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
 
-/** Creates products all the while, and kills the server once so many messages have come. */
+/** Creates products, and kills the server once the receiver has this many messages. */
 async function killUnderLoad(
   serving: Serving, key: string, receiver: Receiver, messages: number,
 ): Promise<void> {
@@ -78,5 +78,5 @@ function assertSameUnderOneId(received: readonly Received[]): void {
     assert.equal(text, texts.get(id) ?? text);
     texts.set(id, text);
   }
-  assert.ok(texts.size < received.length, 'nothing was sent twice: the kills proved nothing');
+  assert.ok(texts.size < received.length, 'no message was repeated, so the kills tested nothing');
 }

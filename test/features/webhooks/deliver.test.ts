@@ -1,4 +1,4 @@
-/** One attempt: what is sent, what counts as delivered, and how each failure is described. */
+/** One delivery attempt: its request, its outcome, and the description of each failure. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
@@ -39,10 +39,10 @@ async function listen(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that speaks no HTTP: `talk` has each of its connections. */
+/** A TCP server that answers each connection with this text, which need not be HTTP. */
 async function listenRaw(t: TestContext, answer: string): Promise<number> {
   return listen(t, createServer((socket) => {
-    socket.on('error', () => {}); // the other side leaves when it has seen enough
+    socket.on('error', () => {}); // the client may disconnect early
     socket.once('data', () => socket.end(answer));
   }));
 }
@@ -72,7 +72,7 @@ for (const [status, outcome] of [
   [301, 'responded with 301'], [307, 'responded with 307'], [400, 'responded with 400'],
   [410, 'responded with 410'], [500, 'responded with 500'], [503, 'responded with 503'],
 ] as const) {
-  test(`takes status ${status} for "${outcome}", and follows nothing`, async (t) => {
+  test(`reports status ${status} as "${outcome}", and follows no redirect`, async (t) => {
     const receiver = await startReceiver(t);
     receiver.answer = answerWith(status, { location: receiver.url });
     const result = await send(receiver.url);
@@ -81,7 +81,7 @@ for (const [status, outcome] of [
   });
 }
 
-test('reads no more of a response than its limit', async (t) => {
+test('stops reading a response at its size limit', async (t) => {
   let sentBytes = 0;
   const endless: Answering = (response) => {
     const write = (): void => {
@@ -151,7 +151,7 @@ test('describes each failure without addresses or host names', async (t) => {
   }
 });
 
-test('connects to the checked address, even if the name later has another one', async (t) => {
+test('connects to the checked address, even if the name resolves differently later', async (t) => {
   const receiver = await startReceiver(t);
   const answers = [[{ address: '127.0.0.1', family: 4 }], [{ address: '192.0.2.1', family: 4 }]];
   let asked = 0;

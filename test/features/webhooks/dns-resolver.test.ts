@@ -1,4 +1,4 @@
-/** DNS lookups: how many run concurrently, and which wait. */
+/** Concurrency limits of DNS lookups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,28 +8,28 @@ import { DnsResolver } from '../../../src/features/webhooks/dns-resolver.ts';
 const FOUND = [{ address: '93.184.215.14', family: 4 }];
 const NEVER = new AbortController().signal;
 
-/** Of a seller of his own for each number. */
+/** A request of the seller with this number. */
 function ask(seller: number, isFailing = false) {
   return { sellerId: seller as SellerId, isFailing };
 }
 
-/** Look-ups that end when the test says so. */
-function makeLookups() {
+/** A resolver whose lookups the test completes. */
+function makeResolver() {
   const inFlight = new Map<string, (isFound: boolean) => void>();
-  const lookups = new DnsResolver((name) => new Promise((resolve, reject) => {
+  const resolver = new DnsResolver((name) => new Promise((resolve, reject) => {
     inFlight.set(name, (isFound) => {
       inFlight.delete(name);
       if (isFound) resolve(FOUND);
       else reject(new Error(name));
     });
   }));
-  return { lookups, inFlight };
+  return { resolver, inFlight };
 }
 
-test('looks up three names concurrently, and the others as these end', async () => {
-  const { lookups, inFlight } = makeLookups();
+test('looks up three names concurrently, and queues the others', async () => {
+  const { resolver, inFlight } = makeResolver();
   const found = ['a', 'b', 'c', 'd', 'e'].map((name, seller) =>
-    lookups.resolve(name, ask(seller), NEVER));
+    resolver.resolve(name, ask(seller), NEVER));
   assert.deepEqual([...inFlight.keys()], ['a', 'b', 'c']);
   inFlight.get('b')?.(true);
   assert.deepEqual(await found[1], FOUND);
@@ -43,11 +43,11 @@ test('looks up three names concurrently, and the others as these end', async () 
   await Promise.all(found.slice(1));
 });
 
-test('looks up one name of failing endpoints at a time', async () => {
-  const { lookups, inFlight } = makeLookups();
+test('looks up the names of failing endpoints one at a time', async () => {
+  const { resolver, inFlight } = makeResolver();
   const failing = ['x', 'y', 'z'].map((name, seller) =>
-    lookups.resolve(name, ask(seller, true), NEVER));
-  const other = lookups.resolve('a', ask(9), NEVER);
+    resolver.resolve(name, ask(seller, true), NEVER));
+  const other = resolver.resolve('a', ask(9), NEVER);
   assert.deepEqual([...inFlight.keys()], ['x', 'a']);
   inFlight.get('a')?.(true);
   assert.deepEqual(await other, FOUND);
@@ -58,10 +58,10 @@ test('looks up one name of failing endpoints at a time', async () => {
   await Promise.all(failing);
 });
 
-test('looks up one name of a seller at a time', async () => {
-  const { lookups, inFlight } = makeLookups();
-  const own = ['a', 'b', 'c'].map((name) => lookups.resolve(name, ask(1), NEVER));
-  const others = ['d', 'e'].map((name, n) => lookups.resolve(name, ask(2 + n), NEVER));
+test('looks up the names of one seller one at a time', async () => {
+  const { resolver, inFlight } = makeResolver();
+  const own = ['a', 'b', 'c'].map((name) => resolver.resolve(name, ask(1), NEVER));
+  const others = ['d', 'e'].map((name, n) => resolver.resolve(name, ask(2 + n), NEVER));
   assert.deepEqual([...inFlight.keys()], ['a', 'd', 'e']);
   for (const name of ['d', 'e', 'a', 'b', 'c']) {
     inFlight.get(name)?.(true);
@@ -70,12 +70,12 @@ test('looks up one name of a seller at a time', async () => {
   await Promise.all([...own, ...others]);
 });
 
-test('stops waiting when it is aborted, and does not look that name up', async () => {
-  const { lookups, inFlight } = makeLookups();
+test('removes an aborted lookup from the queue', async () => {
+  const { resolver, inFlight } = makeResolver();
   const others = ['a', 'b', 'c'].map((name, seller) =>
-    lookups.resolve(name, ask(seller), NEVER));
+    resolver.resolve(name, ask(seller), NEVER));
   const controller = new AbortController();
-  const late = lookups.resolve('late', ask(9), controller.signal);
+  const late = resolver.resolve('late', ask(9), controller.signal);
   controller.abort();
   await assert.rejects(late, /aborted/);
   for (const end of [...inFlight.values()]) end(true);

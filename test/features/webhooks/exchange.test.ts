@@ -1,11 +1,11 @@
-/** What the log keeps of a request and its response. */
+/** The request and the response as the delivery log stores them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeRequest, ResponseRecord } from '../../../src/features/webhooks/exchange.ts';
 
 const URL_OF_ENDPOINT = new URL('https://shop.example/hook');
 
-test('keeps the beginning of a long message, in whole characters', () => {
+test('truncates a long message between characters', () => {
   const body = `a${'é'.repeat(5_000)}`;
   const { request } = describeRequest(URL_OF_ENDPOINT, { 'content-length': 10_001 }, body);
   assert.equal(request.body, `a${'é'.repeat(4_095)}`);
@@ -13,7 +13,7 @@ test('keeps the beginning of a long message, in whole characters', () => {
   assert.deepEqual(request.headers, [{ name: 'content-length', value: '10001' }]);
 });
 
-test('keeps the first KiB of a response, however it arrives', () => {
+test('keeps the first KiB of a response, in any chunks', () => {
   const bytes = Buffer.from('🧾'.repeat(1_000));
   for (const size of [1, 7, 1_024, 4_000]) {
     const record = new ResponseRecord({ rawHeaders: [] });

@@ -16,19 +16,19 @@ export interface Sending {
   readonly folder: string;
   readonly store: Store;
   readonly actor: Actor;
-  /** What was reported as a fault of the server. */
+  /** Errors that were reported as internal. */
   readonly reports: unknown[];
   start(store?: Store, options?: Partial<Parameters<typeof startWebhooks>[0]>): Webhooks;
-  /** A new endpoint; of the actor unless another one is named. */
+  /** Creates an endpoint, of `actor` by default. */
   create(url: string, members?: Partial<NewWebhook>, of?: Actor): Promise<Webhook>;
-  /** Creates so many products, all at once. */
+  /** Creates this many products concurrently. */
   change(count: number, of?: Actor): Promise<void>;
   find(webhook: Webhook): Promise<Webhook>;
-  /** Resolves with the endpoint once this holds of it. Fails after 30 s, and prints it. */
+  /** Resolves with the endpoint once it meets the condition. Fails after 30 s, and prints it. */
   until(webhook: Webhook, holds: (webhook: Webhook) => boolean): Promise<Webhook>;
 }
 
-/** Nothing is sent before `start`. The clock stands still, and no attempt is spread. */
+/** Nothing is sent before `start`. The clock is stopped, and delays have no jitter. */
 export async function prepareSending(t: TestContext): Promise<Sending> {
   const clock = makeClock();
   const folder = makeFolder(t);
@@ -37,7 +37,7 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
   const reports: unknown[] = [];
   const find = async (webhook: Webhook): Promise<Webhook> => {
     const found = await store.findWebhook(webhook);
-    if (!found) throw new Error('It is gone.');
+    if (!found) throw new Error('The webhook was deleted.');
     return found;
   };
   return {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { countTo } from '../../store/contract/fixture.ts';
 import type { Received } from './receiver.ts';
 
-/** No change is sent before what precedes it, and in the end all were. */
+/** Asserts that no change came before its predecessor, and that all came up to `position`. */
 export function assertGapless(received: readonly Received[], position: number): void {
   let seen = 0;
   for (const { body } of received) {

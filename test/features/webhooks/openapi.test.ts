@@ -1,4 +1,4 @@
-/** The webhook routes respond as the OpenAPI document says, with each status. */
+/** The responses of the webhook routes, with every status, match the OpenAPI document. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +8,7 @@ import { makeClock } from '../../support/clock.ts';
 import type { Answer, Request } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
 import { startReceiver } from './receiver.ts';
-import { findFaults, type Json } from '../openapi/json-schema.ts';
+import { findSchemaErrors, type Json } from '../openapi/json-schema.ts';
 import {
   assertDescribed, dig, fetchDocument, listOperations, type OperationEntry,
 } from '../openapi/openapi-document.ts';
@@ -26,7 +26,7 @@ async function start(t: TestContext) {
   return { server, document, entries, seller: await server.makeSeller() };
 }
 
-/** The request that the document's own examples make of an operation, to one webhook. */
+/** A request made of the document's examples, to one webhook. */
 function sampleRequest(
   document: Json, { method, path, operation }: OperationEntry, id: string,
 ): Request {
@@ -97,7 +97,7 @@ test('responds in every state of a webhook as documented', async (t) => {
   await send('DELETE', `/${id}`);
 });
 
-test('sends messages as the document describes its webhooks', async (t) => {
+test('sends batch messages as documented', async (t) => {
   const { document, seller } = await start(t);
   const receiver = await startReceiver(t);
   const { id } = (await seller.send({
@@ -123,11 +123,11 @@ test('sends messages as the document describes its webhooks', async (t) => {
       .sort());
   const kinds = new Set<string>();
   for (const { body, headers } of receiver.received) {
-    assert.deepEqual(findFaults(body, schema, document), []);
+    assert.deepEqual(findSchemaErrors(body, schema, document), []);
     for (const { name, schema: field } of parameters) {
       const value = headers[String(name)];
       const isNumber = dig(document, field)['type'] === 'integer';
-      assert.deepEqual(findFaults(isNumber ? Number(value) : value, field, document), []);
+      assert.deepEqual(findSchemaErrors(isNumber ? Number(value) : value, field, document), []);
     }
     for (const { type } of [body, ...body.data.changes ?? []]) kinds.add(type);
   }
@@ -135,7 +135,7 @@ test('sends messages as the document describes its webhooks', async (t) => {
     ['changes', 'created', 'deleted', 'stock', 'test', 'updated']);
 });
 
-test('sends messages with one change as the document describes them', async (t) => {
+test('sends messages with one change as documented', async (t) => {
   const { document, seller } = await start(t);
   const receiver = await startReceiver(t);
   const types = ['product.created', 'product.updated', 'product.deleted', 'stock.changed',
@@ -159,14 +159,14 @@ test('sends messages with one change as the document describes them', async (t) 
   const operation = dig(document, document, 'webhooks', 'webhookMessage', 'post');
   const { schema } = dig(document, operation, 'requestBody', 'content', 'application/json');
   for (const { body } of receiver.received) {
-    assert.deepEqual(findFaults(body, schema, document), []);
+    assert.deepEqual(findSchemaErrors(body, schema, document), []);
   }
   assert.deepEqual(receiver.received.map(({ body }) => body.type), [
     'product.created', 'stock.changed', 'stock.low', 'product.updated', 'product.deleted',
   ]);
 });
 
-test('rejects with each documented status, as documented', async (t) => {
+test('rejects requests with each documented status, as documented', async (t) => {
   const { server, document, entries, seller } = await start(t);
   const off = await (await startServer(t, CLOCK)).makeSeller();
   const stranger = await server.makeSeller({ scopes: ['stock:write'] });
@@ -189,7 +189,7 @@ test('rejects with each documented status, as documented', async (t) => {
   db.close();
   const sendWith = (request: Request, more: Headers): Promise<Answer> =>
     seller.send({ ...request, headers: { ...request.headers, ...more } });
-  const refusals: Readonly<Record<number, (request: Request) => Promise<Answer>>> = {
+  const rejections: Readonly<Record<number, (request: Request) => Promise<Answer>>> = {
     400: (request) => seller.send({ ...request, path: `${request.path}?nonsense=1` }),
     401: (request) => server.send(request),
     403: (request) => stranger.send(request),
@@ -203,14 +203,14 @@ test('rejects with each documented status, as documented', async (t) => {
     422: (request) => sendWith(request, used),
     429: (request) => slow.send(request),
   };
-  // No fault of the request; and a body that takes half a minute.
+  // Server errors, and a timeout, which would take half a minute.
   const others = [500, 503, 507, 408];
   for (const entry of entries) {
     for (const status of Object.keys(dig(document, entry.operation, 'responses')).map(Number)) {
       if (status < 300 || others.includes(status)) continue;
-      const refuse = refusals[status];
-      assert.ok(refuse, `nothing here provokes ${status}`);
-      const answer = await refuse(sampleRequest(document, entry, id));
+      const provoke = rejections[status];
+      assert.ok(provoke, `no case for ${status}`);
+      const answer = await provoke(sampleRequest(document, entry, id));
       assert.equal(answer.status, status, `${entry.method} ${entry.path}: ${answer.text}`);
       assertDescribed(document, entry.method, entry.path, answer);
     }

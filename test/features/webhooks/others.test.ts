@@ -1,4 +1,4 @@
-/** Slow or dead endpoints, however many, do not delay the others. */
+/** Slow or dead endpoints do not delay the others, however many there are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
@@ -28,7 +28,7 @@ test('limits failing and hanging endpoints to half of the slots', async (t) => {
   for (const owner of owners) await sending.change(1, owner);
   await dead.until(({ length }) => length === failing.length);
   for (const webhook of failing) await sending.until(webhook, ({ failures }) => failures === 1);
-  dead.answer = () => {}; // from now on all of them hang
+  dead.answer = () => {}; // all of them hang from now on
   clock.now += 5_000;
   await sending.change(1);
   await dead.until(({ length }) => length === failing.length + 128);
@@ -76,7 +76,7 @@ test('polls again after a pause when the store could not list due endpoints', as
   await sending.change(1);
   while (reports.length === 0) await new Promise((resolve) => { setImmediate(resolve); });
   isBroken = false;
-  await sending.change(1); // which makes it look at once
+  await sending.change(1); // triggers a poll
   await receiver.until((received) => positionsOf(received).length === 2);
 });
 
@@ -91,7 +91,7 @@ test('joins the delivery later if the store could not be reached', async (t) => 
     joinDelivery(onDue) {
       tries += 1;
       if (tries > 1) return store.joinDelivery(onDue);
-      setImmediate(onDue); // rather than wait for the pause
+      setImmediate(onDue); // instead of waiting for the pause
       return Promise.reject(new Error('The connection was closed.'));
     },
   });

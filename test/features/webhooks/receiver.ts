@@ -14,17 +14,17 @@ export interface Received {
   readonly body: any;
 }
 
-/** Answers one request; to do nothing is to let it hang. */
+/** Answers one request; a function that does nothing leaves it hanging. */
 export type Answering = (response: ServerResponse, received: Received) => void;
 
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  /** All that has come so far, in order. */
+  /** All messages so far, in order. */
   readonly received: Received[];
   /** May be changed at any time. */
   answer: Answering;
-  /** Resolves once this holds of what has come. */
+  /** Resolves once the received messages meet the condition. */
   until(holds: (received: readonly Received[]) => boolean): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function startReceiver(
     try {
       for await (const chunk of request) chunks.push(chunk);
     } catch {
-      return; // the sender was ended
+      return; // the sender disconnected
     }
     const text = Buffer.concat(chunks).toString();
     const { method = '', url = '', headers } = request;
@@ -75,13 +75,13 @@ export async function startReceiver(
   return receiver;
 }
 
-/** The positions of all changes that came, in the order in which they came. */
+/** The positions of all received changes, in the order of arrival. */
 export function positionsOf(received: readonly Received[]): number[] {
   return received.flatMap(({ body }): number[] =>
     (body.data.changes ?? []).map(({ position }: { position: number }) => position));
 }
 
-/** Which of the secrets have signed a message, as a receiver finds out. */
+/** The secrets that have signed a message, verified as a receiver does. */
 export function findSigners(
   { id, headers, text }: Received, secrets: readonly string[],
 ): string[] {

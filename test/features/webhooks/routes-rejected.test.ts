@@ -1,4 +1,4 @@
-/** Rejected webhook requests: bodies, targets, keys, and all of them if webhooks are off. */
+/** Rejected webhook requests: invalid bodies, targets and keys, and disabled webhooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
@@ -96,7 +96,7 @@ test('requires a key with the scope', async (t) => {
   }
 });
 
-test('responds 404 on every route if webhooks are switched off', async (t) => {
+test('answers 404 on every route if webhooks are disabled', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const id = 'whk_1k7s94cm9001k7s94bi600';

@@ -1,4 +1,4 @@
-/** Webhooks are created, listed, read, changed and deleted by their seller alone. */
+/** Creating, listing, reading, changing and deleting webhooks, each by their own seller only. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ test('lists the webhooks of the seller in pages, without their secrets', async (
   assert.deepEqual(faultsOf(await ask(seller, 'GET', '?limit=0')), ['limit range']);
 });
 
-test('changes the members of a patch', async (t) => {
+test('changes only the members in a patch', async (t) => {
   const { clock, seller } = await start(t);
   const { id } = await createWebhook(seller, URL_ONE, { types: ['created'] });
   const before = await readWebhook(seller, id);
@@ -120,7 +120,7 @@ test("responds identically to another seller's webhook and to an unknown one", a
   assert.equal((await readWebhook(seller, id)).description, '');
 });
 
-test('limits the webhooks of a seller', async (t) => {
+test('limits the number of webhooks per seller', async (t) => {
   const { server, seller } = await start(t);
   for (let n = 0; n < 20; n += 1) await createWebhook(seller, URL_ONE);
   const problem = assertProblem(await ask(seller, 'POST', '', { url: URL_ONE }), 409,

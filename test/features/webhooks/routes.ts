@@ -1,15 +1,15 @@
-/** Sends webhook requests, for the tests of the routes. */
+/** Sends webhook requests, for the route tests. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller } from '../../support/server.ts';
 
 export const WEBHOOKS = '/api/v1/webhooks';
-/** Settings of a server that sends to this machine, and never waits long. */
+/** Settings of a server that sends to this machine, with a short timeout. */
 export const LOCAL = { allowPrivate: true, allowHttp: true, timeoutMs: 5_000 };
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-/** Sends JSON to the routes of webhooks; `path` follows the address of all of them. */
+/** Sends JSON to a webhook route; `path` follows `/api/v1/webhooks`. */
 export function ask(
   seller: TestSeller, method: string, path = '', body?: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -44,7 +44,7 @@ export async function listDeliveries(seller: TestSeller, id: string) {
   return answer.json().deliveries;
 }
 
-/** Asks again until it holds. */
+/** Reads again until the condition holds. */
 export async function waitFor<Value>(
   read: () => Promise<Value>, holds: (value: Value) => boolean,
 ): Promise<Value> {

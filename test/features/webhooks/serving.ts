@@ -1,4 +1,4 @@
-/** Servers in child processes, for tests of deliveries that end them. */
+/** Servers in child processes, for delivery tests that kill them. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
@@ -10,7 +10,7 @@ import { makeProduct } from '../../support/server.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-/** One seller with a key, which is returned. */
+/** Creates a seller, and returns its key. */
 export async function prepareSeller(t: TestContext, folder: string): Promise<string> {
   const store = await openStore(t, { folder });
   const { id } = await makeSeller(store);
@@ -20,7 +20,7 @@ export async function prepareSeller(t: TestContext, folder: string): Promise<str
   return key;
 }
 
-/** A server on this data that may send to a receiver. */
+/** Starts a server on this data folder that may send to a loopback receiver. */
 export function serve(t: TestContext, folder: string): Promise<Serving> {
   const flags = ['--rate-limit', '0', '--webhook-allow-private', '--webhook-allow-http'];
   return startServing(t, ['--data', folder, ...flags]);
@@ -34,7 +34,7 @@ export async function createWebhook(serving: Serving, key: string, url: string):
   assert.equal(answer.status, 201, answer.text);
 }
 
-/** Creates a product. Undefined where the server is gone. */
+/** Creates a product; undefined if the server has ended. */
 export async function create(serving: Serving, key: string) {
   try {
     const answer = await send(serving.port, {

@@ -64,7 +64,7 @@ test('sends each change in a message of its own, in order', async (t) => {
   assert.deepEqual(log.map(({ first, last }) => [first, last]), [[4, 4], [3, 3], [2, 2], [1, 1]]);
 });
 
-test('sends many messages one after the other, and only what is selected', async (t) => {
+test('sends only the selected changes, one message after the other', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url, { delivery: 'single', types: ['created'] });
@@ -88,7 +88,7 @@ test('repeats a message until it is delivered, with the same id and body', async
   await sending.until(webhook, ({ failures }) => failures === 1);
   await rename('Cup', 3);
   receiver.answer = (response, received) => {
-    // Each is rejected once.
+    // Each message is rejected once.
     const isNew = receiver.received.filter(({ id }) => id === received.id).length === 1;
     answerWith(isNew ? 503 : 204)(response, received);
   };
@@ -138,7 +138,7 @@ test('compares with the threshold of the product, if it has one', async (t) => {
   await store.patchProduct(actor, { id }, { lowStock: 20 }, {});
   await set(21);
   await set(20);
-  // The threshold is that at the change.
+  // The threshold at the time of the change counts.
   await store.patchProduct(actor, { id }, { lowStock: null, stock: 10 }, {});
   await set(5);
   await store.patchProduct(actor, { id }, { lowStock: 2, stock: 4 }, {});
@@ -189,7 +189,7 @@ test('keeps a message the same when the threshold changes between attempts', asy
   }
 });
 
-test('selects changes for batches by `stock.low`, in their usual format', async (t) => {
+test('sends changes selected by `stock.low` in batches, in the batch format', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url, { types: ['created', 'stock.low'] });
@@ -203,7 +203,7 @@ test('selects changes for batches by `stock.low`, in their usual format', async 
   [['created', 1], ['stock', 3]]);
 });
 
-test('sends the waiting changes in the other way after a change of `delivery`', async (t) => {
+test('sends waiting changes one by one after `delivery` changes to `single`', async (t) => {
   const sending = await prepareSending(t);
   const { store, actor } = sending;
   const receiver = await startReceiver(t, answerWith(500));

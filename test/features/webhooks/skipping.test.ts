@@ -1,4 +1,4 @@
-/** Changes without an event are skipped in large steps, with one write each. */
+/** Runs of changes without an event are skipped in large steps, with one write per step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';

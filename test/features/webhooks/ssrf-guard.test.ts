@@ -1,4 +1,4 @@
-/** The SSRF guard: every notation of an address that is not public. */
+/** The SSRF guard, for every notation of a non-public address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveTarget, type TargetPolicy } from '../../../src/features/webhooks/ssrf-guard.ts';
@@ -6,21 +6,21 @@ import { resolveTarget, type TargetPolicy } from '../../../src/features/webhooks
 const STRICT: TargetPolicy = { allowPrivate: false, allowHttp: false };
 const PUBLIC = [{ address: '93.184.215.14', family: 4 }];
 
-/** Finds the target where every name leads to these addresses. */
+/** Resolves the target, with a resolver that returns these addresses for every name. */
 function find(url: string, policy = STRICT, addresses: readonly string[] = ['93.184.215.14']) {
   return resolveTarget(new URL(url), policy, async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
 }
 
-const refusedHosts = [
-  // IPv4, in every form that the parser of URLs takes for one.
+const rejectedHosts = [
+  // IPv4, in every notation that the URL parser accepts.
   '127.0.0.1', '127.1', '127.255.255.255', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1',
   '017700000001', '127.0.0.1.', '0', '0.0.0.0', '10.0.0.1', '0xa.0.0.1', '100.64.0.1',
   '100.127.255.255', '169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376',
   '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.0.1',
   '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.1', '239.255.255.255',
   '240.0.0.1', '255.255.255.255', '１２７.０.０.１', '127。0。0。1',
-  // IPv6 outside of global unicast, and what leads to IPv4.
+  // IPv6 outside global unicast, and addresses that embed IPv4.
   '[::]', '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]',
   '[::ffff:93.184.215.14]', '[::127.0.0.1]', '[::93.184.215.14]', '[64:ff9b::7f00:1]',
   '[64:ff9b::93.184.215.14]', '[64:ff9b:1::1]', '[100::1]', '[fc00::1]', '[fd12:3456::1]',
@@ -28,7 +28,7 @@ const refusedHosts = [
   '[2001:db8::1]', '[2002:7f00:1::1]', '[2002:5db8:d70e::1]', '[3fff::1]', '[5f00::1]',
 ];
 
-for (const host of refusedHosts) {
+for (const host of rejectedHosts) {
   test(`sends nothing to ${host}`, async () => {
     const target = await find(`https://${host}/hook`);
     assert.match('error' in target ? target.error : '', /not public/);
@@ -46,7 +46,7 @@ test('sends to public addresses', async () => {
   assert.deepEqual(await find('https://shop.example/'), { addresses: PUBLIC });
 });
 
-test('sends nothing to a name with an address that is not public', async () => {
+test('sends nothing to a name with any non-public address', async () => {
   for (const addresses of [
     ['127.0.0.1'], ['::1'], ['93.184.215.14', '10.0.0.1'], ['::ffff:10.0.0.1'], ['fe80::1%eth0'],
     ['2606:4700::1', 'fd00::1'], ['not an address'], [],
@@ -62,7 +62,7 @@ test('does not reveal the address of a name', async () => {
   assert.doesNotMatch(JSON.stringify(target), /10\.1/);
 });
 
-const refusedUrls: readonly [url: string, why: RegExp][] = [
+const rejectedUrls: readonly [url: string, why: RegExp][] = [
   ['http://shop.example/', /not https/], ['ftp://shop.example/', /not https/],
   ['file:///etc/passwd', /not https/], ['data:text/plain,x', /not https/],
   ['https://me@shop.example/', /password/], ['https://me:secret@shop.example/', /password/],
@@ -71,7 +71,7 @@ const refusedUrls: readonly [url: string, why: RegExp][] = [
   ['https://shop.example:80/', /port/], ['https://shop.example:6379/', /port/],
 ];
 
-for (const [url, why] of refusedUrls) {
+for (const [url, why] of rejectedUrls) {
   test(`sends nothing to ${url}`, async () => {
     const target = await find(url);
     assert.match('error' in target ? target.error : '', why);
@@ -92,7 +92,7 @@ test('accepts web ports, and http and other ports if allowed', async () => {
   ] as const) assert.equal('addresses' in await find(url, policy), isAllowed, url);
 });
 
-test('looks a name up once, and an address or a rejected URL not at all', async () => {
+test('looks up a name once, and an address or a rejected URL never', async () => {
   const asked: string[] = [];
   const resolve = async (name: string) => {
     asked.push(name);

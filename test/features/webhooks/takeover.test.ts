@@ -1,4 +1,4 @@
-/** Servers that share a data folder: one of them delivers, and another takes over when it dies. */
+/** Servers that share a data folder: one delivers, and another takes over after a `kill -9`. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { create, createWebhook, prepareSeller, serve } from './serving.ts';
 const ROUNDS = 3;
 const CHANGES = 20;
 
-test('one of two servers delivers, and the other one after kill -9', { timeout: 120_000 },
+test('delivers from one of two servers, and from the other after kill -9', { timeout: 120_000 },
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     const key = await prepareSeller(t, folder);
@@ -33,8 +33,8 @@ test('one of two servers delivers, and the other one after kill -9', { timeout: 
       const before = receiver.received.length;
       await write(delivering, other);
       const sent = positionsOf(receiver.received.slice(before));
-      assert.equal(new Set(sent).size, sent.length, 'a change was sent by both');
-      receiver.answer = () => {}; // the next message is in flight when its sender dies
+      assert.equal(new Set(sent).size, sent.length, 'both servers sent a change');
+      receiver.answer = () => {}; // leaves the next message in flight when its sender is killed
       await create(other, key);
       await receiver.until((received) => positionsOf(received).includes(position + 1));
       const interrupted = receiver.received.at(-1);

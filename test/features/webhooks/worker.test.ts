@@ -1,4 +1,4 @@
-/** Endpoints get every change, in order, at least once, independently of each other. */
+/** Each endpoint gets every change at least once, in order, independently of other endpoints. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ import { openStore } from '../../store/sqlite/open.ts';
 import { prepareSending } from './fixture.ts';
 import { answerWith, OK, positionsOf, startReceiver } from './receiver.ts';
 
-test('sends every change in order, up to a hundred in a message', async (t) => {
+test('sends every change in order, up to a hundred per message', async (t) => {
   const { store, actor, clock, reports, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.change(1);
@@ -80,7 +80,7 @@ test('retries a message with the same id and body, with exponential backoff', as
     const failed = await sending.until(webhook, (found) => found.failures === failures);
     waits.push((failed.nextAttemptAt - clock.now) / 1000);
     clock.now = failed.nextAttemptAt;
-    await sending.change(1); // which makes the worker look
+    await sending.change(1); // triggers a poll
   }
   assert.deepEqual(waits.slice(0, 5), [5, 10, 20, 40, 80]);
   assert.deepEqual(waits.slice(-4), [81_920, 86_400, 86_400, 86_400]);
@@ -90,8 +90,8 @@ test('retries a message with the same id and body, with exponential backoff', as
   assert.ok(attempts.length >= 18);
   assert.equal(new Set(attempts.map(({ id }) => id)).size, 1);
   assert.equal(new Set(attempts.map(({ text }) => text)).size, 1);
-  const healed = await sending.until(webhook, ({ position }) => position === 21);
-  assert.deepEqual([healed.failures, healed.failingSince], [0, undefined]);
+  const recovered = await sending.until(webhook, ({ position }) => position === 21);
+  assert.deepEqual([recovered.failures, recovered.failingSince], [0, undefined]);
   const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 200 });
   const failures = log.map(({ outcome }) => outcome).filter((outcome) => outcome !== 'delivered');
   assert.deepEqual(failures.slice(0, 18), Array(18).fill('responded with 500'));
@@ -107,7 +107,7 @@ test('adds jitter to retries, from half of the delay to all of it', async (t) =>
   assert.equal(failed.nextAttemptAt - clock.now, 2_500);
 });
 
-test('retries by itself when the delay is over', async (t) => {
+test('retries without a trigger after the delay', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(301));
   const webhook = await sending.create(receiver.url);
@@ -119,7 +119,7 @@ test('retries by itself when the delay is over', async (t) => {
   await receiver.until(({ length }) => length === 2);
 });
 
-test('retries at once on request, and keeps the delay if that fails, too', async (t) => {
+test('retries at once on request, and backs off further if that fails, too', async (t) => {
   const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(500));
   const webhook = await sending.create(receiver.url);
@@ -137,17 +137,17 @@ test('retries at once on request, and keeps the delay if that fails, too', async
   assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 1);
 });
 
-test('finds the first endpoint that another process creates', async (t) => {
+test('finds the first endpoint that another store creates', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   sending.start(await openStore(t, { folder, clock }));
-  await sending.change(1); // of which nobody is notified
+  await sending.change(1); // notifies no one, as there is no endpoint
   await sending.create(receiver.url);
   await sending.change(1);
   await receiver.until((received) => positionsOf(received).length === 1);
 });
 
-test('aborts what it is sending as soon as it loses the lease', async (t) => {
+test('aborts a delivery in flight when it loses the lease', async (t) => {
   const { store, reports, ...sending } = await prepareSending(t);
   const closed = Promise.withResolvers<void>();
   const receiver = await startReceiver(t, (response) => response.on('close', closed.resolve));
@@ -170,7 +170,7 @@ test('aborts what it is sending as soon as it loses the lease', async (t) => {
   await receiver.until(({ length }) => length === 1);
   lost.abort();
   await closed.promise;
-  await sending.change(1); // which is sent by nobody
+  await sending.change(1); // not sent, as no one holds the lease
   assert.equal((await sending.find(webhook)).failures, 0);
   const attempts = { before: undefined, limit: 9 };
   assert.deepEqual(await store.listWebhookAttempts(webhook, attempts), []);
@@ -179,7 +179,7 @@ test('aborts what it is sending as soon as it loses the lease', async (t) => {
   wake();
   await sending.until(webhook, ({ position, message }) => position === 3 && !message);
   const [first, second] = receiver.received;
-  assert.equal(first?.id, second?.id, 'the same message again');
+  assert.equal(first?.id, second?.id, 'repeats the same message');
   assert.deepEqual(reports, []);
 });
 
@@ -193,11 +193,11 @@ test('continues when the clock steps back', async (t) => {
   await receiver.until(({ length }) => length === 1);
 });
 
-test('lets other endpoints have their turn, and then continues', async (t) => {
+test('sends a backlog longer than one run', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url);
-  await sending.change(2_500); // more than 20 messages
+  await sending.change(2_500); // more than the 20 messages of one run
   sending.start();
   await sending.until(webhook, ({ position }) => position === 2_500);
   assert.deepEqual(positionsOf(receiver.received), countTo(2_500));
@@ -260,7 +260,7 @@ test('disables an endpoint whose next changes are pruned, and says what to do', 
   }
 });
 
-test('sends a message under another id after a change of types', async (t) => {
+test('sends a message under a new id after its types changed', async (t) => {
   const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, () => {});
   const webhook = await sending.create(receiver.url);
@@ -295,7 +295,7 @@ test('aborts deliveries in flight when it closes, and repeats them under their i
   assert.deepEqual(reports, []);
 });
 
-test('delivers from one process at a time; another one takes over when it ends', async (t) => {
+test('delivers from one worker at a time, and another takes over when it closes', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);
