@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ConcurrencyLimiter } from '../../src/http/concurrency-limiter.ts';
 import { catchAppError } from '../domain/validation-errors.ts';
 
-test('rejects an operation over the limit of its owner or in total, until one has finished', () => {
+test('rejects an operation over the limit per owner or in total, until one has finished', () => {
   const imports = new ConcurrencyLimiter<string>('imports', { total: 3, perOwner: 2 });
   const release = imports.acquire('a');
   imports.acquire('a');

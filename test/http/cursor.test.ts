@@ -16,7 +16,7 @@ function assertRejected(cursor: string, query = QUERY, reader = cursors): void {
   assert.deepEqual(faults, [['cursor', 'format']]);
 }
 
-test('gives back the anchor that it was made with', () => {
+test('returns the anchor that it was created from', () => {
   const characters = ['0', '9', 'a', '"', '\\', ',', '\0', 'é', '😀', '\ufffd'];
   forRandom(500, (random) => {
     const key = Array.from({ length: random.below(30) }, () => random.pick(characters)).join('');
@@ -26,11 +26,11 @@ test('gives back the anchor that it was made with', () => {
   });
 });
 
-test('is the same in every process that has the same key', () => {
+test('is the same in every process with the same key', () => {
   assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), 1_809_738_798_774_277);
 });
 
-test('is read as earlier versions wrote it', () => {
+test('is accepted in the format of earlier versions', () => {
   assert.equal(cursors.parse('movements 1', 'VhFUN6nDl8LbNn-VzmupwzQy'), 42);
   assert.deepEqual(cursors.parse('products 1 by id',
     'FAYSGcT9vhj4TwM83MAxOnsia2V5Ijo3LCJpZCI6N30'), { key: 7, id: 7 });
@@ -52,7 +52,7 @@ describe('is rejected', () => {
     }
   });
 
-  test('with any character changed, left out or put in', () => {
+  test('with any character changed, removed or inserted', () => {
     for (let at = 0; at <= CURSOR.length; at += 1) {
       for (const put of ['', 'A', 'z', '-', '_', '=', '.', ' ', '\n', 'é']) {
         for (const skipped of [0, 1]) {
@@ -63,7 +63,7 @@ describe('is rejected', () => {
     }
   });
 
-  test('where its bytes are not those that were signed, though they read as the same text', () => {
+  test('with other bytes than were signed, even if they decode to the same text', () => {
     const bytes = Buffer.from(cursors.format(QUERY, ['\ufffd']) ?? '', 'base64url');
     const altered = Buffer.concat([
       bytes.subarray(0, 16), Buffer.from('["'), Buffer.from([0xff]), Buffer.from('"]'),
@@ -71,14 +71,14 @@ describe('is rejected', () => {
     assertRejected(altered.toString('base64url'));
   });
 
-  test('in another spelling of the same bytes', () => {
+  test('in another encoding of the same bytes', () => {
     assertRejected(`${CURSOR}=`);
     const cursor = cursors.format(QUERY, ['>>>???']) ?? '';
     const standard = Buffer.from(cursor, 'base64url').toString('base64');
     if (standard !== cursor) assertRejected(standard);
   });
 
-  test('with another query, or with the bounds of scope and anchor moved', () => {
+  test('for another query, or with the boundary between scope and anchor moved', () => {
     for (const query of ['', 'products of 6 by id', `${QUERY} `, QUERY.toUpperCase()]) {
       assertRejected(CURSOR, query);
     }
@@ -88,10 +88,10 @@ describe('is rejected', () => {
     assertRejected(moved.toString('base64url'), 'a1');
   });
 
-  test('under another key', () => assertRejected(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
+  test('with another key', () => assertRejected(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
 
-  const junks = ['', 'A', 'AAAA', '0', 'null', '%', 'A'.repeat(22), 'A'.repeat(100_000), '\0'];
-  for (const junk of junks) {
-    test(`as ${JSON.stringify(junk.slice(0, 30))}`, () => assertRejected(junk));
+  const malformed = ['', 'A', 'AAAA', '0', 'null', '%', 'A'.repeat(22), 'A'.repeat(100_000), '\0'];
+  for (const text of malformed) {
+    test(`as ${JSON.stringify(text.slice(0, 30))}`, () => assertRejected(text));
   }
 });

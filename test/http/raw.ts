@@ -1,18 +1,18 @@
-/** A bare `node:http` server for one test, and raw bytes sent to it. */
+/** A bare `node:http` server for one test, and a client that sends it raw bytes. */
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { listenUntilEnd } from '../support/listening.ts';
 
-/** Serves on a free port until the test ends, which ends all connections too. */
+/** Serves on a free port until the test ends, which also closes all connections. */
 export async function serve(
   t: Pick<TestContext, 'after'>, handle: RequestListener,
 ): Promise<number> {
   return Number(new URL(await listenUntilEnd(t, handle)).port);
 }
 
-/** An open connection; it does not outlive the test. */
+/** Opens a connection, which is closed when the test ends. */
 export async function open(t: Pick<TestContext, 'after'>, port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -20,7 +20,7 @@ export async function open(t: Pick<TestContext, 'after'>, port: number): Promise
   return socket;
 }
 
-/** Sends these bytes and reads until the server ends the connection. */
+/** Sends these bytes and reads until the server closes the connection. */
 export async function exchange(
   t: Pick<TestContext, 'after'>, port: number, bytes: string | Uint8Array,
 ): Promise<string> {
@@ -29,7 +29,7 @@ export async function exchange(
   return readToEnd(socket);
 }
 
-/** All that comes until the connection ends. */
+/** Reads until the connection ends. */
 export async function readToEnd(socket: Socket): Promise<string> {
   let text = '';
   socket.setEncoding('utf8');
@@ -37,7 +37,7 @@ export async function readToEnd(socket: Socket): Promise<string> {
   return text;
 }
 
-/** What has come once it holds this text; the connection stays open. */
+/** Reads until this text was received; the connection stays open. */
 export function readUntil(socket: Socket, wanted: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -1,4 +1,4 @@
-/** Finding the route for a method and a path. */
+/** Finds the route for a method and a path. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Router } from '../../src/http/router.ts';
@@ -58,7 +58,7 @@ describe('finds nothing at', () => {
   }
 });
 
-describe('rejects, and lists what is allowed:', () => {
+describe('rejects, and lists the allowed methods:', () => {
   const cases: readonly (readonly [method: string, path: string, allow: string[]])[] = [
     ['PUT', '/things', ['GET', 'HEAD', 'POST']],
     ['PATCH', '/things/7', ['DELETE', 'GET', 'HEAD']],

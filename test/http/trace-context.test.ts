@@ -1,4 +1,4 @@
-/** `traceparent`: what is continued, what is not, and the ids that are given out. */
+/** `traceparent`: which traces are continued, and which ids are generated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Spans } from '../../src/http/trace-context.ts';
@@ -14,7 +14,7 @@ test('continues a trace with a new span', () => {
   assert.notEqual(span.spanId, PARENT);
 });
 
-test('starts a trace without a header, and repeats no id', () => {
+test('starts a trace without a header, with unique ids', () => {
   const spans = new Spans();
   const seen = new Set<string>();
   for (let n = 0; n < 1_000; n += 1) {
@@ -28,10 +28,10 @@ test('starts a trace without a header, and repeats no id', () => {
 });
 
 const continued: readonly [what: string, header: string][] = [
-  ['without the flag', `00-${TRACE}-${PARENT}-00`],
-  ['with flags that have no meaning yet', `00-${TRACE}-${PARENT}-ff`],
+  ['without the sampled flag', `00-${TRACE}-${PARENT}-00`],
+  ['with undefined flags', `00-${TRACE}-${PARENT}-ff`],
   ['of a later version', `01-${TRACE}-${PARENT}-01`],
-  ['of a later version that says more', `cc-${TRACE}-${PARENT}-01-what-the-future-is`],
+  ['of a later version with more fields', `cc-${TRACE}-${PARENT}-01-what-the-future-is`],
 ];
 
 for (const [what, header] of continued) {
@@ -42,16 +42,16 @@ for (const [what, header] of continued) {
 }
 
 const ignored: readonly [what: string, header: string | string[] | undefined][] = [
-  ['that is not there', undefined],
+  ['that is missing', undefined],
   ['that is empty', ''],
-  ['that comes twice', `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],
+  ['that is sent twice', `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],
   ['that is a list', [`00-${TRACE}-${PARENT}-01`]],
   ['of version ff', `ff-${TRACE}-${PARENT}-01`],
-  ['of this version that says more', `00-${TRACE}-${PARENT}-01-more`],
-  ['of a later version whose flags go on', `01-${TRACE}-${PARENT}-011`],
+  ['of this version with more fields', `00-${TRACE}-${PARENT}-01-more`],
+  ['of a later version with longer flags', `01-${TRACE}-${PARENT}-011`],
   ['in capitals', `00-${TRACE.toUpperCase()}-${PARENT}-01`],
-  ['whose trace is nothing', `00-${'0'.repeat(32)}-${PARENT}-01`],
-  ['whose span is nothing', `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ['whose trace id is zero', `00-${'0'.repeat(32)}-${PARENT}-01`],
+  ['whose span id is zero', `00-${TRACE}-${'0'.repeat(16)}-01`],
   ['that is too short', `00-${TRACE.slice(1)}-${PARENT}-01`],
   ['without flags', `00-${TRACE}-${PARENT}`],
   ['with a space before it', ` 00-${TRACE}-${PARENT}-01`],

@@ -93,19 +93,19 @@ describe('a new key', () => {
   test('is rejected for an unknown scope, with a list of the known ones', () => {
     for (const scope of ['', 'products', 'Products:read', '*']) {
       const scopes = ['products:read', scope];
-      const refusal = catchAppError(() => parseNewApiKey({ ...plain, scopes }));
-      assert.equal(refusal.code, 'invalid_data');
-      assert.ok(refusal.publicDetail.includes(`"${scope}"`));
-      for (const known of SCOPES) assert.ok(refusal.publicDetail.includes(known), known);
+      const error = catchAppError(() => parseNewApiKey({ ...plain, scopes }));
+      assert.equal(error.code, 'invalid_data');
+      assert.ok(error.publicDetail.includes(`"${scope}"`));
+      for (const known of SCOPES) assert.ok(error.publicDetail.includes(known), known);
     }
   });
 
   test('has a name of 1 to 100 code points', () => {
     assert.equal(parseNewApiKey({ ...plain, name: '😀'.repeat(100) }).name.length, 200);
     for (const name of ['', '\u200b', 'a\nb', '\ud800', '😀'.repeat(101)]) {
-      const refusal = catchAppError(() => parseNewApiKey({ ...plain, name }));
-      assert.equal(refusal.code, 'invalid_data', JSON.stringify(name));
-      assert.match(refusal.publicDetail, /name/);
+      const error = catchAppError(() => parseNewApiKey({ ...plain, name }));
+      assert.equal(error.code, 'invalid_data', JSON.stringify(name));
+      assert.match(error.publicDetail, /name/);
     }
   });
 
@@ -114,18 +114,18 @@ describe('a new key', () => {
     const made = parseNewApiKey({ ...plain, addressRanges, expiresAt: 5 });
     assert.deepEqual(made.addressRanges, ['192.0.2.1/32', '2001:db8::/32']);
     assert.equal(made.expiresAt, 5);
-    const refusal = catchAppError(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
-    assert.equal(refusal.code, 'invalid_data');
+    const error = catchAppError(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
+    assert.equal(error.code, 'invalid_data');
   });
 
   test('with several errors is rejected with the pointer of each, and describes the first', () => {
     const input = { name: ' ', scopes: ['all'], addressRanges: ['here'], expiresAt: undefined };
-    const refusal = catchAppError(() => parseNewApiKey(input));
+    const error = catchAppError(() => parseNewApiKey(input));
     assert.deepEqual(
-      refusal.issues.map(({ pointer, code }) => [pointer, code]),
+      error.issues.map(({ pointer, code }) => [pointer, code]),
       [['/name', 'blank'], ['/scopes', 'format'], ['/allow', 'format']],
     );
-    assert.equal(refusal.publicDetail, 'The key\'s name: Must not be blank.');
+    assert.equal(error.publicDetail, 'The key\'s name: Must not be blank.');
     const second = catchAppError(() => parseNewApiKey({ ...input, name: 'x' }));
     assert.equal(second.publicDetail, second.issues[0]?.detail);
   });

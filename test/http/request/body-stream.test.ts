@@ -1,4 +1,4 @@
-/** Bodies of any length: their coding, their pace, and clients that leave or dawdle. */
+/** Streamed request bodies: content coding, minimum rate, and clients that disconnect or stall. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
@@ -20,7 +20,7 @@ const LIMITED = { timeout: 10_000 };
 
 type Read = (request: IncomingMessage) => Promise<string>;
 
-/** Answers with what was read, or with why that was rejected. */
+/** Responds with what was read, or with the error. */
 function serveRead(t: TestContext, read: Read): Promise<number> {
   const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
@@ -58,12 +58,12 @@ describe('opens', () => {
     ['a body of the first type', { 'content-type': 'application/x-ndjson' }, '{}\n', '{}\n'],
     ['a body of the second type, in any spelling', { 'content-type': 'Text/CSV; charset=UTF-8' },
       'a,b', 'a,b'],
-    ['a body that is longer than JSON may be', CSV, long, long],
+    ['a body over the limit of JSON bodies', CSV, long, long],
     ['an empty body', CSV, '', ''],
     ['a body in gzip', GZIP, gzipSync(long), long],
     ['a body in several members of gzip', { ...GZIP, 'content-encoding': 'GZIP' },
       Buffer.concat([gzipSync('a'), gzipSync('b')]), 'ab'],
-    ['a body in the coding that is none', { ...CSV, 'content-encoding': 'identity' }, 'a', 'a'],
+    ['a body with the coding "identity"', { ...CSV, 'content-encoding': 'identity' }, 'a', 'a'],
   ];
   for (const [kind, headers, body, text] of cases) {
     test(kind, async (t) => {
@@ -93,15 +93,15 @@ describe('rejects, and says what to send:', () => {
   }
 });
 
-describe('gzip that is broken is rejected:', () => {
+describe('rejects invalid gzip:', () => {
   const whole = gzipSync('x'.repeat(1_000));
   const altered = Buffer.from(whole);
   altered.writeUInt8((altered.at(-6) ?? 0) ^ 1, altered.length - 6); // in the checksum
   for (const [kind, bytes] of [
-    ['none at all', Buffer.from('sku,name\n')],
-    ['cut short', whole.subarray(0, -5)],
-    ['cut within its head', whole.subarray(0, 5)],
-    ['altered', altered],
+    ['not compressed', Buffer.from('sku,name\n')],
+    ['truncated', whole.subarray(0, -5)],
+    ['truncated within its header', whole.subarray(0, 5)],
+    ['with a wrong checksum', altered],
   ] as const) {
     test(kind, async (t) => {
       const { status, json } = await post(await serveRead(t, readWhole), GZIP, bytes);
@@ -114,10 +114,10 @@ describe('gzip that is broken is rejected:', () => {
 
 for (const [kind, headers, begin] of [
   ['plain', CSV, Buffer.from('a,b\n')],
-  // The beginning of a body: its end is not there.
+  // Only the beginning of a gzip body.
   ['compressed', GZIP, gzipSync('a,b\n', { finishFlush: constants.Z_SYNC_FLUSH })],
 ] as const) {
-  test(`lets a reader of a ${kind} body stop early and answer`, LIMITED, async (t) => {
+  test(`lets a reader of a ${kind} body stop early and respond`, LIMITED, async (t) => {
     const port = await serveRead(t, async (request) => {
       for await (const chunk of openBody(request, TYPES).chunks) return String(chunk);
       return 'nothing';
@@ -133,7 +133,7 @@ for (const [kind, headers, begin] of [
     assert.match(await readToEnd(socket), /^HTTP\/1\.1 (200|400) /);
   });
 
-  test(`rejects the reader of a ${kind} body that is cut off`, LIMITED, async (t) => {
+  test(`throws to the reader of a ${kind} body that is cut off`, LIMITED, async (t) => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();
     const port = await serve(t, async (request) => {
@@ -157,10 +157,10 @@ for (const [kind, headers, begin] of [
   });
 }
 
-describe('a client that dawdles', LIMITED, () => {
+describe('a client that stalls', LIMITED, () => {
   const json = 'Content-Type: application/json';
 
-  test('over a small body is answered with 408, and its connection ended', async (t) => {
+  test('in a small body gets 408, and its connection is closed', async (t) => {
     const port = await serveRead(t, async (request) =>
       String(await readJson(request, ['application/json'], 1_000, 20)));
     const socket = await open(t, port);

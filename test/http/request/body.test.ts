@@ -1,4 +1,4 @@
-/** Reading the body of a request: its type, its size, and clients that leave. */
+/** Reading request bodies: media type, size, and clients that disconnect. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
@@ -13,7 +13,7 @@ import { open, readToEnd, readUntil, serve } from '../raw.ts';
 const JSON_TYPES = ['application/json'];
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Answers each request with the JSON that it sent, or with why that was rejected. */
+/** Responds to each request with the JSON that it sent, or with the error. */
 function serveEcho(t: TestContext): Promise<number> {
   const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
@@ -116,9 +116,9 @@ test('joins chunks, also if a character is split', async (t) => {
   assert.ok((await readToEnd(socket)).endsWith('{"a":"😀"}'));
 });
 
-describe('reading ends where the client leaves', { timeout: 5_000 }, () => {
-  /** Sends part of a request, leaves, and gives the end of reading its body. */
-  async function leave(
+describe('reading ends if the client disconnects', { timeout: 5_000 }, () => {
+  /** Sends part of a request, disconnects, and returns the outcome of reading its body. */
+  async function abort(
     t: TestContext, body: string,
     read: (request: IncomingMessage, gone: Promise<unknown>) => Promise<unknown>,
   ): Promise<string> {
@@ -138,19 +138,19 @@ describe('reading ends where the client leaves', { timeout: 5_000 }, () => {
   }
 
   test('in the middle of the body', async (t) => {
-    assert.match(await leave(t, '{"a', (request) => readJson(request, JSON_TYPES)), /AppError/);
+    assert.match(await abort(t, '{"a', (request) => readJson(request, JSON_TYPES)), /AppError/);
   });
 
-  test('in the middle of the body, before anyone read it', { timeout: 2_000 }, async (t) => {
-    const end = await leave(t, '{"a', async (request, gone) => {
+  test('in the middle of the body, before it is read', { timeout: 2_000 }, async (t) => {
+    const end = await abort(t, '{"a', async (request, gone) => {
       await gone;
       return readJson(request, JSON_TYPES);
     });
     assert.match(end, /AppError/);
   });
 
-  test('after the whole body, before anyone read it', { timeout: 2_000 }, async (t) => {
-    const end = await leave(t, '{"a":1}', async (request, gone) => {
+  test('after the whole body, before it is read', { timeout: 2_000 }, async (t) => {
+    const end = await abort(t, '{"a":1}', async (request, gone) => {
       await gone;
       return readJson(request, JSON_TYPES);
     });

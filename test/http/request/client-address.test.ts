@@ -1,4 +1,4 @@
-/** The address that a request came from, with and without proxies before the server. */
+/** The client address of a request, with and without proxies in front of the server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
@@ -18,19 +18,19 @@ interface Fields {
   readonly 'x-forwarded-for'?: string;
 }
 
-/** A request of this peer, as far as it is read here. */
+/** A request from this peer, with the members that are read. */
 function ask(remoteAddress: string | undefined, headers: Fields = {}): IncomingMessage {
   const socket = { remoteAddress, localAddress: remoteAddress, destroyed: false };
-  // The cast: all that is read of a request.
+  // The cast: nothing else of a request is read.
   return { socket, headers } as unknown as IncomingMessage;
 }
 
-/** As a trusted proxy forwards it. */
+/** The client address of a request that a trusted proxy forwards. */
 function read(headers: Fields): string {
   return PROXIES.readClientAddress(ask('127.0.0.1', headers));
 }
 
-test('is that of the socket where no proxy is trusted, whatever the headers say', async (t) => {
+test('is the address of the socket if no proxy is trusted, whatever the headers say', async (t) => {
   const none = new TrustedProxies([]);
   const port = await serve(t, (message, response) =>
     response.end(none.readClientAddress(message)));
@@ -47,14 +47,14 @@ test('is the address of the socket unless the peer is a trusted proxy', () => {
   assert.equal(PROXIES.readClientAddress(ask('192.0.2.9', { forwarded: '"' })), '192.0.2.9');
 });
 
-test('is what a proxy adds, where it sends the field several times, too', async (t) => {
+test('is the address that the proxy adds, even if the header is repeated', async (t) => {
   const port = await serve(t, (message, response) =>
     response.end(PROXIES.readClientAddress(message)));
   const headers = { 'x-forwarded-for': ['198.51.100.7', '192.0.2.1', '10.1.0.3'] };
   assert.equal((await send(port, { path: '/', headers })).text, '192.0.2.1');
 });
 
-test('is the IPv4 address where the socket reports it mapped into IPv6', () => {
+test('is the IPv4 address if the socket reports it mapped into IPv6', () => {
   for (const [remoteAddress, address] of [
     ['::ffff:192.0.2.1', '192.0.2.1'], ['2001:db8::1', '2001:db8::1'], [undefined, ''],
   ] as const) {
@@ -62,29 +62,29 @@ test('is the IPv4 address where the socket reports it mapped into IPv6', () => {
   }
 });
 
-describe('is read from the right, over proxies that are trusted:', () => {
+describe('is read from the right, past trusted proxies:', () => {
   const cases: readonly (readonly [kind: string, Fields, address: string])[] = [
-    ['no field', {}, '127.0.0.1'],
+    ['no header', {}, '127.0.0.1'],
     ['one address', { 'x-forwarded-for': '192.0.2.1' }, '192.0.2.1'],
     ['a forged one before it', { 'x-forwarded-for': '10.1.0.9, 192.0.2.1' }, '192.0.2.1'],
     ['junk before it', { 'x-forwarded-for': '<script>, 192.0.2.1,10.1.2.3' }, '192.0.2.1'],
-    ['nothing but proxies', { 'x-forwarded-for': '10.1.0.9, 10.1.0.8' }, '10.1.0.9'],
+    ['only proxies', { 'x-forwarded-for': '10.1.0.9, 10.1.0.8' }, '10.1.0.9'],
     ['empty elements', { 'x-forwarded-for': ' , 192.0.2.1,, ' }, '192.0.2.1'],
     ['a port', { 'x-forwarded-for': '192.0.2.1:4711' }, '192.0.2.1'],
     ['IPv6', { 'x-forwarded-for': '2001:DB8::0:1, 2001:db8:1::5' }, '2001:db8::1'],
     ['IPv6 with a port', { 'x-forwarded-for': '[2001:db8::1]:4711' }, '2001:db8::1'],
     ['mapped IPv4', { 'x-forwarded-for': '::FFFF:192.0.2.1' }, '192.0.2.1'],
-    ['one that is hidden', { 'x-forwarded-for': '192.0.2.1, unknown, 10.1.0.9' }, '10.1.0.9'],
+    ['an unknown one', { 'x-forwarded-for': '192.0.2.1, unknown, 10.1.0.9' }, '10.1.0.9'],
     ['Forwarded', { forwarded: 'for=192.0.2.1' }, '192.0.2.1'],
-    ['more of it', { forwarded: 'For=192.0.2.1;proto=https;by=10.1.0.1, for=10.1.0.2' },
+    ['more parameters', { forwarded: 'For=192.0.2.1;proto=https;by=10.1.0.1, for=10.1.0.2' },
       '192.0.2.1'],
     ['a forged element before it', { forwarded: 'for=10.1.0.9, for=192.0.2.1' }, '192.0.2.1'],
     ['quoted IPv6', { forwarded: 'for="[2001:db8::1]:4711"' }, '2001:db8::1'],
     ['quoted pairs', { forwarded: 'host="a\\"b,for=1.2.3.4";for="192.0.2.\\1"' }, '192.0.2.1'],
-    ['hidden ones', { forwarded: 'for=192.0.2.1, for=_gazonk, for=10.1.0.9' }, '10.1.0.9'],
-    ['an element without one', { forwarded: 'for=192.0.2.1, proto=https' }, '127.0.0.1'],
-    ['an empty field', { forwarded: '' }, '127.0.0.1'],
-    ['both fields that agree', { forwarded: 'for=192.0.2.1', 'x-forwarded-for': '192.0.2.1' },
+    ['an obfuscated one', { forwarded: 'for=192.0.2.1, for=_gazonk, for=10.1.0.9' }, '10.1.0.9'],
+    ['an element without "for"', { forwarded: 'for=192.0.2.1, proto=https' }, '127.0.0.1'],
+    ['an empty header', { forwarded: '' }, '127.0.0.1'],
+    ['two equal headers', { forwarded: 'for=192.0.2.1', 'x-forwarded-for': '192.0.2.1' },
       '192.0.2.1'],
   ];
   for (const [kind, headers, address] of cases) {
@@ -92,24 +92,24 @@ describe('is read from the right, over proxies that are trusted:', () => {
   }
 });
 
-describe('is rejected where it is in doubt:', () => {
+describe('is rejected if it is ambiguous:', () => {
   const cases: Readonly<Record<string, Fields>> = {
     'no address': { 'x-forwarded-for': 'localhost' },
     'an address with a zone': { 'x-forwarded-for': 'fe80::1%eth0' },
-    'a number that is none': { 'x-forwarded-for': '192.0.2.256' },
-    'a quote that does not end': { forwarded: 'for="192.0.2.1' },
-    'a quote that takes the next element in': { forwarded: 'for="x, for="[2001:db8::1]"' },
+    'an octet out of range': { 'x-forwarded-for': '192.0.2.256' },
+    'an unterminated quoted string': { forwarded: 'for="192.0.2.1' },
+    'a quoted string that includes the next element': { forwarded: 'for="x, for="[2001:db8::1]"' },
     'two addresses in one element': { forwarded: 'for=10.1.0.9;for=192.0.2.1' },
-    'an address without a name': { forwarded: '192.0.2.1' },
-    'IPv6 that is not quoted': { forwarded: 'for=[2001:db8::1]' },
-    'both fields that disagree': { forwarded: 'for=10.1.0.9', 'x-forwarded-for': '192.0.2.1' },
-    'one that hides and one that tells': { forwarded: '', 'x-forwarded-for': '192.0.2.1' },
+    'an address without "for"': { forwarded: '192.0.2.1' },
+    'unquoted IPv6': { forwarded: 'for=[2001:db8::1]' },
+    'two different headers': { forwarded: 'for=10.1.0.9', 'x-forwarded-for': '192.0.2.1' },
+    'an empty header beside an address': { forwarded: '', 'x-forwarded-for': '192.0.2.1' },
   };
   for (const [kind, headers] of Object.entries(cases)) {
     test(kind, () => assert.throws(() => read(headers), { code: 'bad_request' }));
   }
 
-  test('reads more than a header can hold quickly', () => {
+  test('in linear time for text longer than a header can be', () => {
     const pair = 'a="' + '\\"'.repeat(8_000);
     assert.throws(() => read({ forwarded: pair }), { code: 'bad_request' });
   });
@@ -123,28 +123,28 @@ describe('is on this machine', () => {
     ['by IPv4 mapped into IPv6', '::ffff:127.0.0.1', {}, true],
     ['not by another address', '192.0.2.1', {}, false],
     ['not by another address mapped into IPv6', '::ffff:192.0.2.1', {}, false],
-    ['not by an address that only begins alike', '127.0.0.1.example', {}, false],
+    ['not by text that only starts like an address', '127.0.0.1.example', {}, false],
     ['not by a Unix socket, nor once the socket is closed', undefined, {}, false],
     ['not by what another machine forwards', '192.0.2.1', { 'x-forwarded-for': '127.0.0.1' },
       false],
     ['through a proxy for this machine', '127.0.0.1', { 'x-forwarded-for': '::1' }, true],
     ['not through a proxy for another', '127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, false],
-    ['not where the header was forged before a proxy added to it', '::1',
+    ['not if the client forged the header before a proxy added to it', '::1',
       { 'x-forwarded-for': '127.0.0.1, 192.0.2.1' }, false],
-    ['not where a proxy further away names another', '::1',
+    ['not if a proxy further away names another', '::1',
       { 'x-forwarded-for': '192.0.2.1, 127.0.0.1' }, false],
-    ['not where a proxy hides its client', '::1', { 'x-forwarded-for': 'unknown' }, false],
+    ['not if a proxy hides its client', '::1', { 'x-forwarded-for': 'unknown' }, false],
     ['through a proxy that sends Forwarded', '::1', { forwarded: 'for="[::1]:4711"' }, true],
-    ['not through one that names another there', '::1', { forwarded: 'for=192.0.2.1' }, false],
-    ['not where Forwarded names nobody', '::1', { forwarded: 'proto=https' }, false],
-    ['not where the two headers disagree', '::1',
+    ['not if Forwarded names another', '::1', { forwarded: 'for=192.0.2.1' }, false],
+    ['not if Forwarded names no client', '::1', { forwarded: 'proto=https' }, false],
+    ['not if the two headers differ', '::1',
       { forwarded: 'for=127.0.0.1', 'x-forwarded-for': '192.0.2.1' }, false],
   ];
   for (const [kind, peer, headers, expected] of cases) {
     test(kind, () => assert.equal(isLocalClient(ask(peer, headers)), expected));
   }
 
-  test('is not decided by a header that cannot be read', () => {
+  test('is undecided, and an error, for a malformed header', () => {
     assert.throws(() => isLocalClient(ask('::1', { forwarded: 'for="' })), { code: 'bad_request' });
   });
 });
@@ -156,8 +156,8 @@ test('rejects malformed proxies', () => {
 });
 
 for (const [proxies, expected] of [[['unix'], '192.0.2.1'], [['127.0.0.1'], '']] as const) {
-  const what = proxies[0] === 'unix' ? 'counts' : 'does not count';
-  test(`what comes by a Unix socket ${what} with ${proxies.join()}`, async (t) => {
+  const what = proxies[0] === 'unix' ? 'trusts' : 'ignores';
+  test(`${what} a header from a Unix socket with ${proxies.join()}`, async (t) => {
     const trusted = new TrustedProxies(proxies);
     const server = createServer((message, response) =>
       response.end(trusted.readClientAddress(message)));

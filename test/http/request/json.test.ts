@@ -1,4 +1,4 @@
-/** I-JSON (RFC 7493): what only JSON.parse accepts is rejected, everything else is the same. */
+/** I-JSON (RFC 7493): stricter than JSON.parse, and equal to it for the accepted texts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
@@ -8,7 +8,7 @@ import { catchAppError } from '../../domain/validation-errors.ts';
 
 const parseText = (text: string): unknown => parseJson(Buffer.from(text));
 
-describe('takes', () => {
+describe('accepts', () => {
   const texts = [
     '{}', '[]', 'null', 'true', '0', '-0', '1.5e3', '""', ' \t\r\n{ } ', '{"a":1,"A":2,"":3}',
     '{"a":{"a":{"a":1}},"b":{"a":1}}', '[{"a":1},{"a":1}]', '{"a":[],"b":{}}',
@@ -24,7 +24,7 @@ describe('takes', () => {
     test(text.slice(0, 60), () => assert.deepEqual(parseText(text), JSON.parse(text)));
   }
 
-  test('__proto__ as a member like any other', () => {
+  test('__proto__ as an ordinary member', () => {
     const value = parseText('{"__proto__":{"a":1}}') as object;
     assert.ok(Object.hasOwn(value, '__proto__'));
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
@@ -57,7 +57,7 @@ describe('rejects', () => {
   for (const [kind, bytes] of [
     ['a byte that is never UTF-8', [0x22, 0xff, 0x22]],
     ['a lone continuation byte', [0x22, 0x80, 0x22]],
-    ['a broken off sequence', [0x22, 0xe2, 0x82, 0x22]],
+    ['a truncated sequence', [0x22, 0xe2, 0x82, 0x22]],
     ['an overlong slash', [0x22, 0xc0, 0xaf, 0x22]],
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a code point past U+10FFFF', [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
@@ -79,7 +79,7 @@ describe('rejects', () => {
     ['[[1,2],9007199254740993]', '/1', 'precision'], ['{"a":{},"b":-5e-325}', '/b', 'precision'],
   ];
   for (const [text, pointer, fault] of inexact) {
-    test(`a number that a double cannot hold: ${text.slice(0, 60)}`, () => {
+    test(`a number that a double cannot represent: ${text.slice(0, 60)}`, () => {
       const { code, issues } = catchAppError(() => parseText(text));
       assert.deepEqual([code, ...issues.map((issue) => [issue.pointer, issue.code])], [
         'invalid_json', [pointer, fault],
@@ -87,7 +87,7 @@ describe('rejects', () => {
     });
   }
 
-  test('a number that a double cannot hold after all other errors', () => {
+  test('a number that a double cannot represent only after all other checks', () => {
     assert.deepEqual(catchAppError(() => parseText('[1e-400')).issues, []);
     const { issues } = catchAppError(() => parseText('[1e-400,{"a":1,"a":1}]'));
     assert.deepEqual(issues.map(({ pointer, code }) => [pointer, code]), [['/1/a', 'duplicate']]);
@@ -98,14 +98,14 @@ describe('depth', () => {
   for (const [before, after] of [['[', ']'], ['{"a":', '}']] as const) {
     const nest = (depth: number): string => before.repeat(depth) + '1' + after.repeat(depth);
 
-    test(`of 8 levels of ${before} is taken, of 9 rejected`, () => {
+    test(`of 8 levels of ${before} is accepted, of 9 rejected`, () => {
       assert.deepEqual(parseText(nest(8)), JSON.parse(nest(8)));
       const refusal = catchAppError(() => parseText(nest(9)));
       assert.equal(refusal.code, 'invalid_json');
       assert.match(refusal.publicDetail, /8 levels/);
     });
 
-    test(`of 30,000 levels of ${before} is rejected without running out of stack`, () => {
+    test(`of 30,000 levels of ${before} is rejected without a stack overflow`, () => {
       assert.match(catchAppError(() => parseText(before.repeat(30_000))).publicDetail, /8 levels/);
     });
   }
@@ -116,7 +116,7 @@ describe('depth', () => {
   });
 });
 
-describe('a member that is repeated is rejected and pointed at:', () => {
+describe('rejects a duplicate member, and points to it:', () => {
   const cases: readonly (readonly [text: string, pointer: string])[] = [
     ['{"a":1,"a":1}', '/a'], ['{"a":1,"b":2,"a":3}', '/a'], ['{"ab":1,"\\u0061b":2}', '/ab'],
     ['{"\\u0061b":1,"ab":2}', '/ab'], ['{"a\\/":1,"a/":2}', '/a~1'],
@@ -140,8 +140,8 @@ describe('a member that is repeated is rejected and pointed at:', () => {
   }
 });
 
-test('reads an escaped name as what it means, whatever V8 has seen before', () => {
-  // nodejs/node#63785: V8 would take the second name for the one that it has seen after "b".
+test('reads an escaped name correctly, whatever V8 has parsed before', () => {
+  // nodejs/node#63785: V8 would mistake the second name for the one that it saw after "b".
   JSON.parse('{"b":0,"\\\\":1}');
   assert.deepEqual(parseText('{"b":1,"\\u0061":2}'), { b: 1, a: 2 });
 });
@@ -172,7 +172,7 @@ describe('random texts', () => {
     });
   });
 
-  test('that are damaged are rejected wherever JSON.parse rejects them', () => {
+  test('that are corrupted are rejected whenever JSON.parse rejects them', () => {
     forRandom(6_000, (random) => {
       const text = damage(random, writeValue(random, 4, false));
       const expected = settle(() => JSON.parse(text));
@@ -207,7 +207,7 @@ function writeString(random: Random): string {
   return `"${Array.from({ length: random.below(6) }, () => random.pick(CHARACTERS)).join('')}"`;
 }
 
-/** At most `depth` levels of arrays and objects. */
+/** A value with at most `depth` levels of arrays and objects. */
 function writeValue(random: Random, depth: number, withDuplicate: boolean): string {
   const kind = depth === 0 ? random.below(2) : random.below(6);
   if (kind === 0) return random.pick(SCALARS);
@@ -218,7 +218,7 @@ function writeValue(random: Random, depth: number, withDuplicate: boolean): stri
 }
 
 function writeObject(random: Random, depth: number, withDuplicate: boolean): string {
-  const names = new Map<string, string>(); // by what they mean, as they are written
+  const names = new Map<string, string>(); // by name, the spelling in the text
   for (let count = random.below(4) + Number(withDuplicate); count > 0; count -= 1) {
     const name = writeName(random);
     names.set(JSON.parse(name) as string, name);
@@ -235,7 +235,7 @@ function writeObject(random: Random, depth: number, withDuplicate: boolean): str
   return `{${members.join(',')}}`;
 }
 
-/** A name that needs no escape: others are rejected, as V8 confuses some. */
+/** A name that needs no escape: others are rejected, since V8 confuses some of them. */
 function writeName(random: Random): string {
   const name = JSON.stringify(JSON.parse(writeString(random)));
   return name.includes('\\') ? '"ab"' : name;
@@ -260,6 +260,6 @@ const DAMAGES = ['', '', '"', '\\', ':', ',', '{', '}', '[', ']', '0', ' ', 'a',
 function damage(random: Random, text: string): string {
   const at = random.below(text.length + 1);
   const put = random.pick(DAMAGES);
-  // Well-formed, since half of a surrogate pair has no bytes to be sent as.
+  // Well-formed, since a lone surrogate cannot be encoded.
   return (text.slice(0, at) + put + text.slice(at + random.below(3))).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** Large bodies of JSON: how much they may hold, and that to read them holds up no one for long. */
+/** Large JSON bodies: their limit, and that reading them yields to other requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
@@ -6,9 +6,9 @@ import { parseJson, parseLargeJson } from '../../../src/http/request/json.ts';
 import { catchAppError } from '../../domain/validation-errors.ts';
 import { countTurns } from '../../support/turns.ts';
 
-const MOST = 64_000;
+const LIMIT = 64_000;
 
-/** So many members, of which the last ones may have the same name. */
+/** An object of `count` members; all after the first `names` repeat the last name. */
 function makeMembers(count: number, names = count): string {
   const members = Array.from({ length: count }, (_, n) =>
     `"\\u006d${Math.min(n, names - 1)}":${n}`);
@@ -16,11 +16,11 @@ function makeMembers(count: number, names = count): string {
 }
 
 for (const [what, text, values] of [
-  ['members', makeMembers(MOST), MOST],
-  ['numbers', `[${'0,'.repeat(MOST - 1)}0]`, MOST],
-  ['empty objects', `[${'{},'.repeat(MOST / 2 - 1)}{}]`, MOST / 2],
+  ['members', makeMembers(LIMIT), LIMIT],
+  ['numbers', `[${'0,'.repeat(LIMIT - 1)}0]`, LIMIT],
+  ['empty objects', `[${'{},'.repeat(LIMIT / 2 - 1)}{}]`, LIMIT / 2],
 ] as const) {
-  test(`takes 64,000 values, and rejects one more: ${what}`, async () => {
+  test(`accepts 64,000 values, and rejects one more: ${what}`, async () => {
     const bytes = Buffer.from(text);
     const value = await parseLargeJson(bytes);
     assert.deepEqual(value, JSON.parse(text));
@@ -39,14 +39,14 @@ test('reads a large body in slices, between which other requests run', async () 
   assert.ok(await countTurns(() => parseLargeJson(bytes)) >= 9);
 });
 
-test('names the member that is repeated in a large body, and yields in between', async () => {
+test('names a duplicate member in a large body, in time slices', async () => {
   const bytes = Buffer.from(makeMembers(60_000, 59_999));
   const turns = await countTurns(() => assert.rejects(parseLargeJson(bytes), (error) =>
     error instanceof AppError && error.issues[0]?.pointer === '/m59998'));
   assert.ok(turns >= 17);
 });
 
-test('points at an inexact number in a large body, in time slices', async () => {
+test('points to an inexact number in a large body, in time slices', async () => {
   const numbers = `${'12.345678901234567,'.repeat(60_000)}1e-400`;
   const turns = await countTurns(() =>
     assert.rejects(parseLargeJson(Buffer.from(`[${numbers}]`)), (error) =>

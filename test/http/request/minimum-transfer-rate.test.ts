@@ -1,4 +1,4 @@
-/** Bodies of any length: how slowly they may come, and how much gzip may make of them. */
+/** Streamed bodies: the minimum transfer rate, and the limit on gzip expansion. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -15,7 +15,7 @@ const LIMITED = { timeout: 10_000 };
 const INTERVAL_MS = 30_000;
 const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
 
-/** Reads a body under a clock of the test's own. */
+/** Reads a body with an injected clock. */
 async function startReading(t: TestContext) {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
@@ -38,14 +38,14 @@ async function startReading(t: TestContext) {
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
   return {
     socket, ended: ended.promise,
-    /** Sends so much and waits until it was read. */
+    /** Sends this many bytes, and waits until they were read. */
     async write(sizeBytes: number): Promise<void> {
       const wanted = seenBytes + sizeBytes;
       socket.write(Buffer.alloc(sizeBytes));
       while (seenBytes < wanted) {
         await new Promise<void>((resolve) => { chunkSeen.push(resolve); });
       }
-      await new Promise((resolve) => setImmediate(resolve)); // until it waits again
+      await new Promise((resolve) => setImmediate(resolve)); // until the reader waits again
     },
     async pass(ms: number): Promise<void> {
       now += ms;
@@ -74,7 +74,7 @@ describe('a body of any length', LIMITED, () => {
     assert.match(String(await ended), /too slowly/);
   });
 
-  test('that arrived fast before is rejected once it arrives too slowly', async (t) => {
+  test('that becomes too slow is rejected, however fast it was before', async (t) => {
     const { write, pass, ended } = await startReading(t);
     await write(DUE_BYTES * 10);
     await pass(INTERVAL_MS);
@@ -83,7 +83,7 @@ describe('a body of any length', LIMITED, () => {
     assert.match(String(await ended), /too slowly/);
   });
 
-  test('that arrives at the minimum rate is read for as long as it takes', async (t) => {
+  test('that arrives at the minimum rate is read without a time limit', async (t) => {
     const { write, pass, ended, socket } = await startReading(t);
     for (let round = 0; round < 20; round += 1) {
       await write(DUE_BYTES);
@@ -94,7 +94,7 @@ describe('a body of any length', LIMITED, () => {
   });
 });
 
-test('does not count the time in which its reader is busy', LIMITED, async (t) => {
+test('does not count the time in which the reader is busy', LIMITED, async (t) => {
   const port = await serve(t, async (request, response) => {
     let seenBytes = 0;
     for await (const chunk of readWithMinimumRate(request, 20)) {
@@ -108,7 +108,7 @@ test('does not count the time in which its reader is busy', LIMITED, async (t) =
 });
 
 describe('gzip', LIMITED, () => {
-  /** How many bytes were made of a body, and what it was rejected with. */
+  /** The size of the decompressed body, and the code of its error. */
   async function inflate(t: TestContext, body: Uint8Array): Promise<[number, string]> {
     const result = Promise.withResolvers<[number, string]>();
     const port = await serve(t, async (request, response) => {
@@ -135,13 +135,13 @@ describe('gzip', LIMITED, () => {
     assert.ok(madeBytes < 64 * 1024 * 1024, `${madeBytes}`);
   });
 
-  test('of a file that is only small is taken, however it shrinks', async (t) => {
+  test('of a small file is accepted, whatever its compression ratio', async (t) => {
     assert.deepEqual(await inflate(t, gzipSync(Buffer.alloc(GZIP_RATIO_EXEMPT_BYTES))), [
       GZIP_RATIO_EXEMPT_BYTES, '',
     ]);
   });
 
-  test('of rows that are all but the same is taken', async (t) => {
+  test('of nearly identical rows is accepted', async (t) => {
     const rows = Array.from({ length: 200_000 }, (_, row) =>
       `SKU-${row},A mug of the same name in all of these rows,Kitchen,12.50,7,"<p>Text</p>"\n`);
     const text = rows.join('');

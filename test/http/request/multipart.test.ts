@@ -1,4 +1,4 @@
-/** Forms with files: every part as it was sent, however its bytes come, and what is no form. */
+/** Multipart forms: every part as sent, however the bytes arrive, and malformed forms. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
@@ -31,7 +31,7 @@ function write(parts: readonly Part[], boundary: string): Buffer {
   return Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]);
 }
 
-/** A form whose only part has this head. */
+/** A form whose only part has these headers. */
 function withHead(...lines: readonly string[]): string {
   return ['--b', ...lines, '', 'content', '--b--'].join('\r\n');
 }
@@ -53,9 +53,9 @@ async function readBytes(content: FormPart['content']): Promise<Buffer> {
 }
 
 describe('a form', () => {
-  test('gives the same parts however it is cut into chunks', async (t) => {
+  test('has the same parts, however it is cut into chunks', async (t) => {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
-    t.diagnostic(`TEST_SEED=${seed} repeats this`);
+    t.diagnostic(`TEST_SEED=${seed} repeats this run`);
     const random = makeRandom(seed);
     for (let run = 0; run < 400; run += 1) {
       const { parts, boundary } = makeForm(random);
@@ -64,7 +64,7 @@ describe('a form', () => {
     }
   });
 
-  test('is cut at every byte of a boundary', async () => {
+  test('has the same parts if it is cut at any byte, also within a boundary', async () => {
     const bytes = write([{ name: 'a', bytes: Buffer.from('one') }, { name: 'b', fileName: 'f',
       bytes: Buffer.from('\r\n--\r\n--bo\r\n') }], 'bound');
     const whole = await readAll(readForm(chunksOf(bytes), 'bound'));
@@ -75,7 +75,7 @@ describe('a form', () => {
     }
   });
 
-  test('may have text before its first part and after its last, and space after boundaries',
+  test('may have a preamble, an epilogue, and white space after boundaries',
     async () => {
       const head = 'Content-Disposition: form-data; name=a';
       const body = `For old readers\r\n--b \t\r\n${head}\r\n\r\none\r\n--b--\r\nand after`;
@@ -87,7 +87,7 @@ describe('a form', () => {
     assert.deepEqual(await readAll(readForm(chunksOf('--b--'), 'b')), []);
   });
 
-  test('passes over what was not read of a part', async () => {
+  test('skips the unread rest of a part', async () => {
     const parts = [1, 2, 3].map((n) => ({ name: `${n}`, bytes: Buffer.alloc(200_000, `${n}`) }));
     const body = write(parts, 'b');
     const chunks = chunksOf(body.subarray(0, 70_000), body.subarray(70_000));
@@ -122,14 +122,14 @@ describe('a form', () => {
 describe('the name of a part or a file', () => {
   for (const [kind, disposition, name, fileName] of [
     ['in UTF-8', 'name="größe"; filename="Überblick 🧾.csv"', 'größe', 'Überblick 🧾.csv'],
-    ['with quotes as browsers write them', 'name="a%22b"; filename="x%22%0D%0Ay%41.csv"', 'a"b',
+    ['with quotes as browsers escape them', 'name="a%22b"; filename="x%22%0D%0Ay%41.csv"', 'a"b',
       'x"\r\ny%41.csv'],
-    ['with quotes as others write them', 'name="a\\"b"; filename="x\\\\y; z=1.csv"', 'a"b',
+    ['with quotes as other clients escape them', 'name="a\\"b"; filename="x\\\\y; z=1.csv"', 'a"b',
       'x\\y; z=1.csv'],
     ['that is a path', 'name="f"; filename="C:\\shop\\a.csv"', 'f', 'C:\\shop\\a.csv'],
     ['without quotes', 'NAME=f ; filename=a.csv', 'f', 'a.csv'],
-    ['beside a form that is not for forms', `name="f"; filename*=UTF-8''b; filename="a"`, 'f', 'a'],
-    ['that is empty, as where no file was chosen', 'name="f"; filename=""', 'f', ''],
+    ['beside filename*, which is ignored', `name="f"; filename*=UTF-8''b; filename="a"`, 'f', 'a'],
+    ['that is empty, if no file was chosen', 'name="f"; filename=""', 'f', ''],
   ] as const) {
     test(kind, async () => {
       const head = `content-disposition: Form-Data; ${disposition}`;
@@ -149,15 +149,15 @@ describe('rejects malformed forms:', () => {
   for (const [kind, body, detail] of [
     ['nothing', '', /was cut off/],
     ['no boundary', 'name,sku\r\n', /was cut off/],
-    ['no boundary for long', long.repeat(2), /exceeds 4 KiB/],
+    ['a long preamble', long.repeat(2), /exceeds 4 KiB/],
     ['no end', withHead(fine).slice(0, -2), /was cut off: its last boundary/],
-    ['an end within a head', `--b\r\n${fine}\r\n`, /was cut off/],
-    ['another boundary that begins the same', `--bb\r\n${fine}\r\n\r\n\r\n--b--`, /same line/],
-    ['a part without a head', '--b\r\n\r\ncontent\r\n--b--', /no field "Content-Disposition/],
+    ['an end within part headers', `--b\r\n${fine}\r\n`, /was cut off/],
+    ['another boundary with the same prefix', `--bb\r\n${fine}\r\n\r\n\r\n--b--`, /same line/],
+    ['a part without headers', '--b\r\n\r\ncontent\r\n--b--', /no field "Content-Disposition/],
     ['a part of another kind', withHead('Content-Disposition: attachment; name="a"'), /no field/],
     ['a part without a name', withHead('Content-Disposition: form-data'), /is malformed/],
-    ['a name that does not end', withHead('Content-Disposition: form-data; name="a'), /malformed/],
-    ['a name with more after it', withHead(`${fine} b`), /is malformed/],
+    ['an unterminated name', withHead('Content-Disposition: form-data; name="a'), /malformed/],
+    ['a name with text after it', withHead(`${fine} b`), /is malformed/],
     ['a long line', withHead(`${fine}; x=${long}`), /exceeds 4 KiB/],
     ['many lines', withHead(...Array.from({ length: 500 }, () => 'A: 123456789')), /4 KiB/],
     ['very many parts', write(many, 'b'), /more than 100 fields/],
@@ -169,7 +169,7 @@ describe('rejects malformed forms:', () => {
   }
 });
 
-describe('a field that is read whole is rejected', () => {
+describe('a text field is rejected', () => {
   const read = async (bytes: Buffer): Promise<string> => {
     for await (const part of readForm(chunksOf(write([{ name: 'q', bytes }], 'b')), 'b')) {
       return readField(part, 4);
@@ -177,19 +177,19 @@ describe('a field that is read whole is rejected', () => {
     return '';
   };
 
-  test('beyond its limit', async () => {
+  test('over its limit', async () => {
     assert.equal(await read(Buffer.from('1234')), '1234');
     await assert.rejects(read(Buffer.from('12345')), {
       code: 'body_too_large', message: 'The field "q" of the form may have at most 4 bytes.',
     });
   });
 
-  test('where it is not UTF-8', async () => {
+  test('if it is not UTF-8', async () => {
     await assert.rejects(read(Buffer.from([0xe9])), { code: 'invalid_data', message: /UTF-8/ });
   });
 });
 
-describe('the request of a form', LIMITED, () => {
+describe('a request with a form', LIMITED, () => {
   test('is read from its socket', async (t) => {
     const parts = [{ name: 'one', bytes: Buffer.from('1') },
       { name: 'file', fileName: 'a.csv', bytes: Buffer.alloc(1_000_000, 'é') }];
@@ -204,14 +204,14 @@ describe('the request of a form', LIMITED, () => {
     ['an empty boundary', 'multipart/form-data; boundary=""', /boundary/],
     ['a long boundary', `multipart/form-data; boundary=${'b'.repeat(71)}`, /1 to 70 characters/],
   ] as const) {
-    test(`is rejected where it has ${kind}`, async (t) => {
+    test(`is rejected if it has ${kind}`, async (t) => {
       const { status, json } = await post(await serveForms(t), type, Buffer.from('--b--'));
       assert.equal(status, 415);
       assert.match(json().detail, detail);
     });
   }
 
-  test('is answered where it is rejected before its end', async (t) => {
+  test('gets a response if it is rejected before its end', async (t) => {
     const socket = await open(t, await serveForms(t));
     const head = 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 90000';
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n--b\r\n\r\n`);
@@ -222,7 +222,7 @@ describe('the request of a form', LIMITED, () => {
   });
 });
 
-/** Answers with the names and lengths of the parts. */
+/** Responds with the names and lengths of the parts. */
 function serveForms(t: TestContext): Promise<number> {
   const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
@@ -239,14 +239,14 @@ function post(port: number, type: string, body: Buffer) {
   return send(port, { method: 'POST', path: '/', headers: { 'content-type': type }, body });
 }
 
-/** Parts of bytes that are nearly boundaries, more often than not. */
+/** Parts whose bytes are mostly near matches of the boundary. */
 function makeForm(random: Random): { parts: Part[]; boundary: string } {
   const boundary = '-'.repeat(random.below(5)) + 'b'.repeat(1 + random.below(4));
   const pieces = ['\r', '\n', '\r\n', '-', '--', `\r\n--${boundary.slice(1)}x`, `--${boundary}`,
     `\n--${boundary}--`, '\r\n-', 'é', 'name,sku'];
   const parts = Array.from({ length: random.below(4) }, (_, index): Part => {
     const text = Array.from({ length: random.below(30) }, () => random.pick(pieces)).join('');
-    // The one text that a part cannot have; what is left by leaving it out may have it again.
+    // A part cannot contain this text; removing it may produce it again.
     const [before = ''] = `${text}\r\n`.split(`\r\n--${boundary}`);
     const bytes = Buffer.from(before === `${text}\r\n` ? text : before);
     return { name: `part ${index}`, fileName: random.pick([undefined, 'a.csv']), bytes };

@@ -44,7 +44,7 @@ describe('Accept', () => {
     });
   }
 
-  test('counts for nothing where nothing is produced', () => {
+  test('is ignored if no body is produced', () => {
     for (const accept of [undefined, 'text/html', '*/*;q=0']) {
       assert.equal(negotiate(accept, []), '');
     }
@@ -62,12 +62,12 @@ describe('Accept-Encoding', () => {
     ['gzip;q=5', undefined], ['brotli', undefined], ['gzipped', undefined],
   ];
   for (const [header, coding] of cases) {
-    test(`${header ?? '(none)'}: ${coding ?? 'the plain form'}`, () => {
+    test(`${header ?? '(none)'}: ${coding ?? 'not compressed'}`, () => {
       assert.equal(negotiateCoding(header, ['br', 'gzip']), coding);
     });
   }
 
-  test('chooses among the codings that there are', () => {
+  test('chooses among the available codings', () => {
     assert.equal(negotiateCoding('br, gzip;q=0.1', ['gzip']), 'gzip');
     assert.equal(negotiateCoding('br', ['gzip']), undefined);
   });

@@ -1,4 +1,4 @@
-/** The query of a request: known parameters, each at most once. */
+/** Parsing of the query string: known parameters, each at most once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { invalidQuery, parseQuery } from '../../../src/http/request/query.ts';
@@ -48,7 +48,7 @@ describe('rejects', () => {
     assert.equal(catchAppError(() => parseQuery('limit=5', {})).issues[0]?.code, 'unknown');
   });
 
-  test('with at most 50 errors', () => {
+  test('a query with at most 50 listed errors', () => {
     const text = Array.from({ length: 51 }, (_, n) => `p${n}=1`).join('&');
     assert.equal(catchAppError(() => parseQuery(text, KNOWN)).issues.length, 50);
   });

@@ -1,4 +1,4 @@
-/** Requests that Node's parser lets pass and that are rejected all the same, over raw sockets. */
+/** Requests that Node's parser accepts but that this server rejects, over raw sockets. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exchange, open, readToEnd } from '../raw.ts';
@@ -40,7 +40,7 @@ const SINGLE = [
   'Last-Event-ID: 1', 'Last-Event-ID: 2', 'User-Agent: a', 'User-Agent: b',
 ] as const;
 
-/** What is rejected, and what the answer says about it. */
+/** Rejected requests, and the detail of the response. */
 const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'two hosts': [{ fields: ['Host: x', 'host: y'] }, /"host" once/],
   'the same host twice': [{ fields: ['Host: x', 'Host: x'] }, /"host" once/],
@@ -49,11 +49,11 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'a host with a path': [{ fields: ['Host: x/y'] }, /"host" with/],
   'a host with a user': [{ fields: ['Host: a@x'] }, /"host" with/],
   'two hosts in one field': [{ fields: ['Host: x, y'] }, /"host" with/],
-  'two hosts with a comma alone': [{ fields: ['Host: x,y'] }, /"host" with/],
-  'a host with a port that no host has': [{ fields: ['Host: x:65536'] }, /"host" with/],
+  'two hosts with a comma but no space': [{ fields: ['Host: x,y'] }, /"host" with/],
+  'a host with a port out of range': [{ fields: ['Host: x:65536'] }, /"host" with/],
   'a target in absolute form': [{ line: `GET http://x${PATH} HTTP/1.1` }, /one slash/],
   'a target that begins with two slashes': [{ line: `GET /${PATH} HTTP/1.1` }, /one slash/],
-  'the target of another kind of request': [{ line: 'OPTIONS * HTTP/1.1' }, /one slash/],
+  'a target in asterisk form': [{ line: 'OPTIONS * HTTP/1.1' }, /one slash/],
   'a fragment': [{ line: `GET ${PATH}#a HTTP/1.1` }, /fragment/],
   'a backslash in the path': [{ line: 'GET /api\\v1 HTTP/1.1' }, /backslash/],
   'a dot segment': [{ line: 'GET /api/./v1/openapi.json HTTP/1.1' }, /dot segments/],
@@ -63,14 +63,14 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'encoded dots': [{ line: 'GET /portal/%2e%2E/api HTTP/1.1' }, /dot segments/],
   'half-encoded dots': [{ line: 'GET /portal/.%2e/api HTTP/1.1' }, /dot segments/],
   'an encoded dot': [{ line: 'GET /api/v1/products/sku/%2E HTTP/1.1' }, /dot segments/],
-  'HTTP/2.0 in the words of HTTP/1.1': [{ line: `GET ${PATH} HTTP/2.0` }, /HTTP\/1\.1/],
-  'HTTP/0.9 with fields': [{ line: `GET ${PATH} HTTP/0.9` }, /HTTP\/1\.1/],
-  'a body of GET': [{ fields: ['Host: x', 'Content-Length: 2'], body: '{}' }, /GET without/],
-  'chunks of GET': [{ fields: ['Host: x', chunked], body: CHUNKS }, /GET without/],
-  'a body of HEAD': [{
+  'HTTP/2.0 in HTTP/1.1 syntax': [{ line: `GET ${PATH} HTTP/2.0` }, /HTTP\/1\.1/],
+  'HTTP/0.9 with headers': [{ line: `GET ${PATH} HTTP/0.9` }, /HTTP\/1\.1/],
+  'a body with GET': [{ fields: ['Host: x', 'Content-Length: 2'], body: '{}' }, /GET without/],
+  'chunks with GET': [{ fields: ['Host: x', chunked], body: CHUNKS }, /GET without/],
+  'a body with HEAD': [{
     line: `HEAD ${PATH} HTTP/1.1`, fields: ['Host: x', 'Content-Length: 2'], body: '{}',
   }, /^/],
-  'a body of DELETE': [{
+  'a body with DELETE': [{
     line: 'DELETE /api/v1/products/a HTTP/1.1', fields: ['Host: x', 'Content-Length: 2'],
     body: '{}',
   }, /DELETE without/],
@@ -84,7 +84,7 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   ],
 };
 
-describe('rejects with 400, and ends the connection:', () => {
+describe('rejects with 400, and closes the connection:', () => {
   for (const [kind, [parts, detail]] of Object.entries(refused)) {
     test(kind, LIMITED, async (t) => {
       const text = await exchange(t, getServer().port, format(parts));
@@ -98,7 +98,7 @@ describe('rejects with 400, and ends the connection:', () => {
 
   const names = new Set(SINGLE.slice(1).map((field) => field.split(':')[0]?.toLowerCase() ?? ''));
   for (const name of names) {
-    test(`two fields "${name}"`, async (t) => {
+    test(`a duplicate header "${name}"`, async (t) => {
       const own = SINGLE.filter((field) => field.toLowerCase().startsWith(`${name}:`));
       const bytes = format({ fields: ['Host: x', ...own] });
       const problem = readProblem(await exchange(t, getServer().port, bytes));
@@ -106,31 +106,31 @@ describe('rejects with 400, and ends the connection:', () => {
     });
   }
 
-  test('dots, also below the portal', async (t) => {
+  test('dot segments below the portal', async (t) => {
     const line = 'GET /portal/assets/../../api HTTP/1.1';
     const text = await exchange(t, getServer().port, format({ line }));
     assert.match(readProblem(text).detail, /dot segments/);
   });
 });
 
-describe('takes', () => {
+describe('accepts', () => {
   const last = 'Connection: close';
   const taken: Readonly<Record<string, readonly [Parts, RegExp]>> = {
     'a request of HTTP/1.0 without a host': [{ line: `GET ${PATH} HTTP/1.0`, fields: [] }, / 200 /],
-    'lists that come in several fields': [{ fields: [
+    'lists in repeated headers': [{ fields: [
       'Host: x', 'Accept: text/csv', 'Accept: application/json', 'If-None-Match: "1"',
       'If-None-Match: "2"', 'X-Forwarded-For: a', 'X-Forwarded-For: b', last,
     ] }, / 200 /],
-    'a host with a port, and one of IPv6': [{ fields: ['Host: [::1]:8080', last] }, / 200 /],
+    'an IPv6 host with a port': [{ fields: ['Host: [::1]:8080', last] }, / 200 /],
     'a host with the highest port': [{ fields: ['Host: x:65535', last] }, / 200 /],
     'a length of 0 with DELETE': [{
       line: 'DELETE /api/v1/products/a HTTP/1.1', fields: ['Host: x', 'Content-Length: 0', last],
     }, / 401 /],
-    'dots that are a part of a segment': [
+    'dots as part of a segment': [
       { line: 'GET /api/v1/products/sku/..a%2F..%2Fb HTTP/1.1', fields: ['Host: x', last] },
       / 401 /,
     ],
-    'dots of a query': [
+    'dots in a query': [
       { line: `GET ${PATH}?a=/../b HTTP/1.1`, fields: ['Host: x', last] }, / 400 .*invalid-query/s,
     ],
   };
@@ -141,7 +141,7 @@ describe('takes', () => {
   }
 });
 
-test('does nothing that follows a rejected request on its connection', LIMITED, async (t) => {
+test('ignores requests that follow a rejected one on its connection', LIMITED, async (t) => {
   const seller = await getServer().makeSeller();
   const { id } = (await seller.create()).json();
   const smuggled = format({
@@ -154,7 +154,7 @@ test('does nothing that follows a rejected request on its connection', LIMITED, 
   assert.equal((await seller.send({ path: `/api/v1/products/${id}` })).status, 200);
 });
 
-test('answers a rejected request before all of its body has come', LIMITED, async (t) => {
+test('responds to a rejected request before its whole body has arrived', LIMITED, async (t) => {
   const socket = await open(t, getServer().port);
   const bytes = 512 * 1024;
   const fields = ['Host: x', 'Host: y', `Content-Length: ${bytes}`];
@@ -164,7 +164,7 @@ test('answers a rejected request before all of its body has come', LIMITED, asyn
   assert.match(readProblem(await text).type, /bad-request$/);
 });
 
-test('answers 405 with Allow to methods that a path does not have', async (t) => {
+test('returns 405 with Allow for methods that a path does not support', async (t) => {
   for (const method of ['TRACE', 'PURGE', 'PROPFIND', 'OPTIONS', 'QUERY', 'FETCH', 'get']) {
     for (const [path, allow] of [
       ['/api/v1/products', 'GET, HEAD, POST'], ['/portal/sign-in', 'GET, HEAD, POST'],
@@ -179,7 +179,7 @@ test('answers 405 with Allow to methods that a path does not have', async (t) =>
   }
 });
 
-test('answers 404 to an unknown method on a path that does not exist', async (t) => {
+test('returns 404 for an unknown method on an unknown path', async (t) => {
   for (const path of ['/', '/nowhere', '/portal/nowhere', 'nowhere']) {
     const text = await exchange(t, getServer().port, format({ line: `FETCH ${path} HTTP/1.1` }));
     assert.match(text, path === '/' ? /^HTTP\/1\.1 405 [^]*\r\nAllow: GET, HEAD\r\n/

@@ -1,4 +1,4 @@
-/** Paths within the server: below its base URL, and below the mount paths of frameworks. */
+/** Request paths below the base URL, and below the mount paths of frameworks. */
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
@@ -27,14 +27,14 @@ test('finds paths below the mount path of a framework', () => {
   assert.deepEqual(find('/api', '/a/b/api', ''), ['/api', '', '/a/b']);
 });
 
-test('links to the path of the base URL, wherever the handler is mounted', () => {
+test('uses the path of the base URL in links, wherever the handler is mounted', () => {
   assert.deepEqual(find('/api', '/shop/api', '/shop'), ['/api', '', '/shop']);
   assert.deepEqual(find('/shop/api', '/v/shop/api', '/v/shop'), ['/api', '', '/v/shop']);
   // A proxy has removed /public.
   assert.deepEqual(find('/api', '/shop/api', '/public/shop'), ['/api', '', '/public/shop']);
 });
 
-test('takes no prefix from a target that was rewritten, or that no path begins with', () => {
+test('ignores an original target that was rewritten, or has another prefix', () => {
   assert.deepEqual(find('/api', '/other?old=1', ''), ['/api', '', '']);
   assert.equal(find('/api', '/other?old=1', '/shop'), undefined);
   for (const mountPath of ['/<b>', '//evil.example/', '/a b', 'http://evil.example', '/a?b']) {

@@ -1,4 +1,4 @@
-/** Which answers are compressed, for whom, and what their fields say then. */
+/** Which responses are compressed, for which clients, and with which headers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -52,7 +52,7 @@ describe('compresses', () => {
     'application/json', 'application/vnd.oai.openapi+json', 'application/x-ndjson',
     'text/csv; charset=utf-8', 'text/html', 'image/svg+xml',
   ]) {
-    test(`${type}, of 200 and 201 alike`, async () => {
+    test(`${type}, with status 200 and 201`, async () => {
       for (const status of [200, 201]) {
         const reply = makeReply({ status, headers: { 'content-type': type } });
         const sent = await new Compressor().compress(reply, ask('gzip', 'POST'));
@@ -61,7 +61,7 @@ describe('compresses', () => {
     });
   }
 
-  test('a body that is answered again and again once for each coding', async () => {
+  test('a body that is sent repeatedly only once per coding', async () => {
     const compressor = new Compressor();
     const body = Buffer.from(LONG);
     const bodies = await Promise.all(['gzip', 'gzip', 'br', 'br', 'gzip'].map(async (accept) =>
@@ -70,13 +70,13 @@ describe('compresses', () => {
     assert.equal(bodies[0], bodies[4]);
   });
 
-  test('a body without a tag', async () => {
+  test('a body without an ETag', async () => {
     const reply: Reply = { status: 200, headers: { 'content-type': 'text/html' }, body: LONG };
     const { headers } = await new Compressor().compress(reply, ask('br'));
     assert.equal('etag' in headers, false);
   });
 
-  test('and adds to what the answer varies by', async () => {
+  test('and adds to an existing Vary header', async () => {
     const reply = makeReply({ headers: { vary: 'accept' } });
     for (const accept of [undefined, 'gzip']) {
       const { headers } = await new Compressor().compress(reply, ask(accept));
@@ -85,12 +85,12 @@ describe('compresses', () => {
   });
 });
 
-describe('leaves as it is', () => {
+describe('does not compress', () => {
   const replies: Readonly<Record<string, Reply<Chunks>>> = {
     'a short body': makeReply({ body: 'x'.repeat(COMPRESSION_MIN_BYTES - 1) }),
-    'an answer without a body': { status: 204, headers: {} },
+    'a response without a body': { status: 204, headers: {} },
     'a problem': makeReply({ status: 400 }),
-    'what is compressed already': makeReply({ headers: { 'content-type': 'image/png' } }),
+    'a compressed media type': makeReply({ headers: { 'content-type': 'image/png' } }),
     'a body without a type': { status: 200, headers: {}, body: LONG },
   };
   for (const [kind, reply] of Object.entries(replies)) {
@@ -100,7 +100,7 @@ describe('leaves as it is', () => {
   }
 
   for (const accept of [undefined, '', 'identity', 'gzip;q=0, br;q=0', 'deflate']) {
-    test(`a body for ${accept ?? 'no Accept-Encoding'}, at once, and names what varies`, () => {
+    test(`a body for ${accept ?? 'no Accept-Encoding'}, but sends Vary`, () => {
       const reply = makeReply();
       const sent = new Compressor().compress(reply, ask(accept));
       assert.ok(!(sent instanceof Promise));
@@ -117,7 +117,7 @@ describe('leaves as it is', () => {
   });
 });
 
-describe('a 304 names the form that the client has:', () => {
+describe('a 304 has the ETag of the representation that the client has:', () => {
   for (const [field, etag] of [
     ['"12"', '"12"'], ['"12-gzip"', '"12-gzip"'], ['W/"12-br", "7"', '"12-br"'], ['*', '"12"'],
   ] as const) {
@@ -141,7 +141,7 @@ describe('a stream', { timeout: 10_000 }, () => {
   for (const [accept, coding] of [
     ['gzip', 'gzip'], ['br, gzip;q=0.1', 'gzip'], ['br', undefined], [undefined, undefined],
   ] as const) {
-    test(`for ${accept ?? 'no Accept-Encoding'} is sent in ${coding ?? 'no coding'}`, async () => {
+    test(`for ${accept ?? 'no Accept-Encoding'} uses ${coding ?? 'no coding'}`, async () => {
       const reply = makeReply({ headers: lines, body: generate() });
       const sent = await new Compressor().compress(reply, ask(accept));
       assert.equal(sent.headers['content-encoding'], coding);
@@ -167,7 +167,7 @@ test('pipes texts and bytes through a zlib stream', LIMITED, async () => {
   assert.equal(gunzipSync(Buffer.concat(await Array.fromAsync(coded))).toString(), 'é😀');
 });
 
-test('applies backpressure to a zlib stream, and returns its source', LIMITED, async () => {
+test('applies backpressure to a zlib stream, and closes its source', LIMITED, async () => {
   const member = gzipSync(Buffer.alloc(MEBIBYTE));
   const returned = Promise.withResolvers<void>();
   let pulled = 0;
@@ -196,7 +196,7 @@ test('rejects when the source of a zlib stream fails', LIMITED, async () => {
   await assert.rejects(Array.fromAsync(coded), (thrown) => thrown === error);
 });
 
-test('rejects chunks that are not in the coding of a zlib stream', LIMITED, async () => {
+test('rejects chunks in another coding than that of a zlib stream', LIMITED, async () => {
   const coded = pipeThroughZlib((async function* () { yield 'plain text'; })(), createGunzip());
   await assert.rejects(Array.fromAsync(coded), { code: 'Z_DATA_ERROR' });
 });

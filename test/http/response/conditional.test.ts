@@ -26,13 +26,13 @@ describe('If-None-Match against "5"', () => {
     ['"5-"', false], ['"5-zip"', false], ['"4-gzip"', false], ['"5-gzip-gzip"', false],
   ];
   for (const [header, matches] of cases) {
-    test(`${header ?? '(none)'}: ${matches ? '304' : 'the whole answer'}`, () => {
+    test(`${header ?? '(none)'}: ${matches ? '304' : 'the whole response'}`, () => {
       assert.equal(isNoneMatch(header, '"5"'), matches);
     });
   }
 });
 
-test('the tag of a compressed form says the coding', () => {
+test('the ETag of a compressed response includes the coding', () => {
   assert.equal(formatCodedTag('"5"', 'gzip'), '"5-gzip"');
   assert.equal(formatCodedTag('W/"a"', 'br'), 'W/"a-br"');
 });
@@ -61,7 +61,7 @@ describe('the positions of a precondition', () => {
     });
   }
 
-  test('are absent where the fields are', () => {
+  test('are absent without the headers', () => {
     assert.deepEqual({ ...readPrecondition({}) }, {});
     assert.equal(readPrecondition({ 'if-match': '"5"' }).ifNoneMatch, undefined);
     assert.equal(readPrecondition({ 'if-none-match': '"5"' }).ifMatch, undefined);

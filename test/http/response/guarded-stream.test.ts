@@ -1,4 +1,4 @@
-/** What ends a stream, and what it releases however it ends. */
+/** How a stream ends, and that it always releases its slot and its source. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
@@ -33,7 +33,7 @@ function makeStream(options: Partial<Options> = {}) {
     reauthorizeIntervalMs: 60_000,
     durationLimitMs: undefined,
     whenCut: 'destroy',
-    // The cast: the stream uses nothing else of an answer.
+    // The cast: the stream uses nothing else of a response.
     response: response as unknown as Options['response'],
     onCut: ({ code }) => seen.cuts.push(code),
     ...options,
@@ -51,7 +51,7 @@ function makeStream(options: Partial<Options> = {}) {
   return { response, seen, stream, open: () => stream.from(generate(), close) };
 }
 
-describe('releases its slot, and closes its source, once', LIMITED, () => {
+describe('releases its slot and closes its source once', LIMITED, () => {
   for (const pulls of [0, 1, 3]) {
     test(`when it is returned after ${pulls} chunks`, async () => {
       const { open, seen, response } = makeStream();
@@ -66,7 +66,7 @@ describe('releases its slot, and closes its source, once', LIMITED, () => {
     });
   }
 
-  test('when its client leaves and no one reads on', async () => {
+  test('when its client disconnects and nothing reads on', async () => {
     const { open, seen, response } = makeStream();
     const stream = open();
     await stream.next();
@@ -75,7 +75,7 @@ describe('releases its slot, and closes its source, once', LIMITED, () => {
     assert.deepEqual([seen.released, seen.closed, seen.cuts], [1, 1, []]);
   });
 
-  test('when its client leaves before it is opened', async () => {
+  test('when its client disconnects before it is opened', async () => {
     const { open, seen, response } = makeStream();
     response.emit('close');
     assert.equal((await open().next()).done, true);
@@ -94,7 +94,7 @@ describe('releases its slot, and closes its source, once', LIMITED, () => {
 describe('a client that is no longer authorized', LIMITED, () => {
   const reauthorize = async (): Promise<void> => { throw REVOKED; };
 
-  test('is cut off though no one reads', async () => {
+  test('is cut off even if nothing reads', async () => {
     const { open, seen, response } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
     const stream = open();
     while (!response.isDestroyed) await new Promise(setImmediate);
@@ -102,7 +102,7 @@ describe('a client that is no longer authorized', LIMITED, () => {
     assert.deepEqual([seen.cuts, seen.released, seen.closed], [['key_unknown'], 1, 1]);
   });
 
-  test('gets no chunk where the timer is late', async (t) => {
+  test('gets no chunk even if the timer is late', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { open } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
     const stream = open();
@@ -120,7 +120,7 @@ describe('a client that is no longer authorized', LIMITED, () => {
     assert.deepEqual([seen.released, seen.closed], [1, 1]);
   });
 
-  test('sees a stream end that can be resumed', async () => {
+  test('sees the regular end of a stream that can be resumed', async () => {
     const options = { reauthorize, reauthorizeIntervalMs: 1, whenCut: 'end' } as const;
     const { open, response, seen } = makeStream(options);
     const chunks = await Array.fromAsync(open());
@@ -154,7 +154,7 @@ test('reauthorizes repeatedly, one check at a time', LIMITED, async () => {
   await stream.return();
 });
 
-test('is the only stream that a handler can answer with', () => {
+test('is the only type of stream that a handler can return', () => {
   async function* forge(): AsyncGenerator<string> { yield 'x'; }
   // @ts-expect-error The compiler rejects any other stream.
   const forged: Reply = { status: 200, headers: {}, body: forge() };

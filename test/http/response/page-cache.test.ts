@@ -1,4 +1,4 @@
-/** Pages in memory: valid at one position, bounded in bytes. */
+/** Cached pages: valid at one position, with a limit in bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PageCache } from '../../../src/http/response/page-cache.ts';
@@ -7,11 +7,11 @@ import type { Reply } from '../../../src/http/response/reply.ts';
 const makeReply = (body?: string | Uint8Array): Reply =>
   ({ status: 200, headers: {}, ...(body !== undefined && { body }) });
 
-/** Which of these keys are kept, all at position 1. */
+/** Which of these keys are cached at position 1. */
 const kept = (cache: PageCache, keys: string): string =>
   [...keys].filter((key) => cache.find(key, 1)).join('');
 
-test('finds a page at the position it was read at, and at no other', () => {
+test('finds a page only at the position at which it was read', () => {
   const cache = new PageCache(10_000);
   const reply = makeReply('x');
   cache.set('a', 1, reply);
@@ -20,7 +20,7 @@ test('finds a page at the position it was read at, and at no other', () => {
   assert.equal(cache.find('b', 1), undefined);
 });
 
-test('puts a page in the place of the one with the same key', () => {
+test('replaces the page with the same key', () => {
   const cache = new PageCache(10_000);
   const [first, second] = [makeReply('1'), makeReply('2')];
   cache.set('a', 1, first);
@@ -29,7 +29,7 @@ test('puts a page in the place of the one with the same key', () => {
   assert.equal(cache.find('a', 2), second);
 });
 
-test('forgets the pages kept longest once they are too many bytes', () => {
+test('evicts the oldest pages once the limit is exceeded', () => {
   const cache = new PageCache(100_000);
   for (const key of 'abcd') cache.set(key, 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'abcd'), 'bcd');
@@ -37,14 +37,14 @@ test('forgets the pages kept longest once they are too many bytes', () => {
   assert.equal(kept(cache, 'abcde'), 'de');
 });
 
-test('counts a page that is replaced once', () => {
+test('counts a replaced page once', () => {
   const cache = new PageCache(100_000);
   cache.set('a', 1, makeReply('x'.repeat(30_000)));
   for (let n = 0; n < 20; n += 1) cache.set('b', 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'ab'), 'ab');
 });
 
-test('counts bytes, of text and of buffers, and not characters', () => {
+test('counts bytes rather than characters, for text and buffers', () => {
   for (const body of ['部'.repeat(20_000), Buffer.from('部'.repeat(20_000))]) {
     const cache = new PageCache(100_000);
     cache.set('a', 1, makeReply(body));
@@ -53,7 +53,7 @@ test('counts bytes, of text and of buffers, and not characters', () => {
   }
 });
 
-test('does not keep a page that is larger than its limit', () => {
+test('does not cache a page larger than its limit', () => {
   const cache = new PageCache(100_000);
   cache.set('a', 1, makeReply('x'.repeat(100_001)));
   assert.equal(kept(cache, 'a'), '');
@@ -61,7 +61,7 @@ test('does not keep a page that is larger than its limit', () => {
   assert.equal(kept(cache, 'b'), 'b');
 });
 
-test('is bounded though pages have next to no body', () => {
+test('limits pages with hardly any body, too', () => {
   const cache = new PageCache(1_000);
   for (let n = 0; n < 10_000; n += 1) cache.set(`page ${n}`, 1, makeReply());
   assert.equal(cache.find('page 0', 1), undefined);

@@ -21,7 +21,7 @@ function answer(error: unknown) {
   const reports: ErrorReport[] = [];
   const { status, headers, body = '' } = createProblem(error, (entry) => reports.push(entry));
   const text = String(body);
-  // The cast: each test asserts what it reads.
+  // The cast: each test asserts the members that it reads.
   return { status, headers, text, problem: JSON.parse(text) as Record<string, unknown>, reports };
 }
 
@@ -48,13 +48,13 @@ for (const code of Object.keys(STATUS) as ErrorCode[]) {
     const isLast = ['bad_request', 'request_timeout', 'expectation_failed'].includes(code);
     assert.equal(headers['connection'], isLast ? 'close' : undefined);
     if (code !== 'internal') assert.equal(problem['detail'], 'What is wrong.');
-    // A limit that does its work is nothing for the log.
+    // A limit that works as intended is not logged.
     assert.equal(reports.length, code === 'internal' ? 1 : 0);
     assert.equal(problem['instance'], reports[0] && `urn:uuid:${reports[0].id}`);
   });
 }
 
-test('reports what an error of the disk or of the database caused, with an id', () => {
+test('reports the cause of a disk or database error, with an id', () => {
   for (const code of ['unavailable', 'storage_full'] as const) {
     const error = new AppError(code, 'Not now.', { cause: 'SQLITE_IOERR secret' });
     const { problem, reports, text } = answer(error);
@@ -84,7 +84,7 @@ describe('a bug in the server', () => {
     ['undefined', undefined],
   ];
   for (const [kind, error] of errors) {
-    test(`is 500 with an id, and nothing of the cause: ${kind}`, () => {
+    test(`returns 500 with an id, and nothing of the cause: ${kind}`, () => {
       const { status, headers, text, problem, reports } = answer(error);
       assert.equal(status, 500);
       assert.doesNotMatch(text + JSON.stringify(headers), /secret/i);
@@ -102,15 +102,15 @@ describe('a bug in the server', () => {
   });
 });
 
-test('keeps the cause of a known failure out of the answer', () => {
+test('keeps the cause of a known failure out of the response', () => {
   const cause = new Error('ENOSPC: /secret/path');
   const { text, reports } = answer(new AppError('storage_full', 'The disk is full.', { cause }));
   assert.doesNotMatch(text, /secret|ENOSPC/);
-  // The cast: it is the AppError that was given.
+  // The cast: it is the AppError that was passed in.
   assert.equal((reports[0]?.error as Error).cause, cause);
 });
 
-test('lists the errors of the data as they are', () => {
+test('lists the validation errors unchanged', () => {
   const issues = [
     { pointer: '/a~1b', code: 'unknown', detail: 'No.' },
     { parameter: 'limit', code: 'range', detail: '"' },
@@ -141,7 +141,7 @@ describe('the error log', () => {
     assert.match(error, /TypeError: x is null\n +at/);
   });
 
-  test('has the causes of what a database or a disk refuses, each once and in one line', (t) => {
+  test('has the causes of a database or disk error, each once and on one line', (t) => {
     const refused = new Error('connect ECONNREFUSED');
     const cause = new Error('connection failed', { cause: new Error('connection failed', {
       cause: refused,

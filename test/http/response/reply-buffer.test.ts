@@ -1,4 +1,4 @@
-/** Answers that begin before their request has ended, to clients and to proxies. */
+/** Responses that begin before their request has ended, to clients and to proxies. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -12,11 +12,11 @@ const PROXIED = 'X-Forwarded-For: 192.0.2.1\r\n';
 
 interface Upload {
   readonly socket: Socket;
-  /** Resolves once the server has read this and continued: with whether its answer has begun. */
+  /** Sends text, waits until the server has read it, and returns whether the response has begun. */
   send(text: string): Promise<boolean>;
 }
 
-/** A request in flight, whose chunks the server sends back while it reads them. */
+/** A request in flight, whose chunks the server echoes while it reads them. */
 async function upload(t: TestContext, fields: string, version = '1.1'): Promise<Upload> {
   const read: string[] = [];
   let onRead = (_: boolean): void => {};
@@ -29,7 +29,7 @@ async function upload(t: TestContext, fields: string, version = '1.1'): Promise<
       }
     }
     const reply = { status: 200, headers: {}, body: echo() };
-    sendReply(response, reply)?.catch(() => {}); // the client leaves at the end of its test
+    sendReply(response, reply)?.catch(() => {}); // the client disconnects at the end of its test
   });
   const socket = await open(t, port);
   socket.write(`POST / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`);
@@ -44,7 +44,7 @@ async function upload(t: TestContext, fields: string, version = '1.1'): Promise<
   };
 }
 
-test('begin at once for a single client', LIMITED, async (t) => {
+test('begin immediately for a direct client', LIMITED, async (t) => {
   const { socket, send } = await upload(t, 'Content-Length: 2\r\n');
   const begun = readUntil(socket, '<a>');
   assert.equal(await send('a'), true);
@@ -54,12 +54,12 @@ test('begin at once for a single client', LIMITED, async (t) => {
 });
 
 for (const [who, fields, version] of [
-  ['that says for whom it comes', PROXIED],
-  ['that says so by RFC 7239', 'Forwarded: for=192.0.2.1\r\n'],
-  ['that names itself', 'Via: 1.1 proxy\r\n'],
-  ['that speaks HTTP/1.0', '', '1.0'],
+  ['that sends X-Forwarded-For', PROXIED],
+  ['that sends Forwarded (RFC 7239)', 'Forwarded: for=192.0.2.1\r\n'],
+  ['that sends Via', 'Via: 1.1 proxy\r\n'],
+  ['that uses HTTP/1.0', '', '1.0'],
 ] as const) {
-  test(`wait for the end of the request of a proxy ${who}`, LIMITED, async (t) => {
+  test(`wait for the end of a request from a proxy ${who}`, LIMITED, async (t) => {
     const { socket, send } = await upload(t, `${fields}Content-Length: 2\r\n`, version);
     assert.equal(await send('a'), false);
     const answer = readToEnd(socket);
@@ -68,7 +68,7 @@ for (const [who, fields, version] of [
   });
 }
 
-test('are held for a proxy only up to their limit', LIMITED, async (t) => {
+test('are buffered for a proxy only up to the limit', LIMITED, async (t) => {
   const { socket } = await upload(t, `${PROXIED}Transfer-Encoding: chunked\r\n`);
   const begun = readUntil(socket, 'HTTP/1.1 200 ');
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;

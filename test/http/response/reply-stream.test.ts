@@ -1,4 +1,4 @@
-/** Answers that are made while they are sent: slow readers, readers that leave, errors half-way. */
+/** Streamed responses: slow readers, readers that disconnect, and errors in the middle. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -15,13 +15,13 @@ const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 interface Streaming {
   readonly port: number;
-  /** How the first answer ended: undefined, or what it was rejected with. */
+  /** How the first response ended: undefined, or the error. */
   readonly ended: Promise<unknown>;
-  /** Resolves when the connection of an answer is known to be gone. */
+  /** Resolves when the server knows that the connection of a response is closed. */
   readonly gone: Promise<void>;
 }
 
-/** Answers every request with these chunks. */
+/** Responds to every request with these chunks. */
 async function serveStream(t: TestContext, makeChunks: () => Chunks): Promise<Streaming> {
   const { promise: ended, resolve } = Promise.withResolvers<unknown>();
   const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ async function serveStream(t: TestContext, makeChunks: () => Chunks): Promise<St
   return { port, ended, gone };
 }
 
-/** Chunks without end that note how many were asked for, and that they were returned. */
+/** An endless stream that records how many chunks were read, and whether it was closed. */
 function makeEndless(firstChunk: string | Uint8Array = CHUNK) {
   const seen = { pulled: 0, isReturned: false };
   async function* generate(): AsyncGenerator<string | Uint8Array> {
@@ -49,7 +49,7 @@ function makeEndless(firstChunk: string | Uint8Array = CHUNK) {
   return { seen, generate };
 }
 
-test('sends chunks of both kinds in their order, without a length', async (t) => {
+test('sends text and bytes in order, without a length', async (t) => {
   const { port, ended } = await serveStream(t, async function* () {
     yield 'é';
     yield Buffer.from('😀');
@@ -64,14 +64,14 @@ test('sends chunks of both kinds in their order, without a length', async (t) =>
   assert.equal(await ended, undefined);
 });
 
-test('sends a stream of nothing as an empty body', async (t) => {
+test('sends an empty stream as an empty body', async (t) => {
   const { port, ended } = await serveStream(t, async function* () {});
   const { status, text } = await send(port, { path: '/' });
   assert.deepEqual([status, text], [200, '']);
   assert.equal(await ended, undefined);
 });
 
-test('sends a chunk before the next one is made', LIMITED, async (t) => {
+test('sends a chunk before the next one is generated', LIMITED, async (t) => {
   const read = Promise.withResolvers<void>();
   const { port } = await serveStream(t, async function* () {
     yield 'first line';
@@ -85,7 +85,7 @@ test('sends a chunk before the next one is made', LIMITED, async (t) => {
   await readUntil(socket, 'second line');
 });
 
-test('answers HEAD with the fields alone and returns the stream', LIMITED, async (t) => {
+test('sends only headers to HEAD, and closes the stream', LIMITED, async (t) => {
   const { seen, generate } = makeEndless();
   let answers = 0;
   const { port, ended } = await serveStream(t, () => {
@@ -102,7 +102,7 @@ test('answers HEAD with the fields alone and returns the stream', LIMITED, async
   assert.deepEqual(seen, { pulled: 1, isReturned: true });
 });
 
-test('makes no more than its client reads', LIMITED, async (t) => {
+test('generates no more than its client reads', LIMITED, async (t) => {
   const readBytes = 10 * 1024 * 1024;
   const wholeBytes = 512 * 1024 * 1024;
   let madeBytes = 0;
@@ -116,13 +116,13 @@ test('makes no more than its client reads', LIMITED, async (t) => {
     seenBytes += chunk.length;
     if (seenBytes >= readBytes) break; // which ends the connection
   }
-  // What the system buffers of a connection is far below this.
-  assert.ok(madeBytes < readBytes + 64 * 1024 * 1024, `made ${madeBytes} bytes`);
+  // The operating system buffers far less per connection.
+  assert.ok(madeBytes < readBytes + 64 * 1024 * 1024, `generated ${madeBytes} bytes`);
   assert.equal(await ended, undefined);
   assert.ok(madeBytes < wholeBytes);
 });
 
-describe('a client that leaves', LIMITED, () => {
+describe('a client that disconnects', LIMITED, () => {
   async function ask(t: TestContext, port: number): Promise<Socket> {
     const socket = connect(port, '127.0.0.1');
     t.after(() => socket.destroy());
@@ -131,7 +131,7 @@ describe('a client that leaves', LIMITED, () => {
     return socket;
   }
 
-  test('in the middle has the stream returned', async (t) => {
+  test('in the middle causes the stream to be closed', async (t) => {
     const { seen, generate } = makeEndless('the beginning');
     const { port, ended } = await serveStream(t, generate);
     const socket = await ask(t, port);
@@ -141,7 +141,7 @@ describe('a client that leaves', LIMITED, () => {
     assert.equal(seen.isReturned, true);
   });
 
-  test('while a chunk is made has the stream returned after it', async (t) => {
+  test('while a chunk is generated causes the stream to be closed after it', async (t) => {
     const left = Promise.withResolvers<void>();
     let [isReturned, isGoingOn] = [false, false];
     const { port, ended, gone } = await serveStream(t, async function* () {
@@ -184,7 +184,7 @@ describe('a client that leaves', LIMITED, () => {
   }
 });
 
-test('ends the connection where a stream fails: no part seems whole', LIMITED, async (t) => {
+test('destroys the connection if a stream fails: no part seems whole', LIMITED, async (t) => {
   for (const error of [new Error('a bug'), new AppError('unavailable', 'Not now.')]) {
     const { port, ended } = await serveStream(t, async function* () {
       yield 'a part';

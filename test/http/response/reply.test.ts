@@ -1,4 +1,4 @@
-/** Writing answers to a socket. */
+/** Writing responses to a socket. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAttachment, type Reply, sendReply } from '../../../src/http/response/reply.ts';
@@ -9,7 +9,7 @@ const JSON_REPLY: Reply = {
   status: 201, headers: { 'content-type': 'application/json' }, body: '"é😀"',
 };
 
-test('sends status, headers and a body whose bytes are counted', async (t) => {
+test('sends status, headers, and a body with its length in bytes', async (t) => {
   const port = await serve(t, (_, response) => sendReply(response, JSON_REPLY));
   const { status, headers, text } = await send(port, { path: '/' });
   assert.equal(status, 201);
@@ -21,7 +21,7 @@ test('sends status, headers and a body whose bytes are counted', async (t) => {
   assert.ok(headers.date);
 });
 
-test('sends bytes as they are', async (t) => {
+test('sends bytes unchanged', async (t) => {
   const reply = { status: 200, headers: {}, body: Buffer.from('é') };
   const port = await serve(t, (_, response) => sendReply(response, reply));
   const { headers, text } = await send(port, { path: '/' });
@@ -35,7 +35,7 @@ test('sends an empty body with a length of 0', async (t) => {
   assert.deepEqual([headers['content-length'], text], ['0', '']);
 });
 
-test('answers HEAD with the length of the body and without the body', async (t) => {
+test('responds to HEAD with the length of the body, but without the body', async (t) => {
   const port = await serve(t, (_, response) => sendReply(response, JSON_REPLY));
   const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
   const get = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
@@ -43,10 +43,10 @@ test('answers HEAD with the length of the body and without the body', async (t) 
   const [, first = '', second = ''] = text.split('HTTP/1.1 201 Created\r\n');
   assert.match(first, /\r\ncontent-length: 8\r\n/i);
   assert.ok(first.endsWith('\r\n\r\n'), 'nothing follows the headers');
-  assert.ok(second.endsWith('\r\n\r\n"é😀"'), 'the next answer is whole');
+  assert.ok(second.endsWith('\r\n\r\n"é😀"'), 'the next response is complete');
 });
 
-test('sends 304 without body and length', async (t) => {
+test('sends 304 without a body and a length', async (t) => {
   const reply = { status: 304, headers: { etag: '"5"' } };
   const port = await serve(t, (_, response) => sendReply(response, reply));
   const text = await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -56,7 +56,7 @@ test('sends 304 without body and length', async (t) => {
   assert.ok(text.endsWith('\r\n\r\n'));
 });
 
-test('lets no header value begin another header', async (t) => {
+test('prevents header injection through header values', async (t) => {
   const refused = Promise.withResolvers<unknown>();
   const port = await serve(t, (_, response) => {
     const reply = { status: 200, headers: { location: '/\r\nset-cookie: a=b' }, body: '' };
@@ -72,7 +72,7 @@ test('lets no header value begin another header', async (t) => {
   assert.ok((await refused.promise) instanceof TypeError);
 });
 
-test('formats a file name in ASCII and exactly, and escapes what would end the field', () => {
+test('formats a file name in ASCII and in UTF-8, and escapes delimiters', () => {
   assert.equal(formatAttachment('products-1.csv'),
     "attachment; filename=\"products-1.csv\"; filename*=UTF-8''products-1.csv");
   assert.equal(formatAttachment('größe "5" (a\'b)*;\r\n%.csv'),

@@ -1,4 +1,4 @@
-/** Listening on a Unix socket: real ones, in a folder of their own. */
+/** Listening on Unix sockets in a temporary folder. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ async function ask(socketPath: string): Promise<string> {
   return text(response);
 }
 
-test('listens for its own user and group alone, and leaves nothing behind', async (t) => {
+test('listens only for its own user and group, and removes the socket', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'api.sock');
   const { host, port, stop } = await start(t, path);
@@ -46,7 +46,7 @@ test('logs no client address', async (t) => {
   assert.equal(await ask(path), '[]');
 });
 
-test('takes over the socket of a server that was killed', async (t) => {
+test('replaces the socket of a server that was killed', async (t) => {
   const path = join(makeFolder(t), 'api.sock');
   const script = `require('net').createServer().listen(${JSON.stringify(path)}, () =>
     process.kill(process.pid, 'SIGKILL'))`;
@@ -56,7 +56,7 @@ test('takes over the socket of a server that was killed', async (t) => {
   assert.equal(await ask(path), 'done');
 });
 
-test('leaves a socket alone on which someone answers', async (t) => {
+test('does not replace a socket on which another server listens', async (t) => {
   const path = join(makeFolder(t), 'api.sock');
   await start(t, path, 'first');
   const message = `Another server listens on ${path}.`;
@@ -76,7 +76,7 @@ test('never replaces a file that is not a socket', async (t) => {
   assert.equal(readFileSync(link, 'utf8'), 'precious');
 });
 
-test('removes nothing that has taken its place when it stops', async (t) => {
+test('does not remove a file that has replaced its socket when it stops', async (t) => {
   const path = join(makeFolder(t), 'api.sock');
   const first = await start(t, path, 'first');
   unlinkSync(path);
@@ -92,7 +92,7 @@ test('removes nothing that has taken its place when it stops', async (t) => {
   assert.equal(readFileSync(other, 'utf8'), 'precious');
 });
 
-test('says so where the folder is not there, or the path is too long', async (t) => {
+test('reports a missing folder, and a path that is too long', async (t) => {
   const folder = makeFolder(t);
   const none = start(t, join(folder, 'none', 'api.sock'));
   await assert.rejects(none, { code: 'EACCES', message: /: its folder must exist / });

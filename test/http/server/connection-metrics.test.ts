@@ -1,4 +1,4 @@
-/** The figures of connections: they only grow, and count what was no request. */
+/** Connection metrics: counters that only grow, and count connections without a valid request. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { exchange, open, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-test('counts connections, and the bytes of open ones and of closed ones', async (t) => {
+test('counts connections, and the bytes of open and closed ones', async (t) => {
   let closed = Promise.withResolvers<unknown>();
   const listener = await listen((request, response) => {
     closed.resolve(once(request.socket, 'close'));
@@ -30,7 +30,7 @@ test('counts connections, and the bytes of open ones and of closed ones', async 
   assert.ok(readMetrics().receivedBytes > 2 * GET.length);
 });
 
-test('counts a connection that brings no request once, whatever follows', async (t) => {
+test('counts a connection without a valid request once, whatever follows', async (t) => {
   const listener = await listen((_, response) => response.end(), { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   assert.match(await exchange(t, listener.port, 'junk\r\n\r\njunk\r\n\r\n'), /^HTTP\/1\.1 400 /);

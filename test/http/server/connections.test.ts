@@ -1,4 +1,4 @@
-/** How many connections a server takes, and clients that hardly read. */
+/** Connection limits, and clients that read too slowly. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -33,7 +33,7 @@ async function serve(
   return (server.address() as AddressInfo).port;
 }
 
-/** Connects from an address of this machine, of which it has many. */
+/** Connects from one of the many loopback addresses of this machine. */
 async function openFrom(t: TestContext, port: number, localAddress: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
@@ -41,7 +41,7 @@ async function openFrom(t: TestContext, port: number, localAddress: string): Pro
   return socket;
 }
 
-/** Opens a connection that is taken, and waits until it is known to be. */
+/** Opens a connection, and waits until the server has accepted it. */
 async function openTaken(t: TestContext, port: number, address: string): Promise<Socket> {
   const socket = await openFrom(t, port, address);
   socket.write(GET);
@@ -56,7 +56,7 @@ function assertRejected(text: string): void {
 }
 
 describe('a connection', LIMITED, () => {
-  test('past the limit of an address get an error, and others are accepted', async (t) => {
+  test('over the limit of its address gets an error, and others are accepted', async (t) => {
     const port = await serve(t, { perAddress: 2, isProxy: () => false });
     const first = await openTaken(t, port, '127.0.0.2');
     await openTaken(t, port, '127.0.0.2');
@@ -64,7 +64,7 @@ describe('a connection', LIMITED, () => {
     third.write(GET);
     assertRejected(await readToEnd(third));
     await openTaken(t, port, '127.0.0.3');
-    // Its place is free again once it has ended.
+    // Its slot is free again once it has ended.
     first.end();
     await once(first.resume(), 'close');
     await openTaken(t, port, '127.0.0.2');
@@ -78,7 +78,7 @@ describe('a connection', LIMITED, () => {
     assertRejected(await readToEnd(await openFrom(t, port, '127.0.0.3')));
   });
 
-  test('that breaks off while it is rejected does no harm', async (t) => {
+  test('that is reset while it is rejected does not affect others', async (t) => {
     const port = await serve(t, { total: 1 });
     await openTaken(t, port, '127.0.0.2');
     for (let round = 0; round < 20; round += 1) {
@@ -89,7 +89,7 @@ describe('a connection', LIMITED, () => {
     assertRejected(await readToEnd(await openFrom(t, port, '127.0.0.2')));
   });
 
-  test('from this machine has no limit of its address where the server listens', async (t) => {
+  test('from this machine has no address limit if the server listens on loopback', async (t) => {
     const { port, stop } = await listen(
       (_, response) => response.end('done'), { host: '127.0.0.1', port: 0 },
     );
@@ -99,7 +99,7 @@ describe('a connection', LIMITED, () => {
   });
 });
 
-test('a connection of TLS past the limit is ended before it is agreed on', LIMITED, async (t) => {
+test('a TLS connection over the limit is closed before the handshake', LIMITED, async (t) => {
   const { cert, key } = makeCertificate();
   const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
   limitConnections(server, new LingeringConnections(), { perAddress: 1, isProxy: () => false });
@@ -124,7 +124,7 @@ test('a connection of TLS past the limit is ended before it is agreed on', LIMIT
 describe('a client that reads', LIMITED, () => {
   const BODY = Buffer.alloc(8 * 1024 * 1024);
 
-  /** A server of a large answer, under a clock of this test's own. */
+  /** A server with a large response and an injected clock. */
   async function serveLarge(t: TestContext) {
     let now = 0;
     t.mock.timers.enable({ apis: ['setInterval'] });
@@ -146,7 +146,7 @@ describe('a client that reads', LIMITED, () => {
 
   const waitMs = SLOW_READER_GRACE_MS + BODY.length / 1024 * 1000;
 
-  test('next to nothing is ended in the end', async (t) => {
+  test('below the minimum rate is disconnected', async (t) => {
     const { socket, pass } = await serveLarge(t);
     const closed = once(socket, 'close');
     pass(0);
@@ -156,7 +156,7 @@ describe('a client that reads', LIMITED, () => {
     await closed;
   });
 
-  test('slowly has its answer', async (t) => {
+  test('slowly, but above the minimum rate, gets the whole response', async (t) => {
     const { client, socket, pass } = await serveLarge(t);
     pass(0);
     pass(waitMs - 1);

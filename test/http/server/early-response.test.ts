@@ -1,4 +1,4 @@
-/** Clients that are still sending a large body read the response that rejects it. */
+/** Clients that are still sending a large body can read the response that rejects it. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ function makeCurl(t: TestContext, ...options: readonly string[]): Send {
   };
 }
 
-/** Every size is rejected for its length, and a long body for its key and its type, too. */
+/** Asserts that the client reads the rejection of each size, and of a wrong key and media type. */
 async function assertReadable(t: TestContext, send: Send, isTls = false): Promise<void> {
   const server = await startServer(t, isTls ? { certificate: makeCertificate() } : {});
   const { key } = await server.makeSeller();
@@ -76,7 +76,7 @@ async function assertReadable(t: TestContext, send: Send, isTls = false): Promis
   assert.deepEqual(server.reports, []);
 }
 
-test('takes the next request after an import that failed while its body was coming', LIMITED,
+test('serves the next request after an import that failed while its body was being sent', LIMITED,
   async (t) => {
     const server = await startServer(t);
     const { key } = await server.makeSeller();

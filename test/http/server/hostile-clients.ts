@@ -1,20 +1,20 @@
 /**
- * A process of hostile clients: it holds as many connections as it is told to, opens another for
- * each that is closed, and reports how many are open when asked. Each kind abuses the
- * server in a way of its own, some of them with a good key.
+ * A process of hostile clients: it keeps a given number of connections open, replaces each that is
+ * closed, and reports on request how many are open. Each kind abuses the server in its own way,
+ * some with a valid key.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** What the process is told on its command line, as JSON. */
+/** The command-line argument of the process, as JSON. */
 export interface Attack {
   readonly port: number;
   readonly key: string;
   readonly connections: number;
 }
 
-/** How many of its connections are open, and how many were opened of each kind. */
+/** The number of open connections, and of those opened of each kind. */
 export interface Held {
   readonly open: number;
   readonly opened: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ async function drip(socket: Socket, text: string): Promise<void> {
   }
 }
 
-/** Not all of them at the same time. */
+/** A random delay, so that the clients do not act at the same time. */
 const linger = (): Promise<void> => delay(1_000 + Math.random() * 4_000);
 
 const kinds: Readonly<Record<string, (socket: Socket) => unknown>> = {
@@ -84,7 +84,7 @@ const opened: Record<string, number> = {};
 function attackAs(kind: string, index: number): void {
   const localAddress = `127.0.1.${1 + index % ADDRESSES}`;
   const socket = connect({ port: attack.port, host: '127.0.0.1', localAddress });
-  socket.on('error', () => {}); // it is to be ended
+  socket.on('error', () => {}); // the server closes it
   socket.resume();
   socket.once('connect', () => {
     open.add(socket);

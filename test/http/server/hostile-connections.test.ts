@@ -1,4 +1,4 @@
-/** Two thousand hostile connections at once, and a good client beside them. */
+/** Two thousand concurrent hostile connections, and a well-behaved client beside them. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const P99_LIMIT_MS = 250;
 const MEMORY_LIMIT_MIB = 200;
 const PATH = '/api/v1/products';
 
-/** Reads the first products on one connection, again and again. */
+/** A client that repeatedly reads the first products on one connection. */
 class GoodClient {
   readonly #options: object;
 
@@ -31,7 +31,7 @@ class GoodClient {
     this.#options = { host: '127.0.0.1', port, path: `${PATH}?limit=10`, headers, agent };
   }
 
-  /** How long one answer takes, in milliseconds. */
+  /** The duration of one request, in milliseconds. */
   async ask(): Promise<number> {
     const start = performance.now();
     const outgoing = get(this.#options);
@@ -48,13 +48,13 @@ class GoodClient {
     const times: number[] = [];
     for (let count = 0; count < REQUESTS; count += 1) {
       times.push(await this.ask());
-      await delay(5); // to be there for some time
+      await delay(5); // to spread the requests over time
     }
     return times.sort((a, b) => a - b)[Math.floor(REQUESTS * 0.99)] ?? NaN;
   }
 }
 
-/** Resident memory, MiB; NaN where the system does not tell. */
+/** Resident memory in MiB; NaN if the system does not report it. */
 function readMemory({ pid }: ChildProcess): number {
   const path = `/proc/${pid}/status`;
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -99,11 +99,11 @@ test('serves a good client within a memory limit during 2,000 hostile connection
   const attack: Attack = { port, key, connections: CONNECTIONS };
   const attackers = fork(join(import.meta.dirname, 'hostile-clients.ts'), [JSON.stringify(attack)]);
   t.after(() => { attackers.kill('SIGKILL'); });
-  // Those that the server has just ended are being opened again.
+  // The attackers are replacing those that the server has just closed.
   while ((await ask(attackers)).open < CONNECTIONS * 0.95) await delay(50);
 
   let p99 = await client.measureP99();
-  // A machine that was busy with something else says nothing of the server.
+  // A measurement on a machine that is busy with something else does not count.
   for (let round = 1; round < ROUNDS_LIMIT && p99 >= P99_LIMIT_MS; round += 1) {
     p99 = await client.measureP99();
   }
@@ -116,7 +116,7 @@ test('serves a good client within a memory limit during 2,000 hostile connection
   assert.equal(Object.keys(held.opened).length, 8);
   assert.ok(!(grownMib > MEMORY_LIMIT_MIB), `grown by ${grownMib} MiB`);
 
-  // Nothing of them is left once they are gone.
+  // No open file is left once they are gone.
   attackers.kill('SIGKILL');
   await once(attackers, 'close');
   while (countOpenFiles(child) > before.files + 5) await delay(50);

@@ -1,4 +1,4 @@
-/** Lingering close: early responses are read by clients that are still sending, within limits. */
+/** Lingering close: clients that are still sending can read early responses, within limits. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -14,7 +14,7 @@ const LIMITED = { timeout: 10_000 };
 const CHUNK = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
 const LONG = `Content-Length: ${1024 * DISCARD_LIMIT_BYTES}`;
 
-/** Answers every request with 403 and its target, and reads nothing of its body. */
+/** Responds to every request with 403 and its target, without reading its body. */
 async function serveRejection(t: TestContext, limits: Limits = {}) {
   const lingering = new LingeringConnections(limits);
   t.after(() => lingering.stop());
@@ -32,11 +32,11 @@ async function serveRejection(t: TestContext, limits: Limits = {}) {
 
 type Limits = ConstructorParameters<typeof LingeringConnections>[0];
 
-/** A connection whose client keeps sending after the server has closed its side. */
+/** Opens a connection that can still send after the server has closed its side. */
 async function openHalf(t: TestContext, port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   t.after(() => socket.destroy());
-  socket.on('error', () => {}); // the server may end it
+  socket.on('error', () => {}); // the server may destroy it
   await once(socket, 'connect');
   return socket;
 }
@@ -45,7 +45,7 @@ function post(target: string, ...fields: readonly string[]): string {
   return [`POST ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 }
 
-/** What comes until the server closes its side; this one stays open. */
+/** Reads until the server closes its side; the side of the client stays open. */
 async function readUntilFin(socket: Socket): Promise<string> {
   let text = '';
   socket.on('data', (chunk: Buffer) => { text += chunk.toString(); });
@@ -57,13 +57,13 @@ async function readUntilFin(socket: Socket): Promise<string> {
 async function sendForever(socket: Socket): Promise<void> {
   while (!socket.destroyed) {
     await new Promise<void>((resolve) => {
-      socket.write(CHUNK, () => resolve()); // called where it is destroyed, too
+      socket.write(CHUNK, () => resolve()); // also called if it is destroyed
     });
   }
 }
 
 describe('the rest of a rejected body', LIMITED, () => {
-  test('is discarded where it is short, and the connection stays open', async (t) => {
+  test('is discarded if it is short, and the connection stays open', async (t) => {
     const { port } = await serveRejection(t);
     const body = 'x'.repeat(DISCARD_LIMIT_BYTES / 2);
     const last = post('/second', 'Connection: close', 'Content-Length: 0');
@@ -71,7 +71,7 @@ describe('the rest of a rejected body', LIMITED, () => {
     assert.match(await exchange(t, port, first + last), /403 .*\/first.*403 .*\/second$/s);
   });
 
-  test('keeps the connection open where there is none', async (t) => {
+  test('is empty for a request without a body, and the connection stays open', async (t) => {
     const { port } = await serveRejection(t);
     const second = 'GET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const text = await exchange(t, port, `GET /first HTTP/1.1\r\nHost: x\r\n\r\n${second}`);
@@ -81,7 +81,7 @@ describe('the rest of a rejected body', LIMITED, () => {
   for (const [kind, framing] of [
     ['long', LONG], ['of unknown length', 'Transfer-Encoding: chunked'],
   ] as const) {
-    test(`has the connection closed after the response where it is ${kind}`, async (t) => {
+    test(`causes the connection to be closed after the response if it is ${kind}`, async (t) => {
       const { port } = await serveRejection(t);
       const socket = await openHalf(t, port);
       socket.write(post('/first', framing));
@@ -90,7 +90,7 @@ describe('the rest of a rejected body', LIMITED, () => {
     });
   }
 
-  test('has the connection closed where it does not come in time', async (t) => {
+  test('causes the connection to be closed if it does not arrive in time', async (t) => {
     const { port } = await serveRejection(t, { discardTimeoutMs: 20 });
     const socket = await openHalf(t, port);
     socket.write(`${post('/first', 'Content-Length: 10')}{"a`);
@@ -99,7 +99,7 @@ describe('the rest of a rejected body', LIMITED, () => {
 });
 
 describe('a connection that lingers', LIMITED, () => {
-  test('takes no further request', async (t) => {
+  test('accepts no further request', async (t) => {
     const { port, seen } = await serveRejection(t);
     const socket = await openHalf(t, port);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -122,7 +122,7 @@ describe('a connection that lingers', LIMITED, () => {
     assert.equal(await new Promise((resolve) => socket.once('close', resolve)), false);
   });
 
-  test('is one of no more than the limit, however many are closed in one turn', async (t) => {
+  test('counts toward the limit, even if many are closed at once', async (t) => {
     const lingering = new LingeringConnections({ connections: 2 });
     t.after(() => lingering.stop());
     const sockets: Socket[] = [];
@@ -135,9 +135,9 @@ describe('a connection that lingers', LIMITED, () => {
 
   for (const [kind, limits] of Object.entries({
     'has lingered for too long': { timeoutMs: 50 },
-    'is one too many': { connections: 0 },
+    'is over the limit': { connections: 0 },
   })) {
-    test(`is destroyed where it ${kind}`, async (t) => {
+    test(`is destroyed if it ${kind}`, async (t) => {
       const { port } = await serveRejection(t, limits);
       const socket = await openHalf(t, port);
       socket.write(post('/first', LONG));
@@ -145,13 +145,13 @@ describe('a connection that lingers', LIMITED, () => {
     });
   }
 
-  test('is destroyed where its client stops sending', async (t) => {
+  test('is destroyed if its client stops sending', async (t) => {
     const { port } = await serveRejection(t, { idleTimeoutMs: 50 });
     const socket = await openHalf(t, port);
     socket.write(post('/first', LONG));
     await readUntilFin(socket);
     socket.write('x');
-    // The server is gone once what is sent is reset.
+    // The server has destroyed it once the sent data is reset.
     await sendForever(socket);
   });
 

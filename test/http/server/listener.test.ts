@@ -20,7 +20,7 @@ async function start(
   return listener;
 }
 
-/** Checks an answer to a request that could not be parsed: a problem that ends the connection. */
+/** Asserts that an unparsable request got a problem document, and that the connection closes. */
 function assertProblem(text: string, status: number): void {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} \\w+`));
@@ -32,25 +32,25 @@ function assertProblem(text: string, status: number): void {
   assert.ok(head.startsWith(`HTTP/1.1 ${status} ${problem.title}\r\n`));
 }
 
-test('listens on a free port for port 0 and hands requests on', async (t) => {
+test('listens on a free port for port 0, and passes requests to the handler', async (t) => {
   const { port } = await start(t, ({ method, url }, response) => response.end(`${method} ${url}`));
   assert.ok(port > 0);
   assert.equal((await send(port, { path: '/a?b' })).text, 'GET /a?b');
 });
 
-test('rejects where the port is in use', async (t) => {
+test('rejects if the port is in use', async (t) => {
   const { port } = await start(t);
   await assert.rejects(listen(() => {}, { host: '127.0.0.1', port }), { code: 'EADDRINUSE' });
   assert.equal((await send(port, { path: '/' })).text, 'done', 'the first server still listens');
 });
 
-test('rejects where the address is not of this machine', async () => {
+test('rejects if the address does not belong to this machine', async () => {
   await assert.rejects(listen(() => {}, { host: '192.0.2.1', port: 0 }), { code: 'EADDRNOTAVAIL' });
 });
 
-describe('answers 400 and ends the connection:', () => {
+describe('returns 400 and closes the connection:', () => {
   const requests = {
-    'a request line that is none': 'NONSENSE\r\n\r\n',
+    'a malformed request line': 'NONSENSE\r\n\r\n',
     'binary junk': '\x16\x03\x01\x02\x00',
     'a header without a colon': 'GET / HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n',
     'a space before the colon': 'GET / HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n',
@@ -60,7 +60,7 @@ describe('answers 400 and ends the connection:', () => {
     'a length beside chunks':
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n'
       + 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    'a length that is no number': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+    'a negative length': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
     'a folded header': 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n',
   };
   for (const [kind, bytes] of Object.entries(requests)) {
@@ -83,19 +83,19 @@ describe('answers 400 and ends the connection:', () => {
 });
 
 describe('headers', () => {
-  test('of nearly the limit are taken', async (t) => {
+  test('just below the limit are accepted', async (t) => {
     const { port } = await start(t);
     const headers = { a: 'x'.repeat(HEADER_LIMIT_BYTES - 500) };
     assert.equal((await send(port, { path: '/', headers })).status, 200);
   });
 
-  test('past the limit are answered with 431', async (t) => {
+  test('over the size limit get 431', async (t) => {
     const { port } = await start(t);
     const bytes = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(HEADER_LIMIT_BYTES)}\r\n\r\n`;
     assertProblem(await exchange(t, port, bytes), 431);
   });
 
-  test('of too great a number are answered with 431', async (t) => {
+  test('over the count limit get 431', async (t) => {
     const { port } = await start(t);
     const lines = Array.from({ length: HEADER_COUNT_LIMIT + 1 }, (_, n) => `H${n}: x\r\n`).join('');
     const bytes = `GET / HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`;
@@ -103,19 +103,19 @@ describe('headers', () => {
   });
 
   const timeoutMs = HEADERS_TIMEOUT_MS * 3;
-  test('that do not come are answered with 408', { timeout: timeoutMs }, async (t) => {
+  test('that do not arrive in time get 408', { timeout: timeoutMs }, async (t) => {
     const { port } = await start(t);
     assertProblem(await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\n'), 408);
   });
 });
 
-test('answers 413 to chunk extensions without end', async (t) => {
+test('returns 413 for endless chunk extensions', async (t) => {
   const { port } = await start(t, (request) => request.resume());
   const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
   assertProblem(await exchange(t, port, `${head}1;${'x'.repeat(HEADER_LIMIT_BYTES + 1)}`), 413);
 });
 
-test('goes on after clients that break off', async (t) => {
+test('continues to serve after clients that disconnect early', async (t) => {
   const { port } = await start(t);
   for (const bytes of ['', 'GET', 'GET / HTTP/1.1\r\nHost', 'NONSENSE\r\n\r\n']) {
     const socket = await open(t, port);
@@ -127,10 +127,10 @@ test('goes on after clients that break off', async (t) => {
 });
 
 describe('stop', { timeout: 10_000 }, () => {
-  // Under the 5 s after which an idle connection would end by itself.
+  // Less than the 5 s after which an idle connection is closed anyway.
   const soon = { timeout: 4_000 };
 
-  test('lets a request in flight finish, and takes no more', soon, async (t) => {
+  test('lets a request in flight finish, and accepts no more', soon, async (t) => {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const { port, stop } = await start(t, (_, response) => {
@@ -149,7 +149,7 @@ describe('stop', { timeout: 10_000 }, () => {
     await stopped;
   });
 
-  test('ends connections that are idle or never asked', soon, async (t) => {
+  test('closes connections that are idle or have sent no request', soon, async (t) => {
     const { port, stop } = await start(t);
     const used = await open(t, port);
     used.write(GET);
@@ -160,7 +160,7 @@ describe('stop', { timeout: 10_000 }, () => {
     await Promise.all(closed);
   });
 
-  test('ends a request that does not finish, after 8 s', soon, async (t) => {
+  test('aborts a request that does not finish, after 8 s', soon, async (t) => {
     const begun = Promise.withResolvers<void>();
     const { port, stop } = await start(t, () => begun.resolve());
     const socket = await open(t, port);
@@ -176,7 +176,7 @@ describe('stop', { timeout: 10_000 }, () => {
     await Promise.all([stopped, closed]);
   });
 
-  test('may be asked for twice', soon, async (t) => {
+  test('may be called twice', soon, async (t) => {
     const { stop } = await start(t);
     await Promise.all([stop(), stop()]);
     await stop();

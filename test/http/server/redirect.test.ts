@@ -1,4 +1,4 @@
-/** What a plain port beside one of TLS answers. */
+/** Responses on the plain HTTP port that redirects to TLS. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
@@ -26,7 +26,7 @@ test('redirects to the configured host, whatever the request says', async (t) =>
   for (const target of ['http://evil.example/', '@evil.example', '.evil.example', '*']) {
     const end = 'Connection: close\r\n\r\n';
     const text = await exchange(t, port, `GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${end}`);
-    if (text.startsWith('HTTP/1.1 400 ')) continue; // Node refuses it
+    if (text.startsWith('HTTP/1.1 400 ')) continue; // Node rejects it
     assert.match(text, /\r\nlocation: https:\/\/shop\.example:8443\/\r\n/);
   }
 });

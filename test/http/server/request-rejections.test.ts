@@ -1,4 +1,4 @@
-/** Every event by which Node's server reports a request, over raw sockets. */
+/** Every event with which Node's server reports a request, over raw sockets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -16,7 +16,7 @@ const LIMITED = { timeout: 10_000 };
 
 const getWhole = shareServer();
 
-/** Serves as `listen` does, without its limits. */
+/** Serves like `listen`, but without its limits. */
 async function serve(
   t: TestContext, handle: RequestListener, findMethods?: FindMethods,
 ): Promise<number> {
@@ -37,10 +37,10 @@ const answer: RequestListener = (request, response) => {
   request.resume().on('end', () => response.end(`answer to ${request.url}`));
 };
 
-describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
+describe('returns 405 with Allow, and closes the connection, for', LIMITED, () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
-    test(`the method ${method}, which no one knows`, async (t) => {
+    test(`the unknown method ${method}`, async (t) => {
       const findMethods = async (asked: string) => asked === target ? ['GET', 'POST'] : [];
       const port = await serve(t, answer, findMethods);
       const text = await exchange(t, port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -56,7 +56,7 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
     assert.match(text, /^HTTP\/1\.1 405 .*\r\nAllow: GET, .*not a proxy/s);
   });
 
-  test('CONNECT, and goes on where its client breaks off', async (t) => {
+  test('CONNECT, and continues to serve if its client disconnects', async (t) => {
     const port = await serve(t, answer);
     for (let round = 0; round < 20; round += 1) {
       const socket = await open(t, port);
@@ -69,7 +69,7 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   });
 });
 
-test('answers 501 to an unknown method without `findMethods`, or if it fails', async (t) => {
+test('returns 501 for an unknown method without `findMethods`, or if it fails', async (t) => {
   const fail = () => Promise.reject(new Error('The pages cannot be loaded.'));
   for (const findMethods of [undefined, fail]) {
     const port = await serve(t, answer, findMethods);
@@ -80,7 +80,7 @@ test('answers 501 to an unknown method without `findMethods`, or if it fails', a
 
 describe('a request for another protocol', LIMITED, () => {
   for (const [protocol, more] of [['websocket', ''], ['h2c', 'HTTP2-Settings: AAMAAABk\r\n']]) {
-    test(`is answered in this one, as the last of its connection (${protocol})`, async (t) => {
+    test(`is answered over HTTP/1.1, as the last on its connection (${protocol})`, async (t) => {
       const fields = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${more}`;
       const text = await exchange(
         t, getWhole().port, `GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n${fields}\r\n${GET}`,
@@ -91,8 +91,8 @@ describe('a request for another protocol', LIMITED, () => {
   }
 });
 
-describe('requests that are sent before earlier ones were answered', LIMITED, () => {
-  test('are all answered, up to a hundred', async (t) => {
+describe('pipelined requests', LIMITED, () => {
+  test('all get a response, up to a hundred', async (t) => {
     const port = await serve(t, answer);
     const socket = await open(t, port);
     for (let round = 0; round < 2; round += 1) {
@@ -102,7 +102,7 @@ describe('requests that are sent before earlier ones were answered', LIMITED, ()
     }
   });
 
-  test('end the connection where they are more, and no more than a hundred are done', async (t) => {
+  test('over a hundred close the connection, and only a hundred are processed', async (t) => {
     let seen = 0;
     const port = await serve(t, () => { seen += 1; });
     const socket = await open(t, port);
@@ -113,7 +113,7 @@ describe('requests that are sent before earlier ones were answered', LIMITED, ()
 });
 
 describe('a malformed request', LIMITED, () => {
-  test('is answered after the good requests that came before it', async (t) => {
+  test('gets its response after those of the valid requests before it', async (t) => {
     const waiting: (() => void)[] = [];
     const port = await serve(t, ({ url }, response) => {
       waiting.push(() => response.end(`answer to ${url}`));
@@ -121,7 +121,7 @@ describe('a malformed request', LIMITED, () => {
     const socket = await open(t, port);
     const text = readToEnd(socket);
     socket.write(GET + GET.replace('/', '/second') + 'NONSENSE\r\n\r\nmore\r\n');
-    // What comes on another connection is handed on after it.
+    // A request on another connection reaches the handler after it.
     const other = send(port, { path: '/other' });
     while (waiting.length < 3) await new Promise((resolve) => setImmediate(resolve));
     socket.write('and more nonsense\r\n\r\n'); // is reported again
@@ -130,7 +130,7 @@ describe('a malformed request', LIMITED, () => {
     assert.match(await text, /200 OK.*answer to \/HTTP.*answer to \/secondHTTP\/1\.1 400 Bad/s);
   });
 
-  test('in a body is answered after earlier requests', async (t) => {
+  test('in a body gets its response after earlier requests', async (t) => {
     let finish = (): void => {};
     const second = Promise.withResolvers<void>();
     const port = await serve(t, (request, response) => {
@@ -146,7 +146,7 @@ describe('a malformed request', LIMITED, () => {
     assert.match(await text, /200 OK.*the answerHTTP\/1\.1 400 Bad/s);
   });
 
-  test('in a body whose answer has begun ends the connection, with no word in it', async (t) => {
+  test('in a body whose response has begun closes the connection, and adds no error', async (t) => {
     const port = await serve(t, (_, response) => response.write('the beginning'));
     const socket = await open(t, port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -156,7 +156,7 @@ describe('a malformed request', LIMITED, () => {
     assert.doesNotMatch(await readToEnd(socket).catch(String), /400/);
   });
 
-  test('in a body that was answered ends the connection, with no second answer', async (t) => {
+  test('in a body whose response has ended closes the connection, and adds no error', async (t) => {
     const port = await serve(t, (_, response) => response.end('the answer'));
     const socket = await open(t, port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -171,7 +171,7 @@ describe('Expect', LIMITED, () => {
     [`POST ${path} HTTP/1.1`, 'Host: x', 'Content-Length: 2', ...fields, '', ''].join('\r\n');
   const json = 'Content-Type: application/json';
 
-  test('has the body invited once the request was judged, and the connection go on', async (t) => {
+  test('gets 100 Continue once the request was checked, and keeps the connection', async (t) => {
     const { key } = await getWhole().makeSeller();
     const socket = await open(t, getWhole().port);
     const fields = ['Expect: 100-continue', json, `X-Api-Key: ${key}`];
@@ -183,7 +183,7 @@ describe('Expect', LIMITED, () => {
     assert.match(await readUntil(socket, '\r\n\r\n'), /^HTTP\/1\.1 100 /);
   });
 
-  test('has no body invited for a request that is rejected, and ends the connection', async (t) => {
+  test('gets no 100 Continue for a rejected request, whose connection is closed', async (t) => {
     for (const [path, status, ...fields] of [
       ['/api/v1/products', 401, json], ['/nowhere', 404], ['/portal', 405],
       ['/portal/sign-in', 403, 'Sec-Fetch-Site: cross-site'], ['/api/v1/products', 400, 'Host: y'],
@@ -194,7 +194,7 @@ describe('Expect', LIMITED, () => {
     }
   });
 
-  test('of anything else is answered with 417', async (t) => {
+  test('with any other value gets 417', async (t) => {
     for (const expect of ['200-ok', '100-continue, 200-ok', '100-continue\r\nExpect: other']) {
       const bytes = head('/api/v1/products', `Expect: ${expect}`);
       const text = await exchange(t, getWhole().port, bytes);

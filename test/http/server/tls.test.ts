@@ -1,4 +1,4 @@
-/** TLS of the server itself, over real sockets. */
+/** The TLS server, over real sockets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
@@ -10,8 +10,8 @@ import { makeCertificate, type TestCertificate } from '../../support/certificate
 import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 
 const ADDRESS = { host: '127.0.0.1', port: 0 };
-const VERSION_REFUSED = { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' };
-/** With the old versions, which OpenSSL itself rejects at its usual level. */
+const VERSION_REJECTED = { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' };
+/** Options for the old versions, which OpenSSL rejects at its default security level. */
 const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 interface TlsServer extends Listener {
@@ -27,7 +27,7 @@ async function start(
   return { ...listener, certificate };
 }
 
-/** A connection whose handshake is done. */
+/** Opens a connection, and waits for its handshake. */
 async function openTls(
   t: TestContext, port: number, { cert }: TestCertificate, options: ConnectionOptions = {},
 ): Promise<TLSSocket> {
@@ -43,7 +43,7 @@ function ask(socket: TLSSocket, host = 'shop.example'): Promise<string> {
   return answer;
 }
 
-test('speaks TLS 1.3 and 1.2, and rejects older versions, whatever Node allows', async (t) => {
+test('supports TLS 1.3 and 1.2, and rejects older versions, whatever Node allows', async (t) => {
   const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls;
   t.after(() => { Object.assign(tls, { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION }); });
   Object.assign(tls, { DEFAULT_CIPHERS: OLD.ciphers, DEFAULT_MIN_VERSION: OLD.minVersion });
@@ -54,7 +54,7 @@ test('speaks TLS 1.3 and 1.2, and rejects older versions, whatever Node allows',
       assert.equal(socket.getProtocol(), version);
       assert.match(await ask(socket), /^HTTP\/1\.1 200 /);
     }
-    await assert.rejects(openTls(t, port, current, OLD), VERSION_REFUSED);
+    await assert.rejects(openTls(t, port, current, OLD), VERSION_REJECTED);
   };
   await check(certificate);
   const renewed = makeCertificate();
@@ -73,7 +73,7 @@ test('accepts only ECDHE suites with an AEAD in TLS 1.2', async (t) => {
         const options = { ciphers, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
         await openTls(t, port, certificate, options).then((socket) => {
           taken.push(socket.getCipher().name);
-        }, () => {}); // it is to be rejected
+        }, () => {}); // the server rejects it
       }
       return taken.sort();
     };
@@ -95,7 +95,7 @@ test('does not renegotiate', async (t) => {
   assert.match(String(error), /no renegotiation/i);
 });
 
-test('gives new connections the renewed certificate, while an old one goes on', async (t) => {
+test('uses a renewed certificate for new connections, and keeps existing ones open', async (t) => {
   const { port, certificate, renew } = await start(t);
   const old = await openTls(t, port, certificate);
   await ask(old);
@@ -106,13 +106,13 @@ test('gives new connections the renewed certificate, while an old one goes on', 
   assert.match(await ask(old), /^HTTP\/1\.1 200 /);
 });
 
-test('rejects a certificate without its key, and keeps the one that it has', async (t) => {
+test('rejects a certificate without its key, and keeps the current one', async (t) => {
   const { port, certificate, renew } = await start(t);
   assert.throws(() => renew({ cert: makeCertificate().cert, key: certificate.key }));
   await ask(await openTls(t, port, certificate));
 });
 
-test('asks browsers to come by TLS alone, but not to this machine', async (t) => {
+test('sends Strict-Transport-Security, but not for loopback names', async (t) => {
   const { port, certificate } = await start(t);
   const socket = await openTls(t, port, certificate);
   for (const host of ['shop.example', 'shop.example:8443', '192.0.2.1', 'localhost.example']) {
@@ -123,14 +123,14 @@ test('asks browsers to come by TLS alone, but not to this machine', async (t) =>
   }
 });
 
-test('answers a request that cannot be parsed by TLS, too', async (t) => {
+test('responds to an unparsable request over TLS, too', async (t) => {
   const { port, certificate } = await start(t);
   const socket = await openTls(t, port, certificate);
   socket.write('NONSENSE\r\n\r\n');
   assert.match(await readToEnd(socket), /^HTTP\/1\.1 400 .*"status":400/s);
 });
 
-test('says nothing to a client that does not speak TLS', async (t) => {
+test('sends nothing to a client that does not use TLS', async (t) => {
   let handled = 0;
   const { port } = await start(t, () => { handled += 1; });
   assert.equal(await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'), '');
@@ -143,8 +143,8 @@ test('closes a connection without a handshake', { timeout }, async (t) => {
   assert.equal(await readToEnd(await open(t, port)), '');
 });
 
-// Under the 5 s after which these would end by themselves.
-test('stops while connections are idle or never asked', { timeout: 4_000 }, async (t) => {
+// Less than the 5 s after which these would be closed anyway.
+test('stops while connections are idle or have sent no request', { timeout: 4_000 }, async (t) => {
   const { port, certificate, stop } = await start(t);
   const used = await openTls(t, port, certificate);
   await ask(used);
