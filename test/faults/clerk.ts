@@ -1,7 +1,7 @@
 /**
  * A client that works on its own products, one operation at a time, and records each request and
- * its response. The record tells what must exist after a crash: every acknowledged change, and of
- * an unacknowledged one, all or nothing.
+ * its response. The record defines what must exist after a crash: every acknowledged change, and an
+ * unacknowledged one wholly or not at all.
  */
 import assert from 'node:assert/strict';
 import type { Agent } from 'node:http';
@@ -22,94 +22,96 @@ export interface Item {
 }
 
 /** A request, and its effect on products. */
-interface Deed {
+interface Operation {
   readonly request: Request;
   readonly after: ReadonlyMap<string, Item | undefined>;
 }
 
-/** How the clerk reaches the server, whose port changes with each start. */
-export interface Way {
+/** The connection to the server, whose port changes with each start. */
+export interface Connection {
   readonly port: number;
   readonly key: string;
   readonly agent: Agent;
 }
 
 export class Clerk {
-  /** By SKU: what is there, as far as was answered. */
+  /** The existing products by SKU, according to the responses. */
   readonly items = new Map<string, Item>();
   readonly #name: string;
   readonly #random: Random;
   readonly #importsToo: boolean;
-  readonly #answered: { readonly deed: Deed; readonly text: string }[] = [];
-  #pending: Deed | undefined;
-  /** Whether the server has said, whenever it was asked, that the pending deed is not done. */
+  readonly #answered: { readonly operation: Operation; readonly text: string }[] = [];
+  #pending: Operation | undefined;
+  /** Whether every response has said that the pending operation is not done. */
   #isUndone = true;
-  #deeds = 0;
-  /** Deeds that were not answered and were found to be done, and not to be done. */
+  #operations = 0;
+  /** Unacknowledged operations that were found to be done, and not done. */
   readonly found = { done: 0, undone: 0 };
 
-  /** No more than three of a seller may import: a server refuses more at once. */
+  /** At most three clerks of a seller may import: a server rejects more concurrent imports. */
   constructor(name: string, random: Random, importsToo: boolean) {
     this.#name = name;
     this.#random = random;
     this.#importsToo = importsToo;
   }
 
-  /** Does one thing, or once more asks for what was refused as the server could not do it. */
-  async work(way: Way): Promise<'done' | 'broken' | { readonly refused: number }> {
-    const deed = this.#pending ?? this.#choose();
-    this.#pending = deed;
-    const answer = await this.#send(way, deed).catch(() => undefined);
+  /** Sends one operation, or sends the pending one again, which the server could not do. */
+  async work(connection: Connection): Promise<'done' | 'broken' | { readonly rejected: number }> {
+    const operation = this.#pending ?? this.#choose();
+    this.#pending = operation;
+    const answer = await this.#send(connection, operation).catch(() => undefined);
     if (!answer) {
       this.#isUndone = false;
       return 'broken';
     }
-    const refused = this.#findRefusal(answer);
-    if (refused !== undefined) return { refused };
-    this.#note(deed, answer);
+    const rejected = this.#findRejection(answer);
+    if (rejected !== undefined) return { rejected };
+    this.#note(operation, answer);
     return 'done';
   }
 
-  /** Finds what became of the last deed, all or nothing, and asks for it and for others again. */
-  async settle(way: Way): Promise<void> {
-    for (const { deed, text } of this.#answered) {
-      const again = await this.#send(way, deed);
-      assert.equal(again.headers['idempotent-replay'], 'true', deed.request.path);
+  /** Asserts that the pending operation was done wholly or not at all; retries it and others. */
+  async settle(connection: Connection): Promise<void> {
+    for (const { operation, text } of this.#answered) {
+      const again = await this.#send(connection, operation);
+      assert.equal(again.headers['idempotent-replay'], 'true', operation.request.path);
       assert.equal(again.text, text);
     }
-    const deed = this.#pending;
-    if (!deed) return;
-    const skus = [...deed.after.keys()];
-    const there = await Promise.all(skus.map((sku) => this.#look(way, sku)));
+    const operation = this.#pending;
+    if (!operation) return;
+    const skus = [...operation.after.keys()];
+    const there = await Promise.all(skus.map((sku) => this.#look(connection, sku)));
     const before = skus.map((sku) => this.items.get(sku));
-    const after = [...deed.after.values()];
+    const after = [...operation.after.values()];
     const isDone = isSame(there, after);
-    if (!isSame(before, after) && this.#isUndone) assert.ok(!isDone, 'done, though it was refused');
-    if (!isDone) assert.deepEqual(there, before, `half done: ${JSON.stringify(deed.request)}`);
-    const answer = await this.#send(way, deed);
+    if (!isSame(before, after) && this.#isUndone) assert.ok(!isDone, 'done, although rejected');
+    if (!isDone) assert.deepEqual(there, before, `half done: ${JSON.stringify(operation.request)}`);
+    const answer = await this.#send(connection, operation);
     if (!isSame(before, after)) {
       assert.equal(answer.headers['idempotent-replay'], isDone ? 'true' : undefined);
       this.found[isDone ? 'done' : 'undone'] += 1;
     }
-    this.#note(deed, answer);
+    this.#note(operation, answer);
   }
 
-  async #look(way: Way, sku: string): Promise<Item | undefined> {
-    const answer = await this.#send(way, { request: { path: `${PRODUCTS}/sku/${sku}` } });
+  async #look(connection: Connection, sku: string): Promise<Item | undefined> {
+    const answer = await this.#send(connection, { request: { path: `${PRODUCTS}/sku/${sku}` } });
     if (answer.status === 404) return undefined;
     assert.equal(answer.status, 200, answer.text);
     const { name, price, stock } = answer.json();
     return { name, price, stock };
   }
 
-  #send({ port, key, agent }: Way, { request }: Pick<Deed, 'request'>): Promise<Answer> {
+  #send(
+    { port, key, agent }: Connection, { request }: Pick<Operation, 'request'>,
+  ): Promise<Answer> {
     return send(port, { ...request, agent, headers: { ...request.headers, 'x-api-key': key } });
   }
 
-  /** A refusal says when to come again, and whether anything may have been done. */
-  #findRefusal({ status, text, headers, json }: Answer): number | undefined {
+  /** A rejection says when to retry, and whether anything may have been changed. */
+  #findRejection({ status, text, headers, json }: Answer): number | undefined {
     const [, late] = /^\{"problem":\{.*"status":(50[37])/m.exec(text) ?? [];
-    if (late !== undefined) { // of an import that had begun: its summary says what was done
+    if (late !== undefined) { // an import that had begun: its summary says what was done
       this.#isUndone = false;
       return Number(late);
     }
@@ -122,23 +124,24 @@ export class Clerk {
     return status;
   }
 
-  #note(deed: Deed, answer: Answer): void {
+  #note(operation: Operation, answer: Answer): void {
     const { status, text } = answer;
-    assert.ok(status >= 200 && status < 300, `${status}: ${text} ${JSON.stringify(deed.request)}`);
+    assert.ok(status >= 200 && status < 300,
+      `${status}: ${text} ${JSON.stringify(operation.request)}`);
     // Imports and stock changes report each row.
     assert.doesNotMatch(text, /"failed":[1-9]|"problem"/);
     this.#pending = undefined;
     this.#isUndone = true;
-    for (const [sku, item] of deed.after) {
+    for (const [sku, item] of operation.after) {
       if (item) this.items.set(sku, item);
       else this.items.delete(sku);
     }
-    this.#answered.push({ deed, text });
+    this.#answered.push({ operation, text });
     if (this.#answered.length > REMEMBERED) this.#answered.shift();
   }
 
-  #choose(): Deed {
-    this.#deeds += 1;
+  #choose(): Operation {
+    this.#operations += 1;
     const sku = this.#pickSku();
     const item = this.items.get(sku);
     if (!item) {
@@ -158,7 +161,7 @@ export class Clerk {
   }
 
   #make(): Item {
-    const name = `Mug ${this.#name} ${this.#deeds} “ü”`;
+    const name = `Mug ${this.#name} ${this.#operations} “ü”`;
     return { name, price: this.#random.below(10_000) / 100, stock: 1_000_000 };
   }
 
@@ -167,14 +170,14 @@ export class Clerk {
   }
 
   #headers(type = 'application/json') {
-    return { 'content-type': type, 'idempotency-key': `${this.#name}-${this.#deeds}` };
+    return { 'content-type': type, 'idempotency-key': `${this.#name}-${this.#operations}` };
   }
 
   /** One change of one product. */
   #ask(
     method: string, path: string, { sku, ...item }: Partial<Item> & { readonly sku: string },
     what: 'create' | 'put' | 'patch' | 'delete',
-  ): Deed {
+  ): Operation {
     const content = { category: 'Kitchen', ...item };
     const body = {
       create: JSON.stringify({ ...content, sku }), put: JSON.stringify(content),
@@ -183,13 +186,13 @@ export class Clerk {
     const { 'content-type': type, ...key } = this.#headers(
       what === 'patch' ? 'application/merge-patch+json' : undefined);
     const headers = what === 'delete' ? key : { 'content-type': type, ...key };
-    // The cast: all but a deletion are given a whole item.
+    // The cast: all calls except deletions pass a whole item.
     const after = what === 'delete' ? undefined : item as Item;
     const request = { method, path, headers, ...(what !== 'delete' && { body }) };
     return { request, after: new Map([[sku, after]]) };
   }
 
-  #import(): Deed {
+  #import(): Operation {
     const skus = new Set(countTo(1 + this.#random.below(25)).map(() => this.#pickSku()));
     const after = new Map([...skus].map((sku) => [sku, this.#make()]));
     const lines = [...after].map(([sku, item]) =>
@@ -200,7 +203,7 @@ export class Clerk {
     } };
   }
 
-  #adjust(): Deed {
+  #adjust(): Operation {
     const after = new Map<string, Item>();
     const changes = countTo(1 + this.#random.below(20)).map(() => {
       const sku = this.#random.pick([...this.items.keys()]);

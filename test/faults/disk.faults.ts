@@ -7,7 +7,7 @@ import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import type { Serving } from '../support/command.ts';
 import { send } from '../support/http.ts';
 import { fillDisk, freeDisk, mountSmallDisk } from '../support/small-disk.ts';
-import { bring, type InjectedFault, NO_STRACE } from '../support/strace.ts';
+import { injectFault, type InjectedFault, NO_STRACE } from '../support/strace.ts';
 import { startReading } from './reads.ts';
 import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
@@ -21,8 +21,8 @@ test('keeps reading while the disk is full, and writes again once there is space
     for (let round = 1; round <= 5; round += 1) {
       fillDisk(disk);
       const reading = startReading(serving.port, shop.key);
-      const { refused } = await workUntil(shop, serving, { refusals: 300 });
-      assert.ok(refused.has(507), [...refused.keys()].join());
+      const { rejected } = await workUntil(shop, serving, { rejections: 300 });
+      assert.ok(rejected.has(507), [...rejected.keys()].join());
       const found = await search(shop, serving);
       assert.ok([200, 503].includes(found), String(found));
       await reading.end(t);
@@ -30,45 +30,46 @@ test('keeps reading while the disk is full, and writes again once there is space
       await workUntil(shop, serving, { answers: 100 });
       assert.equal(await searchUntilFound(shop, serving), 200);
       await check(shop, serving);
-      if (round === 3) { // a crash while it is full
+      if (round === 3) { // a crash while the disk is full
         fillDisk(disk);
-        await workUntil(shop, serving, { refusals: 50 });
+        await workUntil(shop, serving, { rejections: 50 });
         assert.equal(await serving.stop('SIGKILL'), null);
         freeDisk(disk);
         serving = await serve(t, shop);
         await check(shop, serving);
       }
     }
-    await endInPeace(shop, serving);
+    await stopAndCheck(shop, serving);
   });
 
 /** Each fault starts under load, and ends while the server runs. */
 const FAULTS: readonly (
   readonly [what: string, suffix: string, fault: Omit<InjectedFault, 'file'>]
 )[] = [
-  ['no page of the log can be written', '-wal', { calls: 'pwrite64', becomes: 'error=EIO' }],
-  ['some pages of the log cannot be', '-wal', { calls: 'pwrite64', becomes: 'error=EIO:when=3+9' }],
-  ['there is no room for the log', '-wal', { calls: 'pwrite64', becomes: 'error=ENOSPC:when=2+5' }],
-  ['the log cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO' }],
-  ['some of the log cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO:when=1+3' }],
-  ['the log cannot be read', '-wal', { calls: 'pread64', becomes: 'error=EIO:when=2+3' }],
+  ['no page of the WAL can be written', '-wal', { calls: 'pwrite64', becomes: 'error=EIO' }],
+  ['some WAL pages cannot be written', '-wal',
+    { calls: 'pwrite64', becomes: 'error=EIO:when=3+9' }],
+  ['there is no room for the WAL', '-wal', { calls: 'pwrite64', becomes: 'error=ENOSPC:when=2+5' }],
+  ['the WAL cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO' }],
+  ['some of the WAL cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO:when=1+3' }],
+  ['the WAL cannot be read', '-wal', { calls: 'pread64', becomes: 'error=EIO:when=2+3' }],
 ];
 
 for (const [what, suffix, fault] of FAULTS) {
-  const title = `refuses what it cannot do where ${what}, and truly so`;
+  const title = `keeps every acknowledged and no rejected change where ${what}`;
   test(title, { skip: NO_STRACE, timeout: 90_000 }, async (t) => {
     const shop = await openShop(t, makeRandom(what.length));
     let serving = await serve(t, shop);
     await workUntil(shop, serving, { answers: 100 });
     const file = join(shop.folder, FILE_NAME + suffix);
     const isReading = fault.calls === 'pread64';
-    let refusals = 0;
+    let rejections = 0;
     for (let round = 0; round < 3; round += 1) {
       const reading = isReading ? undefined : startReading(serving.port, shop.key);
-      const tracing = await bring(t, serving.child, { ...fault, file });
-      const until = { refusals: isReading ? 0 : 60, answers: 40 };
-      const { refused } = await workUntil(shop, serving, until);
-      for (const times of refused.values()) refusals += times;
+      const tracing = await injectFault(t, serving.child, { ...fault, file });
+      const until = { rejections: isReading ? 0 : 60, answers: 40 };
+      const { rejected } = await workUntil(shop, serving, until);
+      for (const times of rejected.values()) rejections += times;
       await reading?.end(t);
       if (round === 1) assert.equal(await serving.stop('SIGKILL'), null);
       await tracing.end();
@@ -76,8 +77,8 @@ for (const [what, suffix, fault] of FAULTS) {
       else await workUntil(shop, serving, { answers: 60 });
       await check(shop, serving);
     }
-    t.diagnostic(`${refusals} refusals, one kill -9 among them`);
-    await endInPeace(shop, serving);
+    t.diagnostic(`${rejections} rejections, one kill -9 among them`);
+    await stopAndCheck(shop, serving);
   });
 }
 
@@ -88,39 +89,39 @@ test('answers reads promptly while each fsync takes two seconds', SLOW, async (t
   const serving = await serve(t, shop);
   await workUntil(shop, serving, { answers: 100 });
   const slow = { calls: 'fsync,fdatasync', becomes: 'delay_enter=2000000' };
-  const tracing = await bring(t, serving.child, slow);
+  const tracing = await injectFault(t, serving.child, slow);
   const reading = startReading(serving.port, shop.key);
   await workUntil(shop, serving, { answers: 16 });
   await reading.end(t);
   await tracing.end();
   await check(shop, serving);
-  await endInPeace(shop, serving);
+  await stopAndCheck(shop, serving);
 });
 
 interface Until {
   readonly answers?: number;
-  readonly refusals?: number;
+  readonly rejections?: number;
 }
 
 /** Works until there are this many of either; returns the rejections by status. */
 async function workUntil(
-  shop: Shop, serving: Serving, { answers = Infinity, refusals = Infinity }: Until,
-): Promise<{ readonly refused: Map<number, number> }> {
+  shop: Shop, serving: Serving, { answers = Infinity, rejections = Infinity }: Until,
+): Promise<{ readonly rejected: Map<number, number> }> {
   const enough = new AbortController();
-  const refused = new Map<number, number>();
+  const rejected = new Map<number, number>();
   let count = 0;
   await work(shop, serving, {
     end: enough.signal,
     onAnswer(made) {
       if (made >= answers) enough.abort();
     },
-    onRefusal(status) {
-      refused.set(status, (refused.get(status) ?? 0) + 1);
-      if ((count += 1) >= refusals) enough.abort();
+    onRejection(status) {
+      rejected.set(status, (rejected.get(status) ?? 0) + 1);
+      if ((count += 1) >= rejections) enough.abort();
     },
   });
   assert.equal(serving.child.exitCode, null, serving.notes());
-  return { refused };
+  return { rejected };
 }
 
 async function search({ key }: Shop, { port }: Serving): Promise<number> {
@@ -135,7 +136,7 @@ async function searchUntilFound(shop: Shop, serving: Serving): Promise<number> {
   }
 }
 
-async function endInPeace(shop: Shop, serving: Serving): Promise<void> {
+async function stopAndCheck(shop: Shop, serving: Serving): Promise<void> {
   await checkWebhook(shop);
   assert.equal(await serving.stop('SIGTERM'), 0);
   checkFiles(shop);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
-import { bring, NO_STRACE } from '../support/strace.ts';
+import { injectFault, NO_STRACE } from '../support/strace.ts';
 import { assertBetween, type End, killAtRandom, survive } from './kills.ts';
 import { work } from './shop.ts';
 
@@ -29,7 +29,7 @@ test('loses nothing to kill -9 between the system calls of a commit',
       const [calls, suffix, most] = random.pick(UNDER_LOAD);
       const becomes = `signal=SIGKILL:when=${1 + random.below(most)}`;
       const file = join(shop.folder, FILE_NAME + suffix);
-      await bring(t, serving.child, { calls, becomes, file });
+      await injectFault(t, serving.child, { calls, becomes, file });
       return work(shop, serving);
     };
     assertBetween(await survive(t, 40, end));
@@ -47,9 +47,9 @@ test('loses nothing to kill -9 between the system calls that remove the WAL at s
       const answers = await work(shop, serving, { end: enough.signal, onAnswer(count) {
         if (count >= target) enough.abort();
       } });
-      const tracing = await bring(t, serving.child, { calls, becomes, file });
+      const tracing = await injectFault(t, serving.child, { calls, becomes, file });
       serving.child.kill('SIGTERM');
-      assert.equal(await serving.ended, null, 'it ended in peace');
+      assert.equal(await serving.ended, null, 'it ended before the kill');
       await tracing.end();
       assert.ok(tracing.read().some((line) => line.includes(calls)));
       met.set(calls, (met.get(calls) ?? 0) + 1);

@@ -9,12 +9,12 @@ import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } fro
 /** Works until the server is gone; returns the number of responses. */
 export type End = (shop: Shop, serving: Serving, random: Random) => Promise<number>;
 
-/** Whether unacknowledged changes were made. */
+/** How many unacknowledged changes took effect, and how many did not. */
 type Found = Clerk['found'];
 
 /**
- * Kills so many times, and up to `most` times until a kill has come on either side of the change
- * that it interrupts. The seed is printed, and can be set to repeat a run.
+ * Kills the server `kills` times, and then up to `most` times, until one kill came before and one
+ * after the change that it interrupted. The seed is printed, and can be set to repeat a run.
  */
 export async function survive(
   t: TestContext, kills: number, end: End, most = kills,
@@ -38,9 +38,10 @@ export async function survive(
   assert.equal(await serving.stop('SIGTERM'), 0);
   checkFiles(shop);
   const found = sumFound(shop);
-  t.diagnostic(`${count} kills, and all ${answers} answers were kept, of ${shop.seen.position} `
-    + `changes, ${shop.receiver.received.length} messages and ${shop.doorman.answered} sign-ins; `
-    + `of what was not answered ${found.done} were done, ${found.undone} not, and none half`);
+  t.diagnostic(`${count} kills; all ${answers} responses were kept, of ${shop.seen.position} `
+    + `changes, ${shop.receiver.received.length} messages and `
+    + `${shop.signInClient.answered} sign-ins; `
+    + `${found.done} unacknowledged changes were done, ${found.undone} not, none half`);
   return found;
 }
 
@@ -57,9 +58,9 @@ function isBetween({ done, undone }: Found): boolean {
   return done > 0 && undone > 0;
 }
 
-/** Otherwise the kills prove nothing. */
+/** Asserts that kills came both before and after a change: otherwise they prove nothing. */
 export function assertBetween(found: Found): void {
-  assert.ok(isBetween(found), 'no kill came between the change and its answer');
+  assert.ok(isBetween(found), 'no kill came between a change and its response');
 }
 
 /** A random moment: some responses later, plus up to 10 ms. */

@@ -30,7 +30,7 @@ test('a power cut leaves a complete backup or none, while a server writes', OPTI
   const working = work(recorder.connect(serving.port, key), 'C', 10);
   const file = join(root, 'copy.db');
   await recorder.run(['backup', file, '--data', folder], () =>
-    [{ what: 'the backup is made', file: 'copy.db' }]);
+    [{ what: 'the backup exists', file: 'copy.db' }]);
   await working;
   assert.equal(await serving.stop('SIGTERM'), 0);
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
@@ -56,16 +56,16 @@ test('a power cut leaves the newest scheduled backup complete', OPTIONS, async (
   assert.equal(await serving.stop('SIGTERM'), 0);
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
     folder, around: 1, more: 60, checkRest: (commits) => async ({ folder: state, receipts }) => {
-      const isTold = receipts.some(({ what }) => what === A_BACKUP);
+      const isReported = receipts.some(({ what }) => what === A_BACKUP);
       const isThere = existsSync(join(state, 'backups'))
         && readdirSync(join(state, 'backups')).some((name) => name.endsWith('Z.db'));
-      return isTold && !isThere ? ['There is no backup any more.']
+      return isReported && !isThere ? ['The backup is lost.']
         : checkBackups(join(state, 'backups'), commits);
     },
   }));
 });
 
-const A_BACKUP = 'a backup is made';
+const A_BACKUP = 'a backup exists';
 
 function checkBackups(folder: string, commits: Commits): string[] {
   if (!existsSync(folder)) return [];
@@ -99,7 +99,7 @@ test('a power cut leaves the restored catalogue or none in a new folder',
     await cutRestore(t, { root, folder: join(root, 'srv/data'), backup, keyFile });
   });
 
-test('a power cut during a restore brings no log of a lost catalogue into it',
+test('a power cut during a restore applies no WAL of a lost catalogue to it',
   OPTIONS, async (t) => {
     const { backup, crashed } = await makeOldCatalogue(t);
     const root = makeFolder(t);
@@ -111,7 +111,7 @@ test('a power cut during a restore brings no log of a lost catalogue into it',
     await cutRestore(t, { root, folder, backup });
   });
 
-test('a power cut during a restore brings no journal of a lost catalogue into it',
+test('a power cut during a restore applies no journal of a lost catalogue to it',
   OPTIONS, async (t) => {
     const old = await makeOldCatalogue(t);
     const root = makeFolder(t);
@@ -125,11 +125,11 @@ interface Restore {
   readonly root: string;
   readonly folder: string;
   readonly backup: string;
-  /** Where the folder has none. */
+  /** The server's key, if the folder has none. */
   readonly keyFile?: string;
 }
 
-/** Restores the backup; where there is a key, opens the result once, as the next start does. */
+/** Restores the backup; if the folder has a key, opens the result once, as the next start does. */
 async function cutRestore(
   t: TestContext, { root, folder, backup, keyFile }: Restore, flags: readonly string[] = [],
   checkRest?: (commits: Commits) => Checker,
@@ -163,7 +163,7 @@ test('a power cut leaves a migration that can be resumed, from every version',
     cpSync(putBack(t, today, 1), folder, { recursive: true });
     const recorder = new Recorder(t, root);
     await recorder.run(['seller', 'list', '--data', folder], () => [{
-      what: 'it is brought up to date', values: [LATEST],
+      what: 'the catalogue is migrated', values: [LATEST],
       sql: 'SELECT 1 FROM pragma_user_version WHERE user_version = ?',
     }]);
     const recording = await recorder.finish();
@@ -181,9 +181,9 @@ for (const what of ['a new file', 'a file that is replaced']) {
     const old = what === 'a new file' ? undefined : Buffer.from('old');
     if (old) writeFileSync(file, old);
     const recorder = new Recorder(t, root);
-    const told = { what: 'the export is written', file: 'products.csv' };
+    const claim = { what: 'the export is written', file: 'products.csv' };
     const { environment } = shop;
-    await recorder.run(['export', file, '--force'], () => [told], { environment });
+    await recorder.run(['export', file, '--force'], () => [claim], { environment });
     const whole = readFileSync(file);
     const check: Checker = async ({ folder, receipts }) => {
       const path = join(folder, 'products.csv');
@@ -191,18 +191,18 @@ for (const what of ['a new file', 'a file that is replaced']) {
       if (found?.equals(whole)) return [];
       if (receipts.length > 0) return ['The export was reported as complete, and is lost.'];
       const isOld = old ? found?.equals(old) === true : found === undefined;
-      return isOld ? [] : ['The export is neither whole nor what was there.'];
+      return isOld ? [] : ['The export is neither complete nor the previous file.'];
     };
     const counts = { around: 8, more: 60, scratch: makeFolder(t) };
     const recording = await recorder.finish();
     total.assertUnharmed(await play(t, recording, check, counts));
-    // The proof that this would be found: the same run without the fsync of the folder.
+    // The proof that a lost export is found: the same run without the fsync of the folder.
     const { failures } = await play(t, ignoreSyncs(recording, root), check, counts);
     const lost = 'strict: The export was reported as complete, and is lost.';
     assert.deepEqual([...failures.keys()].filter((text) => text.startsWith('strict')), [lost]);
   });
 }
 
-test('cuts the power in hundreds of ways while files take their places', OPTIONS, (t) => {
+test('cuts the power in hundreds of ways while files are replaced', OPTIONS, (t) => {
   total.assertEnough(t, 300);
 });

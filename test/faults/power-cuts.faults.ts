@@ -1,7 +1,6 @@
 /**
- * Power cuts of a server under load: every change that was answered before the cut exists
- * afterwards, once, and no change is half done. power-cut/disk-model.ts says what a cut may take
- * away.
+ * Power cuts of a server under load: every change that was acknowledged before the cut exists once
+ * afterwards, and no change is half done. power-cut/disk-model.ts defines what a cut may lose.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -56,7 +55,7 @@ test('a power cut loses no acknowledged change: keys created and revoked', OPTIO
     const name = `key ${n}`;
     const data = ['--data', shop.folder, '--json'];
     const key = JSON.parse(await recorder.run(['key', 'create', '--name', name, ...data], () => [{
-      what: `${name} is made`, sql: 'SELECT 1 FROM api_key WHERE name = ?', values: [name],
+      what: `${name} exists`, sql: 'SELECT 1 FROM api_key WHERE name = ?', values: [name],
     }]));
     if (n === 2) continue;
     await recorder.run(['key', 'revoke', key.id, ...data], () => [{
@@ -95,16 +94,16 @@ test('a power cut loses no key that another process already uses', OPTIONS, asyn
   const folder = join(root, 'data');
   const data = ['--data', folder, '--json'];
   const recorder = new Recorder(t, root);
-  // The one makes the key and waits for the disk; the other finds it, and answers before that.
+  // One process creates the key and waits for the disk; the other uses it, and responds earlier.
   const slow = recorder.start(['seller', 'create', 'Slow', ...data], {
     inject: 'fsync:delay_enter=300000',
   });
   const ended = once(slow, 'close');
   while (!existsSync(join(folder, 'server.key'))) await wait(1);
   const seller = JSON.parse(await recorder.run(['seller', 'create', 'Quick', ...data], () =>
-    [{ what: 'a seller is made', sql: "SELECT 1 FROM seller WHERE name = 'Quick'" }]));
+    [{ what: 'a seller exists', sql: "SELECT 1 FROM seller WHERE name = 'Quick'" }]));
   await recorder.run(['key', 'create', '--name', 'a', '--seller', seller.id, ...data], () =>
-    [{ what: 'a key is made', sql: 'SELECT 1 FROM api_key' }]);
+    [{ what: 'a key exists', sql: 'SELECT 1 FROM api_key' }]);
   assert.deepEqual(await ended, [0, null]);
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
     folder, around: 3, more: 100, mayBeNew: true,
@@ -135,7 +134,7 @@ async function assertNoHarm(t: TestContext, recording: Recording, folder: string
   total.assertUnharmed(await cutPower(t, recording, { folder, around: 1, more: 100 }));
 }
 
-test('the simulation finds lost answers if commits do not wait for the disk',
+test('the simulation finds lost writes if commits do not wait for the disk',
   OPTIONS, async (t) => {
     const shop = await openRecordedShop(t);
     const careless = rewriteSql('synchronous = FULL', 'synchronous = NORMAL');
@@ -146,10 +145,10 @@ test('the simulation finds lost answers if commits do not wait for the disk',
     const { folder } = shop;
     const { failures } = await cutPower(t, recording, { folder, around: 1, more: 100 });
     const kinds = [...failures.keys()];
-    assert.ok(kinds.some((text) => text.startsWith('ordered: Told, and lost:')), kinds.join('\n'));
-    assert.ok(kinds.some((text) => text.startsWith('strict: Told, and lost:')), kinds.join('\n'));
-    // It loses the last commits whole, as SQLite says: nothing else is found.
-    assert.deepEqual(kinds.filter((text) => !text.includes('Told, and lost:')), []);
+    assert.ok(kinds.some((text) => text.startsWith('ordered: Lost:')), kinds.join('\n'));
+    assert.ok(kinds.some((text) => text.startsWith('strict: Lost:')), kinds.join('\n'));
+    // It loses only whole commits at the end, as SQLite documents: there is no other failure.
+    assert.deepEqual(kinds.filter((text) => !text.includes('Lost:')), []);
   });
 
 test('cuts the power of a working server in hundreds of ways', OPTIONS, (t) => {

@@ -6,7 +6,7 @@ import { send } from '../support/http.ts';
 const PATHS = ['/api/v1/products?limit=20', '/api/v1/products/sku/C1-1', '/api/v1/changes?after=0'];
 
 export interface Reading {
-  /** Asserts that all were answered, and says how soon. */
+  /** Asserts that all reads succeeded, and reports their latency. */
   end(t: TestContext): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function startReading(port: number, key: string): Reading {
     }
   };
   const all = Promise.all(PATHS.map(read));
-  all.catch(() => {}); // told at the end
+  all.catch(() => {}); // reported at the end
   return {
     async end(t) {
       isEnded = true;
@@ -31,7 +31,7 @@ export function startReading(port: number, key: string): Reading {
       const sorted = tookMs.toSorted((one, other) => one - other);
       const at = (part: number): string =>
         (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1);
-      t.diagnostic(`${sorted.length} reads meanwhile: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, `
+      t.diagnostic(`${sorted.length} concurrent reads: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, `
         + `the longest ${at(1)} ms`);
     },
   };

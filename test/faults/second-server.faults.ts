@@ -55,16 +55,16 @@ test('rejects writes as busy while another process locks the database, and keeps
   const shop = await openShop(t, makeRandom(7));
   const serving = await serve(t, shop);
   const agent = new Agent({ keepAlive: true });
-  const way = { port: serving.port, key: shop.key, agent };
+  const connection = { port: serving.port, key: shop.key, agent };
   for (const begin of ['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']) {
     const release = await hold(t, shop, begin);
     const reading = startReading(serving.port, shop.key);
-    // They wait for five seconds, and are told then.
-    const outcomes = await Promise.all(shop.clerks.map((clerk) => clerk.work(way)));
-    assert.deepEqual(outcomes, shop.clerks.map(() => ({ refused: 503 })));
+    // Writes wait for five seconds, and are rejected then.
+    const outcomes = await Promise.all(shop.clerks.map((clerk) => clerk.work(connection)));
+    assert.deepEqual(outcomes, shop.clerks.map(() => ({ rejected: 503 })));
     await reading.end(t);
     await release();
-    const then = await Promise.all(shop.clerks.map((clerk) => clerk.work(way)));
+    const then = await Promise.all(shop.clerks.map((clerk) => clerk.work(connection)));
     assert.deepEqual(then, shop.clerks.map(() => 'done'));
     await check(shop, serving);
   }

@@ -20,8 +20,8 @@ import { assertHealthy } from '../support/health.ts';
 import { type Answer, send } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../features/webhooks/receiver.ts';
 import { assertGapless } from '../features/webhooks/gapless.ts';
-import { Clerk, type Item, type Way } from './clerk.ts';
-import { Doorman } from './doorman.ts';
+import { Clerk, type Connection, type Item } from './clerk.ts';
+import { SignInClient } from './sign-in-client.ts';
 
 const CLERKS = 8;
 const IMPORTERS = 3;
@@ -30,9 +30,9 @@ export interface Shop {
   readonly folder: string;
   readonly key: ApiKeySecret;
   readonly clerks: readonly Clerk[];
-  readonly doorman: Doorman;
+  readonly signInClient: SignInClient;
   readonly receiver: Receiver;
-  /** What the history told up to here is known to be whole. */
+  /** The history up to this position is known to be complete. */
   readonly seen: { position: number; readonly stock: Map<string, number>; in: number; out: number };
 }
 
@@ -43,7 +43,7 @@ export async function openShop(
   const { key, ...credentials } = await makeAccount(store);
   await store.close();
   return {
-    folder, key, doorman: new Doorman(credentials), receiver: await startReceiver(t),
+    folder, key, signInClient: new SignInClient(credentials), receiver: await startReceiver(t),
     clerks: countTo(CLERKS).map((n) => new Clerk(`C${n}`, random, n <= IMPORTERS)),
     seen: { position: 0, stock: new Map(), in: 0, out: 0 },
   };
@@ -66,42 +66,43 @@ export async function serve(
   return serving;
 }
 
-/** Settings of the workers. */
+/** Callbacks of the workers, and their end. */
 interface Watching {
-  /** Of each answer, and of how many. */
+  /** Called after each response, with the number of responses. */
   onAnswer?(count: number): void;
-  onRefusal?(status: number): void;
-  /** The end of all work; else they work until the server is gone. */
+  onRejection?(status: number): void;
+  /** Ends all work; without it they work until the server is gone. */
   readonly end?: AbortSignal;
 }
 
 /** Runs all workers, and returns the number of responses. */
 export async function work(
-  { clerks, doorman, key }: Shop, { port }: Serving, { onAnswer, onRefusal, end }: Watching = {},
+  { clerks, signInClient, key }: Shop, { port }: Serving,
+  { onAnswer, onRejection, end }: Watching = {},
 ): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLERKS });
-  const way: Way = { port, key, agent };
+  const connection: Connection = { port, key, agent };
   let count = 0;
   await Promise.all([
     ...clerks.map(async (clerk) => {
       while (!end?.aborted) {
-        const outcome = await clerk.work(way);
+        const outcome = await clerk.work(connection);
         if (outcome === 'broken') return;
         if (outcome === 'done') {
           count += 1;
           onAnswer?.(count);
         } else {
-          onRefusal?.(outcome.refused);
+          onRejection?.(outcome.rejected);
         }
       }
     }),
-    doorman.work(port, end),
+    signInClient.work(port, end),
   ]);
   agent.destroy();
   return count;
 }
 
-/** Every acknowledged change exists once, and no change is half done. */
+/** Asserts that every acknowledged change exists once, and that no change is half done. */
 export async function check(shop: Shop, { port }: Serving): Promise<void> {
   const { clerks, key, seen } = shop;
   const agent = new Agent({ keepAlive: true, maxSockets: CLERKS });
@@ -112,7 +113,7 @@ export async function check(shop: Shop, { port }: Serving): Promise<void> {
     [sku, { name, price, stock }] as const);
   const expected = clerks.flatMap(({ items }) => [...items]);
   assert.deepEqual(new Map(found), new Map(expected));
-  assert.equal(found.length, expected.length, 'a SKU is there twice');
+  assert.equal(found.length, expected.length, 'a SKU exists twice');
   await readHistory(port, key, seen);
   assert.equal(seen.position, products.position);
   const stock = products.products.map((product) => [product.id, product.stock] as const);
@@ -121,7 +122,7 @@ export async function check(shop: Shop, { port }: Serving): Promise<void> {
 }
 
 /** Checks the files of the stopped server, and the records of the webhook receiver. */
-export function checkFiles({ folder, doorman, seen }: Shop): void {
+export function checkFiles({ folder, signInClient, seen }: Shop): void {
   assertHealthy(folder);
   assert.deepEqual(
     readRows(folder, 'SELECT sum(units_in) AS came, sum(units_out) AS went FROM stock_day'),
@@ -131,7 +132,7 @@ export function checkFiles({ folder, doorman, seen }: Shop): void {
   assert.deepEqual(rows.map(({ n }) => n), countTo(rows.length));
   assert.deepEqual(rows.map(({ hash }) => Buffer.from(hash)), expected);
   const signedIn = rows.filter(({ type }) => type === 'signed_in').length;
-  const { answered, asked } = doorman;
+  const { answered, asked } = signInClient;
   assert.ok(signedIn >= answered && signedIn <= asked, `${answered} ${signedIn} ${asked}`);
 }
 

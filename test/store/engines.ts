@@ -12,14 +12,14 @@ import { NO_POSTGRES } from '../support/postgres/install.ts';
 import { type PostgresServer, startPostgres, TEST_KEY } from '../support/postgres/server.ts';
 import type { OpenStore } from './contract/fixture.ts';
 
-/** One run on PostgreSQL for so many on SQLite. */
+/** Runs on SQLite for each run on PostgreSQL. */
 const RATIO = 3;
 
 /** Data of one test. */
 export interface EngineData {
-  /** Opens one more store on the data; it is closed after the test in any case. */
+  /** Opens one more store on the data; it is closed after the test. */
   readonly open: OpenStore;
-  /** Whether calls of one store at the same moment get product ids without gaps. */
+  /** Whether concurrent calls of one store get product ids without gaps. */
   readonly hasExactIds: boolean;
   /** Asserts that `doctor` finds no fault, on SQLite. */
   assertHealthy(): void;
@@ -44,7 +44,7 @@ export function describeEngines(runs: number, describeTests: (engine: Engine) =>
 }
 
 async function prepareSqlite(t: TestContext): Promise<EngineData> {
-  // Before the folder, for what is registered first is done first.
+  // Before the folder: cleanups run in the order in which they are registered.
   const open = closeAfter(t, (clock) => openSqliteStore({ folder, clock }));
   const folder = join(makeFolder(t), 'data');
   return { open, hasExactIds: true, assertHealthy: () => assertHealthy(folder) };

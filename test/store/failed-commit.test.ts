@@ -1,11 +1,11 @@
-/** A disk that fails at the end of a commit: what was refused does not come back after a crash. */
+/** A disk that fails at the end of a commit: no rejected change reappears after a crash. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type Serving, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, send } from '../support/http.ts';
-import { bring, NO_STRACE } from '../support/strace.ts';
+import { injectFault, NO_STRACE } from '../support/strace.ts';
 import { createKey, createSeller } from '../cli/setup.ts';
 import { FILE_NAME } from './sqlite/engine/read-file.ts';
 
@@ -22,7 +22,7 @@ test('never brings back a rejected change after the disk failed at the end of a 
   { skip: NO_STRACE }, async (t) => {
     const shop = await openShop(t);
     assert.equal((await create(shop, 'before')).status, 201);
-    const tracing = await bring(t, shop.serving.child, {
+    const tracing = await injectFault(t, shop.serving.child, {
       calls: 'fsync,fdatasync', becomes: 'error=EIO:when=1+2', file: shop.log,
     });
     const refused = await create(shop, 'refused');
@@ -36,7 +36,7 @@ test('never brings back a rejected change after the disk failed at the end of a 
 test('reports an unknown outcome while the disk keeps failing, and continues once it recovers',
   { skip: NO_STRACE }, async (t) => {
     const shop = await openShop(t);
-    const tracing = await bring(t, shop.serving.child, {
+    const tracing = await injectFault(t, shop.serving.child, {
       calls: 'fsync,fdatasync', becomes: 'error=EIO', file: shop.log,
     });
     for (const sku of ['A', 'B']) {
@@ -44,7 +44,7 @@ test('reports an unknown outcome while the disk keeps failing, and continues onc
       assert.equal(refused.status, 503);
       assert.match(refused.json().detail, /outcome is unknown. Check whether the change exists/);
     }
-    assert.deepEqual(await list(shop.serving.port, shop.key), []); // which goes on to be answered
+    assert.deepEqual(await list(shop.serving.port, shop.key), []); // reads continue
     await tracing.end();
     const made = await create(shop, 'C');
     assert.equal(made.json().position, 1);
@@ -56,7 +56,7 @@ async function openShop(t: TestContext): Promise<Shop> {
   await createSeller(folder);
   const { key } = await createKey(folder);
   const serving = await startServing(t, ['--data', folder]);
-  // It notes that the key was used, which is a commit of its own.
+  // Records the use of the key, which is a separate commit.
   await list(serving.port, key);
   return { folder, key, serving, log: join(folder, `${FILE_NAME}-wal`) };
 }
@@ -75,7 +75,7 @@ async function list(port: number, key: string): Promise<string[]> {
   return answer.json().products.map(({ sku }: { sku: string }) => sku);
 }
 
-/** What is there after `kill -9`. */
+/** The SKUs that exist after `kill -9`. */
 async function restartAndList(t: TestContext, { folder, key, serving }: Shop): Promise<string[]> {
   assert.equal(await serving.stop('SIGKILL'), null);
   const { port } = await startServing(t, ['--data', folder]);

@@ -28,7 +28,7 @@ let server: PostgresServer;
 /** Of a PostgreSQL of their own, or schemas of Citus. */
 interface Databases {
   connectOptions(name: string): ConnectOptions;
-  /** An empty one: its name. */
+  /** Creates an empty database, and returns its name. */
   create(): Promise<string>;
 }
 
@@ -64,7 +64,7 @@ if (!NO_CITUS) {
 }
 
 function prepareOn(databases: Databases): PrepareStore {
-  /** Those that no test uses at the moment: all migrations are applied, and no row is there. */
+  /** Unused databases: all migrations are applied, and all tables are empty. */
   const free: string[] = [];
   return (t) => {
     const stores: Store[] = [];

@@ -19,7 +19,7 @@ export interface ModelRevert {
 }
 
 export class RevertModel {
-  /** What each revert reverts. */
+  /** The changes that each revert selects. */
   readonly reverts = new Map<ImportId, RevertedChanges>();
 
   /** Reverts, and returns `SKU status` of each product, in the order of the outcomes. */

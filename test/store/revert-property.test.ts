@@ -18,12 +18,12 @@ import { revert } from './contract/revert-fixture.ts';
 import { describeEngines, type EngineData } from './engines.ts';
 import { RevertModel } from './revert-model.ts';
 import { CatalogueModel } from './stock-model.ts';
-import { assertTold, readFeed } from './stock-reads.ts';
+import { assertReads, readFeed } from './stock-reads.ts';
 
 const RUNS = Number(process.env['REVERT_RUNS'] ?? 6);
 const STEPS = Number(process.env['REVERT_STEPS'] ?? 120);
-/** Steps after which doctor looks, and everything is read. */
-const LOOK_EVERY = 15;
+/** Steps between two full comparisons, each with a run of doctor. */
+const COMPARE_EVERY = 15;
 const SKUS = Array.from({ length: 7 }, (_, index) => `S-${index}` as Sku); // legal ones
 const SOURCES = ['erp', 'till'];
 const EUR = { code: 'EUR', decimals: 2 };
@@ -32,13 +32,13 @@ describeEngines(RUNS, ({ runs, prepare }) => {
   for (let run = 1; run <= runs; run += 1) {
     test(`agrees with a model on random reverts (run ${run})`, async (t) => {
       const seed = Number(process.env['REVERT_SEED'] ?? randomInt(2 ** 32));
-      t.diagnostic(`REVERT_SEED=${seed} repeats this`);
+      t.diagnostic(`REVERT_SEED=${seed} repeats this run`);
       const world = await prepareWorld(await prepare(t), makeRandom(seed));
       for (let step = 1; step <= STEPS; step += 1) {
         try {
           await takeStep(world);
-          if (step % LOOK_EVERY === 0) world.assertHealthy();
-          await look(world, step % LOOK_EVERY === 0);
+          if (step % COMPARE_EVERY === 0) world.assertHealthy();
+          await compare(world, step % COMPARE_EVERY === 0);
         } catch (cause) {
           throw new Error(`Failed with REVERT_SEED=${seed} at step ${step}: ${cause}`, { cause });
         }
@@ -62,11 +62,11 @@ interface World extends EngineData {
   keys: number;
 }
 
-/** Compares the feed, or everything, with the model. */
-async function look({ store, model, random }: World, isWhole: boolean): Promise<void> {
-  const told = await readFeed(store, model, model.prunedTo, 1_000);
-  assert.deepEqual(told, model.history.slice(model.prunedTo));
-  if (isWhole) await assertTold(store, model, random);
+/** Compares the feed, or all reads, with the model. */
+async function compare({ store, model, random }: World, isWhole: boolean): Promise<void> {
+  const feed = await readFeed(store, model, model.prunedTo, 1_000);
+  assert.deepEqual(feed, model.history.slice(model.prunedTo));
+  if (isWhole) await assertReads(store, model, random);
 }
 
 async function prepareWorld(data: EngineData, random: Random): Promise<World> {
@@ -172,7 +172,7 @@ async function revertSome(world: World): Promise<void> {
       code === 'history_pruned' || (code === 'not_found' && 'importId' in selection));
     return;
   }
-  const tried = await run(true);
+  const dryRun = await run(true);
   world.keys += 1;
   const key = below(2) === 0 ? `revert-${world.keys}` : undefined;
   const first = model.position + 1;
@@ -181,7 +181,7 @@ async function revertSome(world: World): Promise<void> {
   assert.ok(importId);
   const expected = reverts.revert(model, { ...actor, importId }, { changes, isForced }, clock.now);
   assert.deepEqual(done.statuses, expected);
-  assert.deepEqual(tried.statuses, expected, 'the dry run');
+  assert.deepEqual(dryRun.statuses, expected, 'the dry run');
   if (model.position >= first) imports.set(importId, { first, last: model.position });
   for (const status of expected) {
     const name = status.slice(status.indexOf(' ') + 1);

@@ -15,7 +15,7 @@ after(() => rmSync(template, { recursive: true, force: true }));
 
 describeStore('SQLite', (t) => {
   const stores: Store[] = [];
-  // Before the folder, for what is registered first is done first.
+  // Before the folder: cleanups run in the order in which they are registered.
   t.after(() => Promise.all(stores.map((store) => store.close())));
   const folder = join(makeFolder(t), 'data');
   cpSync(template, folder, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * A catalogue as it should behave, in memory and as simple as can be: products, sequences by
- * product and source, the whole history, and what was answered under an idempotency key. It shares
- * no code with the store but the types and the text of a product.
+ * A catalogue as it should behave, in memory and as simple as possible: products, sequence numbers
+ * by product and source, the whole history, and idempotency records. It shares no code with the
+ * store except the types and the text of a product.
  */
 import type { Change, ChangeType } from '../../src/domain/catalogue/change.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
@@ -21,11 +21,11 @@ import type { SyncedStock } from '../../src/store/catalogue-store.ts';
 import type { ImportReference, Actor as Sender, WriteContext } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
 
-/** Who changes something, and in which import. */
+/** The actor of a change, and its import. */
 type Actor = Sender & ImportReference;
 
-/** A call that a store has to refuse, and with what code. */
-export class Refused extends Error {
+/** The rejection that a store has to answer a call with: its code. */
+export class Rejection extends Error {
   readonly code: string;
 
   constructor(code: string) {
@@ -78,7 +78,7 @@ export class CatalogueModel {
     this.daysFrom = other.daysFrom;
   }
 
-  /** What was answered under the key of a write, or else what `run` does. */
+  /** The recorded outcome under the idempotency key of a write, or else the outcome of `run`. */
   once<Outcome extends object>(
     { idempotency }: WriteContext, what: unknown, run: () => Outcome,
   ): Outcome {
@@ -87,8 +87,8 @@ export class CatalogueModel {
     const asked = JSON.stringify(what);
     const record = this.#records.get(name);
     if (record) {
-      if (record.asked !== asked) throw new Refused('idempotency_mismatch');
-      // The same was asked for, so the outcome is of the same type.
+      if (record.asked !== asked) throw new Rejection('idempotency_mismatch');
+      // The same request, so the outcome has the same type.
       return { ...record.outcome, isReplay: true } as unknown as Outcome;
     }
     const outcome = run();
@@ -103,7 +103,7 @@ export class CatalogueModel {
   }
 
   create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
-    if (this.find({ sku: product.sku })) throw new Refused('sku_taken');
+    if (this.find({ sku: product.sku })) throw new Rejection('sku_taken');
     const at = this.#timeAt(now);
     this.#lastId = Math.max(this.#lastId + 1, at * 1024);
     const created: Product = {
@@ -117,7 +117,7 @@ export class CatalogueModel {
   put(actor: Actor, product: NewProduct, ifMatch: number[] | undefined, now: number) {
     const before = this.find({ sku: product.sku });
     if (ifMatch && !(before && ifMatch.includes(before.position))) {
-      throw new Refused('precondition_failed');
+      throw new Rejection('precondition_failed');
     }
     return before ? this.#update(actor, before, product, now) : this.create(actor, product, now);
   }
@@ -200,7 +200,7 @@ export class CatalogueModel {
     return this.history.filter((change) => change.at <= at).at(-1)?.position ?? 0;
   }
 
-  /** Every product as it stood, in the order of their ids. */
+  /** Every product's level at a position, in the order of ids. */
   stockAt(position: number) {
     const levels = new Map<ProductId, object>();
     for (const change of this.history.slice(0, position)) {
@@ -211,7 +211,7 @@ export class CatalogueModel {
     return [...levels].toSorted(([one], [other]) => one - other).map(([, level]) => level);
   }
 
-  /** Every product as it was then, as JSON, in the order of their ids. */
+  /** Every product at a position, as JSON, in the order of ids. */
   productsAt(position: number): string[] {
     const products = new Map<ProductId, object>();
     for (const change of this.history.slice(0, position)) {
@@ -227,7 +227,7 @@ export class CatalogueModel {
       .map(([, product]) => JSON.stringify(product));
   }
 
-  /** What came in and went out on each listed day. */
+  /** The units in and out on each listed day. */
   days() {
     const days = new Map<number, { day: number; unitsIn: number; unitsOut: number }>();
     for (const { at, movement: { before, after } } of this.history) {
@@ -243,8 +243,8 @@ export class CatalogueModel {
 
   #get(target: ProductTarget, ifMatch: number[] | undefined): Product {
     const product = this.find(target);
-    if (!product) throw new Refused('not_found');
-    if (ifMatch && !ifMatch.includes(product.position)) throw new Refused('precondition_failed');
+    if (!product) throw new Rejection('not_found');
+    if (ifMatch && !ifMatch.includes(product.position)) throw new Rejection('precondition_failed');
     return product;
   }
 
@@ -258,7 +258,7 @@ export class CatalogueModel {
       return { effect: 'unchanged', id, position, json, isReplay: false };
     }
     const other = this.find({ sku: to.sku });
-    if (other && other.id !== before.id) throw new Refused('sku_taken');
+    if (other && other.id !== before.id) throw new Rejection('sku_taken');
     const updated = { ...to, position: this.position + 1, updatedAt: this.#timeAt(now) };
     const isStockAlone = changed.length === 1 && changed[0] === 'stock';
     return this.#write(isStockAlone ? 'stock' : 'updated', actor, before, updated);

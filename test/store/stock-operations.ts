@@ -1,4 +1,4 @@
-/** Random calls of a store on one catalogue, each beside what a model makes of it. */
+/** Random store calls on one catalogue, each with the same operation on a model. */
 import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
 import type { ProductPatch, ProductTarget } from '../../src/domain/catalogue/product.ts';
 import type { NewProduct, Sku } from '../../src/domain/catalogue/product-fields.ts';
@@ -11,11 +11,11 @@ import type { Random } from '../domain/random.ts';
 import type { CatalogueModel } from './stock-model.ts';
 
 export interface Operation {
-  /** For a failure to name. */
+  /** The request, for the message of a failure. */
   readonly asked: readonly unknown[];
   readonly idempotency: Idempotency | undefined;
   send(store: Store): Promise<object>;
-  /** @throws Refused */
+  /** @throws Rejection */
   apply(model: CatalogueModel, now: number): object;
 }
 
@@ -27,7 +27,7 @@ const REASONS = ['sold', 'returned', 'counted'];
 const SKUS = Array.from({ length: 14 }, (_, index) => `S-${index}`);
 const LARGEST = 1_000_000_000;
 
-/** Makes the calls of one catalogue; remembers those with an idempotency key, to repeat them. */
+/** Creates calls on one catalogue; remembers those with an idempotency key, to repeat them. */
 export class OperationMaker {
   readonly #random: Random;
   readonly #writes: readonly WriteContext[];
@@ -36,7 +36,7 @@ export class OperationMaker {
   #keys = 0;
   #names = 0;
 
-  /** `writes` are the authors, all of one seller; `foreign` is another one. */
+  /** `writes` are actors of one seller; `foreign` is another seller. */
   constructor(random: Random, writes: readonly WriteContext[], foreign: SellerId) {
     this.#random = random;
     this.#writes = writes;
@@ -55,7 +55,7 @@ export class OperationMaker {
     return this.#finish(body, idempotency);
   }
 
-  /** Changes of one source, for a trial. */
+  /** Changes of one source, for a dry run. */
   makeChanges(model: CatalogueModel, hasSource: boolean): StockChange[] {
     const { below } = this.#random;
     const count = below(25) === 0 ? 50 : below(7);
@@ -122,7 +122,7 @@ export class OperationMaker {
     };
   }
 
-  /** A product that is there, mostly; else one that is not, or another seller's. */
+  /** Mostly an existing product; otherwise a missing one, or one of another seller. */
   #makeName(model: CatalogueModel) {
     const { below, pick } = this.#random;
     const sku = pick(SKUS) as Sku; // a legal one

@@ -1,6 +1,6 @@
 /**
- * Random calls on two stores that have the same data open, as two processes do, and on a model in
- * memory: they agree on every result, and on all reads of the catalogues afterwards.
+ * Random calls on two stores on the same data, as in two processes, and on a model in memory: they
+ * agree on every result, and on all reads of the catalogues afterwards.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -12,16 +12,16 @@ import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { DAY_MS, makeActor, makeHash, makeNewKey } from './contract/fixture.ts';
 import { describeEngines, type EngineData } from './engines.ts';
-import { CatalogueModel, Refused } from './stock-model.ts';
+import { CatalogueModel, Rejection } from './stock-model.ts';
 import { type Operation, OperationMaker } from './stock-operations.ts';
-import { assertTold, readFeed } from './stock-reads.ts';
+import { assertReads, readFeed } from './stock-reads.ts';
 
 const RUNS = Number(process.env['STOCK_RUNS'] ?? 6);
 const STEPS = Number(process.env['STOCK_STEPS'] ?? 70);
-const CALLS_AT_ONCE = 4;
-/** Steps after which doctor looks. */
-const LOOK_EVERY = 10;
-/** Most runs go on beyond midnight. */
+const CONCURRENT_CALLS = 4;
+/** Steps between two runs of doctor. */
+const CHECK_EVERY = 10;
+/** Most runs continue past midnight. */
 const EVENING = Date.parse('2026-01-02T23:50:00.000Z');
 const EUR = { code: 'EUR', decimals: 2 };
 
@@ -29,12 +29,12 @@ describeEngines(RUNS, ({ runs, prepare }) => {
   for (let run = 1; run <= runs; run += 1) {
     test(`agrees with a model on random calls (run ${run})`, async (t) => {
       const seed = Number(process.env['STOCK_SEED'] ?? randomInt(2 ** 32));
-      t.diagnostic(`STOCK_SEED=${seed} repeats this`);
+      t.diagnostic(`STOCK_SEED=${seed} repeats this run`);
       const world = await prepareWorld(await prepare(t), makeRandom(seed));
       for (let step = 1; step <= STEPS; step += 1) {
         try {
           await takeStep(world);
-          if (step % LOOK_EVERY === 0) world.assertHealthy();
+          if (step % CHECK_EVERY === 0) world.assertHealthy();
         } catch (cause) {
           throw new Error(`Failed with STOCK_SEED=${seed} at step ${step}: ${cause}`, { cause });
         }
@@ -60,7 +60,7 @@ interface World extends EngineData {
   calls: number;
 }
 
-/** A call that was made of one of the two stores, and what became of it. */
+/** A call to one of the two stores, and its outcome. */
 interface Sent {
   readonly operation: Operation;
   readonly outcome: unknown;
@@ -69,12 +69,12 @@ interface Sent {
 async function prepareWorld(data: EngineData, random: Random): Promise<World> {
   const clock = makeClock(EVENING);
   const stores: World['stores'] = [await data.open(clock), await data.open(clock)];
-  const authors = [await makeActor(stores[0]), await makeActor(stores[0])] as const;
-  const shops = await Promise.all(authors.map(async (actor, index) => {
+  const actors = [await makeActor(stores[0]), await makeActor(stores[0])] as const;
+  const shops = await Promise.all(actors.map(async (actor, index) => {
     const { sellerId } = actor;
     const second = await stores[0].createKey(sellerId, makeHash(), makeNewKey());
     const keys = [actor, { sellerId, keyId: second.id }];
-    const foreign = authors[1 - index]?.sellerId ?? sellerId;
+    const foreign = actors[1 - index]?.sellerId ?? sellerId;
     const model = new CatalogueModel(sellerId, EUR);
     return { model, maker: new OperationMaker(random, keys, foreign), actor };
   }));
@@ -85,19 +85,19 @@ async function takeStep(world: World): Promise<void> {
   const { random: { below, pick }, clock, shops, stores, random } = world;
   clock.now += pick([0, 1, 5, 1_000, 30_000, 60_000, 200_000, -90_000, -5]);
   const shop = pick(shops);
-  // Some processes end with calls in flight, and start again.
-  await callAtOnce(world, shop, below(16) === 0 ? pick([[0], [1], [0, 1]]) : []);
+  // Some processes end with calls in flight, and restart.
+  await callBoth(world, shop, below(16) === 0 ? pick([[0], [1], [0, 1]]) : []);
   const what = below(24);
   if (what < 2) await prune(world);
-  else if (what < 5) await tryParts(world, shop);
-  else if (what < 10) await assertTold(pick(stores), shop.model, random);
+  else if (what < 5) await dryRunParts(world, shop);
+  else if (what < 10) await assertReads(pick(stores), shop.model, random);
 }
 
 /** Concurrent calls on both stores and of the same seller, while some stores are closed. */
-async function callAtOnce(world: World, shop: Shop, ending: readonly number[]): Promise<void> {
+async function callBoth(world: World, shop: Shop, ending: readonly number[]): Promise<void> {
   const { random: { below }, stores, clock } = world;
   const queues: Operation[][] = stores.map(() => []);
-  const count = 1 + below(CALLS_AT_ONCE);
+  const count = 1 + below(CONCURRENT_CALLS);
   for (let call = 0; call < count; call += 1) {
     const queue = queues[below(stores.length)];
     if (world.hasExactIds || queue?.length === 0) queue?.push(shop.maker.make(shop.model));
@@ -108,14 +108,14 @@ async function callAtOnce(world: World, shop: Shop, ending: readonly number[]): 
   await Promise.all(ending.map((index) => stores[index]?.close()));
   for (const index of ending) stores[index] = await world.open(clock);
   const sent = await sending;
-  await nextTurn(); // a turn of its own sees what the other store has written
+  await nextTurn(); // a new event-loop iteration sees what the other store has written
   const before = shop.model.position;
-  const told = await readFeed(stores[0], shop.model, before, 1_000);
+  const feed = await readFeed(stores[0], shop.model, before, 1_000);
   const ends = findOrders(shop.model, sent, clock.now);
-  const end = ends.find((model) => isEqual(model.history.slice(before), told));
+  const end = ends.find((model) => isEqual(model.history.slice(before), feed));
   if (!end) {
     const first = runInTurn(shop.model, sent.flat(), clock.now);
-    assert.deepEqual([sent.flat(), told], first, 'in no order the calls agree with the model');
+    assert.deepEqual([sent.flat(), feed], first, 'the calls agree with the model in no order');
     assert.fail('the calls agree with the model, and the feed does not');
   }
   shop.model = end;
@@ -126,7 +126,7 @@ async function send(operation: Operation, store: Store): Promise<Sent> {
   return { operation, outcome };
 }
 
-/** Every end to which the calls may have led: those of one store were made in their order. */
+/** Every state that the calls may have led to: each store executes its calls in order. */
 function findOrders(
   model: CatalogueModel, queues: readonly (readonly Sent[])[], now: number,
 ): CatalogueModel[] {
@@ -134,17 +134,17 @@ function findOrders(
   return queues.flatMap(([first, ...rest], index) => {
     if (!first) return [];
     const next = model.clone();
-    if (!isEqual(foresee(next, first.operation, now), first.outcome)) return [];
+    if (!isEqual(predict(next, first.operation, now), first.outcome)) return [];
     return findOrders(next, queues.with(index, rest), now);
   });
 }
 
-/** What the model makes of a call. */
-function foresee(model: CatalogueModel, operation: Operation, now: number): object {
+/** The outcome of a call on the model. */
+function predict(model: CatalogueModel, operation: Operation, now: number): object {
   try {
     return operation.apply(model, now);
   } catch (error) {
-    if (error instanceof Refused) return { code: error.code };
+    if (error instanceof Rejection) return { code: error.code };
     throw error;
   }
 }
@@ -153,7 +153,7 @@ function foresee(model: CatalogueModel, operation: Operation, now: number): obje
 function runInTurn(model: CatalogueModel, sent: readonly Sent[], now: number) {
   const next = model.clone();
   const expected = sent.map(({ operation }) =>
-    ({ operation, outcome: JSON.parse(JSON.stringify(foresee(next, operation, now))) }));
+    ({ operation, outcome: JSON.parse(JSON.stringify(predict(next, operation, now))) }));
   return [expected, next.history.slice(model.position)];
 }
 
@@ -180,19 +180,19 @@ async function prune({ random, stores, shops }: World): Promise<void> {
   }
 }
 
-/** A trial of several parts says what the changes would do, one after the other, and does none. */
-async function tryParts({ random, stores, clock }: World, shop: Shop): Promise<void> {
+/** A dry run of several parts predicts the effects of its changes in order, and makes none. */
+async function dryRunParts({ random, stores, clock }: World, shop: Shop): Promise<void> {
   const source = shop.maker.pickSource();
   const { actor } = shop;
-  const trial = random.pick(stores).dryRunStock(actor, shop.model.position, source);
+  const dryRun = random.pick(stores).dryRunStock(actor, shop.model.position, source);
   const model = shop.model.clone();
   for (let part = 0; part < 3; part += 1) {
     const changes = shop.maker.makeChanges(model, source !== undefined);
     const sync = { changes, source, reason: undefined, isAtomic: false, completion: undefined };
     const { results, position } = model.sync(actor, sync, false, clock.now);
-    const tried = await trial.try(changes);
+    const predicted = await dryRun.try(changes);
     const expected = JSON.parse(JSON.stringify({ results, position }));
-    assert.deepEqual(JSON.parse(JSON.stringify(tried)), expected, `a trial of ${source}`);
+    assert.deepEqual(JSON.parse(JSON.stringify(predicted)), expected, `a dry run of ${source}`);
   }
-  await trial.close();
+  await dryRun.close();
 }

@@ -1,4 +1,4 @@
-/** Compares what a store returns of a catalogue with its model. */
+/** Compares the reads of a store with a model of the catalogue. */
 import assert from 'node:assert/strict';
 import { CHANGE_TYPES, type Change } from '../../src/domain/catalogue/change.ts';
 import type { ProductId } from '../../src/domain/id.ts';
@@ -12,8 +12,8 @@ import type { CatalogueModel } from './stock-model.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The catalogue, what moved on each day, the feed, the ledger, and the past. */
-export async function assertTold(
+/** Compares the catalogue, the days with movements, the feed, the ledger, and the past. */
+export async function assertReads(
   store: Store, model: CatalogueModel, random: Random,
 ): Promise<void> {
   assert.deepEqual(await readAll(store, model.sellerId), [...model.products.values()]
@@ -42,12 +42,12 @@ export async function readFeed(
     assert.ok(page.changes.length <= limit && page.next >= after);
     changes.push(...page.changes);
     if (page.next === page.position) return changes;
-    assert.ok(page.next > after, 'the feed goes on');
+    assert.ok(page.next > after, 'the feed stops before its end');
     after = page.next;
   }
 }
 
-/** Per product, the movements sum to its stock: of the model, with which all else is compared. */
+/** The movements of each product add up to its stock in the model. */
 function assertSums({ history, products }: CatalogueModel): void {
   const sums = new Map<ProductId, number>();
   for (const { productId, movement: { before, after } } of history) {
@@ -57,7 +57,7 @@ function assertSums({ history, products }: CatalogueModel): void {
   for (const [id, sum] of sums) assert.equal(sum, products.get(id)?.stock ?? 0);
 }
 
-/** Sorted by stock, which only a search does; and what the products come to. */
+/** Compares the search sorted by stock, and the totals. */
 async function assertFound(store: Store, model: CatalogueModel): Promise<void> {
   const { sellerId, products, position } = model;
   const sort = { by: 'stock', isDescending: false } as const;
@@ -127,7 +127,7 @@ function isMovement(change: Change, filter: MovementFilter, model: CatalogueMode
     && (filter.sku === undefined || filter.sku === findLastSku(model, productId));
 }
 
-/** Of a product that there is, or the one that it had when it was deleted. */
+/** The SKU of an existing product, or the one that a product had when it was deleted. */
 function findLastSku({ history }: CatalogueModel, id: ProductId): Sku | undefined {
   return history.findLast(({ productId }) => productId === id)?.sku;
 }
@@ -166,7 +166,7 @@ async function assertStockAt(store: Store, model: CatalogueModel, random: Random
   await assert.rejects(gone, { code: 'history_pruned' });
 }
 
-/** The products as they were, in pages, by id and by SKU. */
+/** Compares the products at a position: in pages, by id and by SKU. */
 async function assertProductsAt(
   store: Store, model: CatalogueModel, { below, pick }: Random,
 ): Promise<void> {
@@ -204,7 +204,7 @@ async function assertTime(store: Store, model: CatalogueModel, random: Random): 
   const found = await store.findPositionAt(sellerId, at).catch((error) => error.code);
   const end = history[prunedTo - 1];
   if (end && expected <= prunedTo) {
-    // Within the minute up to whose middle the history is gone, it may not be known any more.
+    // Within the minute in which the pruned history ends, the position may be unknown.
     const isKnown = Math.floor(at / MINUTE_MS) > Math.floor(end.at / MINUTE_MS);
     const right = isKnown ? [prunedTo]
       : expected === prunedTo ? [prunedTo, 'history_pruned'] : ['history_pruned'];

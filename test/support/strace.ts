@@ -34,7 +34,7 @@ export interface Tracing {
 }
 
 /** Injects a fault into a running process, and resolves once it is active. */
-export async function bring(
+export async function injectFault(
   t: TestContext, child: ChildProcess, { calls, becomes, file }: InjectedFault,
 ): Promise<Tracing> {
   assert.ok(child.pid !== undefined);

@@ -1,26 +1,26 @@
 /**
  * A proxy in front of PostgreSQL that cuts connections at their COMMIT: before the server gets it,
- * or while its answer comes, after some bytes; or it delivers the whole transaction late, while the
- * client looks for it.
+ * or after some bytes of the response; or it delivers the whole transaction late, while the client
+ * checks whether it was committed.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** `after` has passed on so many bytes of the answer. */
+/** `after` is the number of response bytes that are passed on. */
 type Cut = 'before' | 'late' | { readonly after: number };
 
 /** A client may wait for the locks of a late transaction. */
 const LATE_MS = 300;
-/** A late transaction may wait for the locks of the one that looks for it. */
+/** A late transaction may wait for the locks of the transaction that checks for it. */
 const LOOK_MS = 30;
 
 export class CommitCutter {
   readonly #upstreamPort: number;
   readonly #sockets = new Set<Socket>();
   #armed: { readonly cut: Cut; readonly resolve: () => void } | undefined;
-  /** What the server has to get late, and where. */
+  /** Transactions that are delivered late, by their connection to the server. */
   readonly #late = new Map<Socket, Buffer>();
 
   private constructor(upstreamPort: number) {
@@ -101,7 +101,7 @@ export class CommitCutter {
   }
 }
 
-/** Reads what a client sends, in messages that may come in pieces. */
+/** Parses the messages of a client, which may arrive in pieces. */
 class StatementFinder {
   #hasLooked = false;
   #rest = Buffer.alloc(0);
@@ -110,7 +110,7 @@ class StatementFinder {
   readonly #commits = new Set<string>();
   readonly #looks = new Set<string>();
 
-  /** Whether it has just looked for a transaction whose outcome it does not know. */
+  /** Whether it has just checked for a transaction with an unknown outcome. */
   takeLook(): boolean {
     const hasLooked = this.#hasLooked;
     this.#hasLooked = false;

@@ -14,7 +14,7 @@ const ROUNDS = 20;
 /** The answer to a COMMIT of several statements has about as many bytes. */
 const ANSWER_BYTES = 200;
 
-test('loses and doubles nothing where connections are cut during COMMIT', {
+test('neither loses nor repeats a write when connections are cut during COMMIT', {
   skip: NO_POSTGRES, timeout: 240_000,
 }, async (t) => {
   const server = await startPostgres();
@@ -36,7 +36,7 @@ test('loses and doubles nothing where connections are cut during COMMIT', {
   t.diagnostic(`${CUTS} cuts (${JSON.stringify(made)}): ${load.describe()}`);
 });
 
-test('decides again after deadlocks and serialization failures', {
+test('retries transactions after deadlocks and serialization failures', {
   skip: NO_POSTGRES, timeout: 240_000,
 }, async (t) => {
   const settings = { deadlock_timeout: '30ms', log_line_prefix: '%a ' };

@@ -1,6 +1,6 @@
 /**
- * A load of writes on a PostgreSQL store: two nodes, three sellers, of which both nodes write to
- * one. After a fault it is checked against what was acknowledged.
+ * A write load on a PostgreSQL store: two nodes and three sellers; both nodes write to one of them.
+ * After a fault, the data is checked against the acknowledged writes.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -48,7 +48,7 @@ export class Load {
     }));
   }
 
-  /** `through` is how the stores reach the database of `options`. */
+  /** The stores connect with `through` to the database of `options`. */
   static async open(
     t: TestContext, options: ConnectOptions, through: ConnectOptions = options,
   ): Promise<Load> {
@@ -94,8 +94,8 @@ export class Load {
   }
 
   /**
-   * Every acknowledged change is there once, and no change is half there. Pauses the load.
-   * `options` are those of another server if that has taken over.
+   * Asserts that every acknowledged change exists once, and no change by half. Pauses the load.
+   * `options` are those of another server if one has taken over.
    */
   async check(options = this.#options): Promise<void> {
     this.#options = options;
@@ -121,7 +121,7 @@ export class Load {
     return result?.rows ?? [];
   }
 
-  /** Until the server has ended what lost connections had sent. */
+  /** Waits until the server has finished the transactions of lost connections. */
   async #awaitTransactions(): Promise<void> {
     await eventually(async () => {
       const rows = await this.query(`
@@ -158,7 +158,7 @@ export class Load {
       }
       if (page.next === page.position) break;
     }
-    assert.equal(after, total, 'as many changes as were acknowledged or found');
+    assert.equal(after, total, 'the history has every acknowledged or found change, and no other');
     assert.equal((await store.findSeller(sellerId))?.position, total);
     for (const { id, stock } of products) assert.equal(stocks.get(id), stock);
     const days = await store.listStockDays(sellerId, { since: 0, limit: 100 });
@@ -172,7 +172,7 @@ export class Load {
     assert.equal(row?.['keys'], 1 + clerks.reduce((sum, { keys }) => sum + keys.length, 0));
   }
 
-  /** Each chain has all numbers, its hashes, and one authentic segment. */
+  /** Asserts that each audit chain has all numbers, valid hashes and one authentic segment. */
   async #checkAudit(): Promise<void> {
     const key = deriveAuditKey(TEST_KEY);
     const events = await this.query('SELECT * FROM audit_event ORDER BY seller_id, n');

@@ -15,7 +15,7 @@ import { Load } from './load.ts';
 const KILLS = 8;
 const UNAVAILABLE = { code: 'unavailable', retryAfterSeconds: 1 };
 
-test('loses no acknowledged write where PostgreSQL is killed under load', {
+test('loses no acknowledged write when PostgreSQL is killed under load', {
   skip: NO_POSTGRES, timeout: 240_000,
 }, async (t) => {
   const server = await startPostgres();
@@ -47,7 +47,7 @@ test('rejects writes while all connections of the server are taken, then continu
   for (const _ of countTo(3)) {
     await load.acknowledge(5);
     const taken: Connection[] = [];
-    /** Until there is none for the store. */
+    /** Takes connections until none is left for the store. */
     const take = async (): Promise<void> => {
       for (;;) {
         await administrator.run([{
@@ -69,7 +69,7 @@ test('rejects writes while all connections of the server are taken, then continu
     };
     for (const store of load.stores) {
       await eventually(async () => {
-        await take(); // once more if the store was faster
+        await take(); // again if the store was faster
         await assert.rejects(makeSeller(store), UNAVAILABLE);
       });
     }
@@ -109,7 +109,7 @@ test('rejects writes while the server is read-only, reads, then continues', {
   t.diagnostic(`read-only 3 times: ${load.describe()}`);
 });
 
-test('loses no acknowledged write where a synchronous standby replaces its killed primary', {
+test('loses no acknowledged write when a synchronous standby replaces its killed primary', {
   skip: NO_POSTGRES, timeout: 240_000,
 }, async (t) => {
   const primary = await startPostgres();

@@ -1,7 +1,7 @@
 /**
- * A client of a store that works on its own products and keys, and remembers what was acknowledged,
- * rejected, and reported as unknown. What is unknown is left alone until `settle` looks: it must be
- * done wholly or not at all.
+ * A client of a store that works on its own products and keys, and records which mutations were
+ * acknowledged, rejected, or reported as unknown. Unknown ones are left alone until `settle` checks
+ * that each was done wholly or not at all.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const REMEMBERED = 5;
 const PAUSE_MS = 10;
 
 /** A mutation, and the stock of products after it; undefined if they are deleted. */
-interface Deed {
+interface Mutation {
   readonly after: ReadonlyMap<Sku, number | undefined>;
   /** The hash of a key that it creates. */
   readonly hash?: string;
@@ -28,9 +28,9 @@ interface Deed {
 export interface Counts {
   acknowledged: number;
   rejected: number;
-  /** Of errors. */
+  /** The codes of all errors. */
   readonly codes: Set<string>;
-  /** Reported as unknown, and found to be done, and not to be done. */
+  /** Mutations reported as unknown, and then found to be done, and not done. */
   readonly unknown: { done: number; undone: number };
 }
 
@@ -40,18 +40,18 @@ export class StoreClerk {
   /** The products that exist. */
   readonly stocks = new Map<Sku, number>();
   readonly keys: string[] = [];
-  /** Changes of the catalogue. */
+  /** How many changes of the catalogue it has made. */
   changes = 0;
-  /** Mutations. */
+  /** How many of its mutations were acknowledged. */
   acknowledged = 0;
   readonly #name: string;
   readonly #random: Random;
   readonly #counts: Counts;
-  #unknown: Deed[] = [];
-  readonly #done: { readonly deed: Deed; readonly outcome: object }[] = [];
+  #unknown: Mutation[] = [];
+  readonly #done: { readonly mutation: Mutation; readonly outcome: object }[] = [];
   /** The products that it works on now. */
   #skus: Sku[] = [];
-  #deeds = 0;
+  #mutations = 0;
 
   constructor(name: string, actor: Actor, store: Store, random: Random, counts: Counts) {
     this.#name = name;
@@ -62,16 +62,16 @@ export class StoreClerk {
   }
 
   async work(): Promise<void> {
-    const deed = this.#choose();
+    const mutation = this.#choose();
     try {
-      this.#note(deed, await deed.send());
+      this.#note(mutation, await mutation.send());
       this.#counts.acknowledged += 1;
       this.acknowledged += 1;
     } catch (error) {
       assertTemporary(error);
       this.#counts.codes.add(error.code);
       if (isUnknown(error)) {
-        this.#unknown.push(deed);
+        this.#unknown.push(mutation);
         this.#skus = [];
       } else {
         this.#counts.rejected += 1;
@@ -80,22 +80,22 @@ export class StoreClerk {
     }
   }
 
-  /** Finds what became of unknown mutations, and repeats those that have an idempotency key. */
+  /** Checks whether unknown mutations were done, and repeats those with an idempotency key. */
   async settle(): Promise<void> {
-    for (const { deed, outcome } of this.#done.splice(0)) {
-      const again = await deed.send();
+    for (const { mutation, outcome } of this.#done.splice(0)) {
+      const again = await mutation.send();
       assert.deepEqual(toPlain(again), toPlain({ ...outcome, isReplay: true }));
     }
-    for (const deed of this.#unknown.splice(0)) {
-      const isDone = await this.#look(deed);
+    for (const mutation of this.#unknown.splice(0)) {
+      const isDone = await this.#look(mutation);
       this.#counts.unknown[isDone ? 'done' : 'undone'] += 1;
-      const again = deed.idempotency && !deed.hash ? await deed.send() : undefined;
+      const again = mutation.idempotency && !mutation.hash ? await mutation.send() : undefined;
       if (again) assert.equal('isReplay' in again && again.isReplay, isDone);
-      if (isDone || again) this.#note(deed);
+      if (isDone || again) this.#note(mutation);
     }
   }
 
-  async #look({ after, hash }: Deed): Promise<boolean> {
+  async #look({ after, hash }: Mutation): Promise<boolean> {
     if (hash !== undefined) return await this.store.findGrant(hash) !== undefined;
     const skus = [...after.keys()];
     const found = await Promise.all(skus.map((sku) =>
@@ -106,22 +106,22 @@ export class StoreClerk {
     return isDone;
   }
 
-  #note(deed: Deed, outcome?: object): void {
-    if (deed.hash !== undefined) this.keys.push(deed.hash);
-    this.changes += deed.after.size;
-    for (const [sku, stock] of deed.after) {
+  #note(mutation: Mutation, outcome?: object): void {
+    if (mutation.hash !== undefined) this.keys.push(mutation.hash);
+    this.changes += mutation.after.size;
+    for (const [sku, stock] of mutation.after) {
       if (stock === undefined) this.stocks.delete(sku);
       else this.stocks.set(sku, stock);
     }
-    if (!outcome || !deed.idempotency || deed.hash !== undefined) return;
-    this.#done.push({ deed, outcome });
+    if (!outcome || !mutation.idempotency || mutation.hash !== undefined) return;
+    this.#done.push({ mutation, outcome });
     if (this.#done.length > REMEMBERED) this.#done.shift();
   }
 
-  #choose(): Deed {
+  #choose(): Mutation {
     const { below } = this.#random;
-    this.#deeds += 1;
-    const idempotency = below(3) === 0 ? { key: `${this.#name}-${this.#deeds}`, part: 0 }
+    this.#mutations += 1;
+    const idempotency = below(3) === 0 ? { key: `${this.#name}-${this.#mutations}`, part: 0 }
       : undefined;
     const write = { ...this.actor, idempotency };
     this.#skus = this.#skus.filter((sku) => this.stocks.has(sku));
@@ -147,7 +147,7 @@ export class StoreClerk {
     return this.#adjust(write);
   }
 
-  #create(write: Actor & { readonly idempotency: Idempotency | undefined }): Deed {
+  #create(write: Actor & { readonly idempotency: Idempotency | undefined }): Mutation {
     const product = makeNewProduct({ sku: this.#newSku(0), stock: 1_000 });
     return {
       after: new Map([[product.sku, product.stock]]), idempotency: write.idempotency,
@@ -155,7 +155,7 @@ export class StoreClerk {
     };
   }
 
-  #import(write: Actor & { readonly idempotency: Idempotency | undefined }): Deed {
+  #import(write: Actor & { readonly idempotency: Idempotency | undefined }): Mutation {
     const products = countTo(2 + this.#random.below(10)).map((n) =>
       makeNewProduct({ sku: this.#newSku(n), stock: 1_000 + n }));
     const part: ImportPart = {
@@ -168,7 +168,7 @@ export class StoreClerk {
     };
   }
 
-  #adjust(write: Actor & { readonly idempotency: Idempotency | undefined }): Deed {
+  #adjust(write: Actor & { readonly idempotency: Idempotency | undefined }): Mutation {
     const count = 1 + this.#random.below(this.#skus.length);
     const after = new Map(this.#skus.slice(0, count).map((sku) =>
       [sku, (this.stocks.get(sku) ?? 0) + this.#random.pick([-2, -1, 1, 2, 3])] as const));
@@ -181,13 +181,13 @@ export class StoreClerk {
   }
 
   #newSku(n: number): Sku {
-    const sku = `${this.#name}-${this.#deeds}-${n}` as Sku; // a legal one
+    const sku = `${this.#name}-${this.#mutations}-${n}` as Sku; // a legal one
     this.#skus.push(sku);
     return sku;
   }
 }
 
-/** Whether it says that nobody can tell if the mutation was done. */
+/** Whether the error says that the outcome of the mutation is unknown. */
 function isUnknown({ publicDetail }: AppError): boolean {
   return /the outcome is unknown/.test(publicDetail);
 }

@@ -22,16 +22,16 @@ export interface Expected {
   readonly receipts: readonly Receipt[];
   /** Whether the catalogue may be missing or empty, as long as nothing was claimed. */
   readonly mayBeNew: boolean;
-  /** Whether it may be of an older version, of which doctor says that a start will update it. */
+  /** Whether it may have an older version; doctor then reports that a start migrates it. */
   readonly isOlder: boolean;
 }
 
 const OLDER = /^version warning: Its schema is \d+, and this version works with/;
 /** Doctor notes that a copy was checked without server.key, which is not beside it. */
 const NOTE = /^\S+ note: /;
-/** Nothing is lost, as doctor says there: the next search builds it again. */
-const HALF_MADE = 'search warning: The search database is incomplete, or of another version of the '
-  + 'server.';
+/** Not a loss: the next search rebuilds the search database, as doctor reports. */
+const INCOMPLETE = 'search warning: The search database is incomplete, or of another version of '
+  + 'the server.';
 
 /** In which order, and how thoroughly; chosen at random for each state. */
 export interface Manner {
@@ -40,7 +40,7 @@ export interface Manner {
   readonly isServed: boolean;
 }
 
-/** Checks a data folder: returns a sentence for each fault. */
+/** Checks a data folder, and returns a sentence for each problem. */
 export async function checkDataFolder(
   folder: string, expected: Expected, { isDoctorFirst, isServed }: Manner,
 ): Promise<string[]> {
@@ -49,7 +49,7 @@ export async function checkDataFolder(
   const claims = expected.receipts.filter(({ sql }) => sql !== undefined);
   const mayBeNew = expected.mayBeNew && claims.length === 0;
   if (!existsSync(file)) {
-    if (!mayBeNew) return [`The catalogue is gone. Told before: ${claims[0]?.what ?? 'nothing'}.`];
+    if (!mayBeNew) return [`The catalogue is gone. Claim: ${claims[0]?.what ?? 'none'}.`];
     if (hasLog(file)) return checkLostCatalogue(folder);
   } else if (isDoctorFirst) {
     const found = examine(folder).filter((text) => !isOlder || !OLDER.test(text));
@@ -65,10 +65,10 @@ export async function checkDataFolder(
   if (fault !== undefined) return [...found, fault];
   const held = commits.get(hash);
   if (!held && !(mayBeNew && isNew)) {
-    return [...found, 'The catalogue is in no state in which it ever was.'];
+    return [...found, 'The catalogue is in a state that was never committed.'];
   }
   const lost = claims.filter((claim) => !held?.has(claim));
-  return [...found, ...lost.map(({ what }) => `Told, and lost: ${what}.`)];
+  return [...found, ...lost.map(({ what }) => `Lost: ${what}.`)];
 }
 
 function hasLog(file: string): boolean {
@@ -82,11 +82,11 @@ async function checkLostCatalogue(folder: string): Promise<string[]> {
   } catch (error) {
     return String(error).includes('exists, but no catalogue') ? [] : [String(error)];
   }
-  return ['A catalogue is made beside the log of another one.'];
+  return ['A catalogue was created beside the WAL or journal of another one.'];
 }
 
 function examine(folder: string): string[] {
-  return listFindings(folder).filter((text) => text !== HALF_MADE);
+  return listFindings(folder).filter((text) => text !== INCOMPLETE);
 }
 
 /** Opens it as a server does; a search reads the projection, or rebuilds it. */
@@ -101,7 +101,7 @@ async function openOnce(folder: string, isServed: boolean): Promise<void> {
     for (const { id, position } of sellers) {
       const { products } = await store.readTotals(id, position);
       const page = await store.listProducts(id, { after: undefined, limit: 1_000 });
-      assert.equal(products, page.products.length, 'a search finds other products');
+      assert.equal(products, page.products.length, 'a search finds wrong products');
     }
   } finally {
     await store.close();
@@ -136,5 +136,5 @@ export function checkCopy(file: string, commits: Commits): string[] {
   const found = listFileFindings(file).filter((text) => !NOTE.test(text));
   if (found.length > 0) return found.map((text) => `doctor, of ${file}: ${text}`);
   const isKnown = commits.has(readState(file).hash);
-  return isKnown ? [] : [`${file} is in no state in which the catalogue ever was.`];
+  return isKnown ? [] : [`${file} is in a state of the catalogue that was never committed.`];
 }

@@ -1,8 +1,6 @@
-/**
- * Claims that somebody may have read, and when: a power cut after that must not make them false.
- */
+/** Claims that a client or operator may have read, and when: they must hold after a power cut. */
 
-/** What has to hold for the catalogue, or for a file. */
+/** A condition of the catalogue, or of a file. */
 export interface Claim {
   readonly what: string;
   /** A query of the catalogue that has to find a row. */
@@ -12,7 +10,7 @@ export interface Claim {
   readonly file?: string;
 }
 
-/** A claim, and the time from which somebody may have read it. */
+/** A claim, and the time from which it may have been read. */
 export interface Receipt extends Claim {
   readonly at: number;
 }

@@ -44,7 +44,7 @@ export class Client {
     this.#agent.destroy();
   }
 
-  /** The client may know all that an answer claims once its last byte was given to the kernel. */
+  /** The client may know the claims of a response once its last byte was passed to the kernel. */
   placeReceipts(sent: readonly (Sent & Span)[]): Receipt[] {
     const own = sent.filter(({ peer }) => peer.endsWith(`->127.0.0.1:${this.#localPort}]`));
     const ends: number[] = [];
@@ -52,7 +52,7 @@ export class Client {
       if (data.toString('latin1', 0, 9) === 'HTTP/1.1 ') ends.push(begin);
       else ends[ends.length - 1] = begin;
     }
-    assert.equal(ends.length, this.#claims.length, 'the log has other answers than the client');
+    assert.equal(ends.length, this.#claims.length, 'the log has other responses');
     return this.#claims.flatMap((claims, index) =>
       claims.map((claim) => ({ ...claim, at: ends[index] ?? 0 })));
   }

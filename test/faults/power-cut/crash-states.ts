@@ -35,7 +35,7 @@ export interface CutCounts {
   readonly more: number;
 }
 
-/** In the order in which they are played. */
+/** The cuts in the order in which they are played. */
 export function listCuts(
   { operations, receipts }: Recording, random: Random, counts: CutCounts,
 ): Cut[] {
@@ -45,13 +45,13 @@ export function listCuts(
     if (kind === 'write' || kind === 'truncate' || isLock) return [];
     return [begin, kind === 'sync' ? end : begin + AFTER];
   });
-  const told = receipts.map(({ at }) => at + AFTER);
-  const last = Math.max(...told, ...operations.map(({ end }) => end)) + 1;
+  const readAt = receipts.map(({ at }) => at + AFTER);
+  const last = Math.max(...readAt, ...operations.map(({ end }) => end)) + 1;
   const anywhere = operations.flatMap(({ begin, end }) => [begin + AFTER, end + AFTER]);
   const models = Array.from({ length: counts.around }, () => MODELS).flat();
   const cuts = [...around, last].flatMap((at) => models.map((model) => ({ at, model })));
   for (let count = 0; count < counts.more; count += 1) {
-    const moments = random.pick([around, [...told, last], anywhere]);
+    const moments = random.pick([around, [...readAt, last], anywhere]);
     cuts.push({ at: random.pick(moments), model: random.pick(MODELS) });
   }
   return cuts;

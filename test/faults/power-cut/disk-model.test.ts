@@ -1,4 +1,4 @@
-/** The model of a disk that loses what was not synced: what may be lost, and what may not. */
+/** The disk model: which unsynced data may be lost, and which data may not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeRandom } from '../../domain/random.ts';
@@ -89,7 +89,7 @@ test('strict: may lose the name of a file that is synced, until its folder is', 
   assert.deepEqual(listOutcomes(play(...made, sync('/r')), 'strict', names), ['new old sub']);
 });
 
-test('ordered: what makes a file safe makes its name safe, and all names before', () => {
+test('ordered: an fsync of a file makes its name safe, and all earlier names', () => {
   const before = open('/r/before');
   const made = [open('/r/new'), write('/r/new', 0, 'x'), sync('/r/new')];
   assert.deepEqual(listOutcomes(play(before, ...made), 'ordered', names), ['before new old sub']);
@@ -111,7 +111,7 @@ test('ordered: keeps names in their order; strict: loses any of them', () => {
   assert.ok(lost.includes('old sub new'), 'the link is lost, and the renaming is not');
 });
 
-test('loses all that is in a folder whose name is lost', () => {
+test('loses all files in a folder whose name is lost', () => {
   const made = [
     { kind: 'mkdir', path: '/r/made' } as const, open('/r/made/file'), sync('/r/made/file'),
     sync('/r/made'),
@@ -139,7 +139,7 @@ test('may lose a truncation as it may lose bytes', () => {
   }
 });
 
-test('without losses it is what the running system saw', () => {
+test('without losses it has the state that the running system saw', () => {
   const { disk, end } = play(open('/r/new'), write('/r/new', 3, 'x'), write('/r/old', 8192, 'y'));
   const tree = disk.crash(end, NO_LOSS);
   assert.deepEqual(tree.get('/r/new'), Buffer.from('\0\0\0x'));

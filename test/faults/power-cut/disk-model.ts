@@ -55,7 +55,7 @@ interface NameChange extends Change {
 interface Edit {
   readonly folder: Node;
   readonly name: string;
-  /** What has the name from now on; undefined for a name that is removed. */
+  /** The node that has the name from now on; undefined for a removed name. */
   readonly node: Node | undefined;
 }
 
@@ -123,7 +123,7 @@ export class Disk {
     }
   }
 
-  /** What the disk holds if the power is cut at this time. */
+  /** The content of the disk if the power is cut at this time. */
   crash(at: number, losses: Losses): Tree {
     const safeTo = new Map(this.#nodes.map((node) => [node, findSafeEnd(node, at)]));
     const isSafe = (change: Span, nodes: readonly Node[]): boolean =>
@@ -249,7 +249,7 @@ function readNode(
   return onDisk.read();
 }
 
-/** What can be reached from the top folder. */
+/** The files and folders that can be reached from the root. */
 function listTree(
   path: string, folder: Node, names: ReadonlyMap<Node, ReadonlyMap<string, Node>>,
   readFile: (node: Node) => Buffer,

@@ -1,6 +1,4 @@
-/**
- * Catalogues to restore, to replace, or that get in the way: with a log, and with a hot journal.
- */
+/** Catalogues to restore, to replace, or to find in the way: with a WAL, and with a hot journal. */
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +15,7 @@ const PRODUCTS = 20;
 export interface OldCatalogue {
   /** A backup from when half of the products existed. */
   readonly backup: string;
-  /** A data folder as a crash would leave it, with changes that are in the log alone. */
+  /** A data folder as a crash would leave it, with changes that are only in the WAL. */
   readonly crashed: string;
 }
 

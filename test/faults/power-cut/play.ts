@@ -11,23 +11,23 @@ import type { Recording } from './record.ts';
 
 /** The state to check: the folder as the cut has left it, and the claims from before. */
 export interface CrashState {
-  /** In the place of the recorded one. */
+  /** A copy of the recorded folder. */
   readonly folder: string;
   readonly receipts: readonly Receipt[];
   readonly manner: Manner;
 }
 
-/** Sentences that say what is wrong; empty if the cut did no harm. */
+/** Returns a sentence for each problem; an empty list if the cut did no harm. */
 export type Checker = (state: CrashState) => Promise<string[]>;
 
 export interface Played {
   readonly states: number;
-  /** What was wrong, and in how many states. */
+  /** Each problem, with the number of states that have it. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
 interface Playing extends CutCounts {
-  /** A folder in which the states are made. */
+  /** A folder in which the states are created. */
   readonly scratch: string;
 }
 
@@ -43,29 +43,29 @@ export async function play(
   for (const cut of listCuts(recording, random, counts)) {
     const { at, model } = cut;
     const tree = disk.crash(at, drawLosses(random, cut));
-    const told = receipts.filter((receipt) => receipt.at < at);
-    const name = `${hashTree(tree)} ${told.length}`;
+    const read = receipts.filter((receipt) => receipt.at < at);
+    const name = `${hashTree(tree)} ${read.length}`;
     if (seen.has(name)) continue;
     seen.add(name);
     const folder = join(scratch, 'state');
     writeTree(tree, root, folder);
-    const found = await check({ folder, receipts: told, manner: drawManner(random) });
+    const found = await check({ folder, receipts: read, manner: drawManner(random) });
     for (const text of new Set(found.map((one) => `${model}: ${one.replaceAll(scratch, '')}`))) {
       failures.set(text, (failures.get(text) ?? 0) + 1);
     }
     rmSync(folder, { recursive: true });
   }
   t.diagnostic(`${seen.size} crash states, CRASH_SEED=${seed}: `
-    + (failures.size === 0 ? 'no harm in any' : `${failures.size} kinds of harm`));
+    + (failures.size === 0 ? 'no failure in any' : `${failures.size} kinds of failures`));
   return { states: seen.size, failures };
 }
 
-/** Counts the states of those runs of a test file that no cut has harmed. */
+/** Counts the crash states of the runs of a test file. */
 export class Total {
   #runs = 0;
   #states = 0;
 
-  /** Says all that is wrong, the most frequent first. */
+  /** Fails with every problem, the most frequent first. */
   assertUnharmed({ states, failures }: Played): void {
     const sorted = [...failures].sort(([, one], [, other]) => other - one);
     assert.deepEqual(sorted.map(([text, count]) => `${count} times: ${text}`), []);
@@ -74,7 +74,7 @@ export class Total {
   }
 
   assertEnough(t: TestContext, states: number): void {
-    t.diagnostic(`${this.#states} crash states of ${this.#runs} recorded runs, without harm`);
+    t.diagnostic(`${this.#states} crash states of ${this.#runs} recorded runs, without failures`);
     assert.ok(this.#states >= states, `only ${this.#states} states`);
   }
 }

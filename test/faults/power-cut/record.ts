@@ -42,7 +42,7 @@ type ReadClaims = (text: string) => readonly Claim[];
 interface Traced {
   readonly log: string;
   readonly id: number;
-  /** What is true when this process writes to its standard output. */
+  /** What holds once this process writes to standard output. */
   claims: readonly Claim[];
 }
 
@@ -53,9 +53,9 @@ export class Recorder {
   readonly #logs: string;
   readonly #traced: Traced[] = [];
   readonly #clients: Client[] = [];
-  readonly #told: { readonly isIt: (sent: Sent) => boolean; readonly read: ReadClaims }[] = [];
+  readonly #readers: { readonly isIt: (sent: Sent) => boolean; readonly read: ReadClaims }[] = [];
 
-  /** What is in `root` now counts as safe. Nobody else may write there. */
+  /** The content of `root` counts as safe. No other process may write there. */
   constructor(t: TestContext, root: string) {
     this.#t = t;
     this.root = root;
@@ -82,7 +82,7 @@ export class Recorder {
     return child;
   }
 
-  /** Runs a command, which has to succeed; its output makes claims. */
+  /** Runs a command, which has to succeed; claims are read from its output. */
   async run(
     args: readonly string[], claim: ReadClaims = () => [], conditions: Conditions = {},
   ): Promise<string> {
@@ -107,12 +107,12 @@ export class Recorder {
 
   /** Reads claims from what the recorded processes send to this port. */
   claimMessages(port: number, read: ReadClaims): void {
-    this.#told.push({ isIt: ({ peer }) => peer.endsWith(`->127.0.0.1:${port}]`), read });
+    this.#readers.push({ isIt: ({ peer }) => peer.endsWith(`->127.0.0.1:${port}]`), read });
   }
 
   /** Reads claims from what they write to standard error. */
   claimNotes(read: ReadClaims): void {
-    this.#told.push({ isIt: ({ fd }) => fd === 2, read });
+    this.#readers.push({ isIt: ({ fd }) => fd === 2, read });
   }
 
   /** Once all processes have ended. */
@@ -126,13 +126,13 @@ export class Recorder {
       const operations = await readStraceLog(log, isInside);
       all.push(...operations);
       const said = operations.find((one) => one.kind === 'sent' && one.fd === 1);
-      if (claims.length > 0) assert.ok(said, 'a command said nothing');
+      if (claims.length > 0) assert.ok(said, 'a command has no output');
       receipts.push(...claims.map((claim) => ({ ...claim, at: said?.begin ?? 0 })));
     }
     all.sort((one, other) => one.begin - other.begin);
     const sent = all.filter((one): one is Sent & Span => one.kind === 'sent');
     for (const client of this.#clients) receipts.push(...client.placeReceipts(sent));
-    for (const { isIt, read } of this.#told) {
+    for (const { isIt, read } of this.#readers) {
       receipts.push(...sent.filter(isIt).flatMap(({ data, begin }) =>
         read(data.toString()).map((claim) => ({ ...claim, at: begin }))));
     }
@@ -170,13 +170,13 @@ export function readTree(root: string): Map<string, Buffer | undefined> {
   return tree;
 }
 
-const NOT_WHOLE = 'The recording is not whole';
+const INCOMPLETE = 'The recording is incomplete';
 
 function assertSame(played: Tree, found: Tree): void {
-  assert.deepEqual([...played.keys()].sort(), [...found.keys()].sort(), NOT_WHOLE);
+  assert.deepEqual([...played.keys()].sort(), [...found.keys()].sort(), INCOMPLETE);
   for (const [path, bytes] of found) {
     const isSame = bytes === undefined || played.get(path)?.equals(bytes);
-    assert.ok(isSame, `${NOT_WHOLE}: ${path} has other bytes`);
+    assert.ok(isSame, `${INCOMPLETE}: ${path} has other bytes`);
   }
 }
 

@@ -120,7 +120,7 @@ export function claimPosition(what: string, position: number): Claim {
 /** Creates a webhook, whose secret is encrypted with the server's key. */
 export async function createWebhook(client: Client, url: string): Promise<void> {
   await client.ask({ method: 'POST', path: '/api/v1/webhooks', body: { url } }, () =>
-    [{ what: `${url} is made`, sql: 'SELECT 1 FROM webhook WHERE url = ?', values: [url] }]);
+    [{ what: `${url} exists`, sql: 'SELECT 1 FROM webhook WHERE url = ?', values: [url] }]);
 }
 
 export interface Cutting extends CutCounts {
@@ -141,7 +141,7 @@ export async function cutPower(
   t: TestContext, recording: Recording,
   { folder, mayBeNew = false, isOlder = false, keyFile, checkRest, ...counts }: Cutting,
 ): Promise<Played> {
-  // In memory: the states are made and opened without waiting for a real disk.
+  // In memory: the states are created and opened without waiting for a real disk.
   const scratch = makeFastFolder(t, '512m');
   const commits = await listCommits(recording, folder, join(scratch, 'commit'));
   const rest = checkRest?.(commits);
@@ -159,5 +159,5 @@ export async function cutPower(
 
 function findMissingFiles({ folder, receipts }: Parameters<Checker>[0]): string[] {
   return receipts.flatMap(({ what, file }) =>
-    (file === undefined || existsSync(join(folder, file)) ? [] : [`Told, and lost: ${what}.`]));
+    (file === undefined || existsSync(join(folder, file)) ? [] : [`Lost: ${what}.`]));
 }

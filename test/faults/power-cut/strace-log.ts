@@ -28,7 +28,7 @@ const SOCKET = /^(\d+)<((?:TCP|UNIX)[^"]*?)>, /;
 const PIPE = /^(?:pipe|socket):/;
 const STRING = /"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g;
 
-/** In the order in which they were called. `isInside` says which paths are recorded. */
+/** The calls in their order. `isInside` says which paths are recorded. */
 export async function readStraceLog(
   path: string, isInside: (path: string) => boolean,
 ): Promise<Operation[]> {

@@ -1,4 +1,4 @@
-/** Rows as text: every value returns as it was, and in the form that PostgreSQL writes. */
+/** Rows as text: values survive a round trip, in the format that PostgreSQL writes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatLine, parseLine } from '../../../src/store/move/copy-text.ts';

@@ -26,7 +26,7 @@ const LONG = 'x'.repeat(200);
 /** They sort differently by locale than by bytes. */
 const SKUS = ['a-1', 'B-1', 'A-2', 'b_2'];
 
-/** What `makeSampleFolder` makes, and a row of every other kind. */
+/** The sample of `makeSampleFolder`, and a row of every other kind. */
 export async function makeFullFolder(
   t: Pick<TestContext, 'after'>, { products = 0 } = {},
 ): Promise<string> {

@@ -1,6 +1,5 @@
 /**
- * A process that runs a move and kills itself at some step, or when the proof begins, as `kill -9`
- * would.
+ * A process that runs a move, and sends itself SIGKILL at some step, or when the proof begins.
  */
 import { moveToPostgres } from '../../../src/store/move/to-postgres.ts';
 import { moveToSqlite } from '../../../src/store/move/to-sqlite.ts';

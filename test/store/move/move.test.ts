@@ -1,4 +1,4 @@
-/** Moves between SQLite and PostgreSQL: everything arrives, and what cannot is refused. */
+/** Moves between SQLite and PostgreSQL: all data arrives, or the move is rejected. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -109,7 +109,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     ]).toSorted());
   });
 
-  test('there and back gives the same catalogue, with the same digests', async (t) => {
+  test('to PostgreSQL and back results in the same catalogue and digests', async (t) => {
     const folder = makeTarget(t);
     const back = await moveToSqlite(makeTask(folder, await copyDatabase()));
     assert.deepEqual(readdirSync(folder).toSorted(), ['catalogue.db', 'server.key']);
@@ -152,7 +152,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     assert.equal(position, seller.position + 1);
   });
 
-  test('continues after kill -9 at any step, there and back', async (t) => {
+  test('continues after kill -9 at any step, in both directions', async (t) => {
     const folder = copyFolder(t, many);
     const database = await server.createDatabase();
     const connect = server.connectOptions(database);
@@ -238,7 +238,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     assert.deepEqual(listFindings(folder), []);
   });
 
-  test('refuses a target that is not empty, and leaves it unchanged', async (t) => {
+  test('rejects a target that is not empty, and leaves it unchanged', async (t) => {
     const folder = copyFolder(t, full);
     const count = 'SELECT count(*) AS n FROM change';
     const connect = await copyDatabase();
@@ -253,7 +253,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     assert.deepEqual([...dump(folder)], [...dump(full)]);
   });
 
-  test('refuses a foreign table, and names that of a row which PostgreSQL rejects', async (t) => {
+  test('rejects a foreign table, and names the table of a row that cannot be moved', async (t) => {
     const [foreign, impossible] = [copyFolder(t, full), copyFolder(t, full)];
     damage(foreign, 'CREATE TABLE "x; DROP TABLE seller" (id INTEGER PRIMARY KEY)');
     await assert.rejects(moveToPostgres(makeTask(foreign, await makeDatabase())), {
@@ -265,7 +265,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     });
   });
 
-  test('refuses another server key, and a folder without one', async (t) => {
+  test('rejects another server key, and a folder without one', async (t) => {
     const folder = copyFolder(t, full);
     writeFileSync(join(folder, 'server.key'), randomBytes(32));
     const other = /^The database belongs to another server key\. Use the file with which it was /;
@@ -280,7 +280,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     assert.equal(existsSync(bare), false);
   });
 
-  test('refuses to run beside servers, and a second move', async (t) => {
+  test('does not run beside servers, or beside a second move', async (t) => {
     const folder = copyFolder(t, full);
     const store = await openSqliteStore({ folder });
     t.after(() => store.close());
@@ -322,7 +322,7 @@ describe('a move', { skip: NO_POSTGRES, timeout: 120_000, concurrency: 3 }, () =
     return openPostgresStore({ connect, key });
   }
 
-  /** A folder with nothing but a key. */
+  /** A folder with only a key. */
   function makeTarget(t: TestContext, source = full): string {
     const folder = makeFolder(t);
     copyFileSync(join(source, 'server.key'), join(folder, 'server.key'));

@@ -1,4 +1,4 @@
-/** The webhooks that a node follows, by the leases that it has. */
+/** The webhooks that a node follows, according to its leases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';

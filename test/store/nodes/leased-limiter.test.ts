@@ -10,7 +10,7 @@ import { forRandomAsync } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeSharedLeases } from './shared-leases.ts';
 
-const KEY = { sellerId: 1, keyId: 2 } as KeyReference; // nobody looks these up
+const KEY = { sellerId: 1, keyId: 2 } as KeyReference; // never looked up
 const WINDOW_MS = 60_000;
 
 function prepare(limit: number, nodes = 2) {
@@ -116,7 +116,7 @@ test('returns everything when it closes', async () => {
   assert.equal(await takeAll(other), 999);
 });
 
-test('returns what it is leasing when it closes', async () => {
+test('returns a lease that is in flight when it closes', async () => {
   const { shared, limiters: [one = assert.fail(), other = assert.fail()] } = prepare(1_000);
   const { promise, resolve } = Promise.withResolvers<void>();
   shared.delay = () => promise;
@@ -135,7 +135,7 @@ test('takes a token back that another limit did not allow', async () => {
   assert.equal(await takeAll(limiter), 1);
 });
 
-test('counts keys alone, or a seller with all its keys', async () => {
+test('counts each key separately, or a seller with all its keys', async () => {
   const clock = makeClock();
   const shared = makeSharedLeases(1, clock);
   const other = { ...KEY, keyId: 3 } as KeyReference; // as KEY
@@ -156,7 +156,7 @@ test('rejects with the error of the store, and asks again for the next request',
   assert.equal((await take(limiter)).isAllowed, true);
 });
 
-test('continues where the clock steps back', async () => {
+test('continues when the clock steps back', async () => {
   const { clock, limiters: [limiter = assert.fail()] } = prepare(60, 1);
   await takeAll(limiter);
   clock.now -= 3_600_000;

@@ -1,11 +1,11 @@
-/** The port of shared rate limits in memory, by a clock that a test sets. */
+/** Shared rate limits in memory, with the clock of a test. */
 import type { RateBucket, RateLeases } from '../../../src/store/nodes/rate-lease-store.ts';
 
 export interface SharedLeases extends RateLeases {
   /** How often a node asked. */
   exchanges: number;
   nodes: number;
-  /** What each exchange waits for before it resolves, and after it took the tokens. */
+  /** Delays each exchange after it has taken the tokens. */
   delay: () => Promise<void>;
 }
 

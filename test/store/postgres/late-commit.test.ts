@@ -1,6 +1,6 @@
 /**
- * A transaction that the server executes after its connection was lost: the network may hold what
- * was sent while the store asks, on another connection, whether it was made.
+ * A transaction that the server executes after its connection was lost: the network may delay what
+ * was sent, while the store asks on another connection whether the transaction was committed.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { makeActor, makeNewProduct, readAll } from '../contract/fixture.ts';
 
 const COMMITTED = 'COMMIT\0';
 
-/** What was sent on a connection. */
+/** A chunk that was sent on a connection, and is held back. */
 interface Held {
   readonly upstream: Socket;
   readonly chunk: Buffer;
@@ -23,15 +23,15 @@ interface Held {
 
 /**
  * Relays connections. After `cutNext`, it holds what a client sends next, and closes the connection
- * of that client. The server gets it once it has committed another transaction, and before anybody
- * knows of that one.
+ * of that client. The server gets it after the next commit, before the response to that commit
+ * reaches its client.
  */
 class HoldingRelay {
   readonly #servers = createServer((client) => this.#relay(client));
   readonly #upstreamPort: number;
   #isCutNext = false;
   #held: Held | undefined;
-  /** Resolves with what the server answered to what was held. */
+  /** Resolves with the server's response to the held chunk. */
   readonly late = Promise.withResolvers<string>();
 
   constructor(upstreamPort: number) {
@@ -97,11 +97,11 @@ describe('a transaction that is executed after its connection was lost', {
     t.after(() => store.close());
     const actor = await makeActor(store);
     const product = makeNewProduct({ stock: 5 });
-    await store.createProduct(actor, product); // from now on, this node remembers the seller
+    await store.createProduct(actor, product); // from now on, this node caches the seller
     return { relay, store, actor, product };
   }
 
-  test('does not make a product twice, nor rejects it as existing', async (t) => {
+  test('does not create a product twice, or reject it as existing', async (t) => {
     const { relay, store, actor } = await prepareStore(t);
     relay.cutNext();
     const { position } = await store.createProduct(actor, makeNewProduct());
@@ -110,12 +110,12 @@ describe('a transaction that is executed after its connection was lost', {
     assert.equal((await readAll(store, actor.sellerId)).length, 2);
   });
 
-  test('does not move stock twice', async (t) => {
+  test('does not adjust stock twice', async (t) => {
     const { relay, store, actor, product: { sku } } = await prepareStore(t);
     const sync = { isAtomic: false, completion: undefined, source: undefined, reason: undefined };
     const sell = () =>
       store.syncStock(actor, { ...sync, changes: [{ sku, adjust: -1 }] }, false);
-    await sell(); // from now on, this node remembers the level
+    await sell(); // from now on, this node caches the level
     relay.cutNext();
     await sell();
     assert.match(await relay.late.promise, /null value in column "position"/);

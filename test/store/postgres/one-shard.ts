@@ -1,6 +1,6 @@
 /**
- * Checks of the statements that a store has executed: on Citus each of them must touch one shard,
- * which is the case if it names one seller.
+ * Checks the statements that a store has executed: on Citus each of them must touch one shard, so
+ * it has to name one seller.
  */
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/store/postgres/wire/connection.ts';
@@ -12,7 +12,7 @@ const GLOBAL_TABLES = [
   'account_email', 'invitation', 'key_owner', 'node', 'setting', 'throttle', 'webhook_lease',
   'webhook_seller',
 ];
-/** Statements that no request executes: polls, commands of operators, and what empties a test. */
+/** Statements that no request executes: polls, operator commands, and cleanups between tests. */
 const OF_ALL_SELLERS = [
   /^SELECT id, position FROM seller WHERE id = ANY/, /^SELECT id, position, concat/,
   /^SELECT coalesce\(sum\(position\), 0\)/, /^SELECT id FROM seller WHERE id > 0 LIMIT 1$/,
@@ -25,7 +25,7 @@ const LIST_KEYS = `
   JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
   WHERE i.indisprimary AND t.relnamespace = current_schema()::regnamespace ORDER BY t.relname`;
 
-/** Every key of a table of sellers begins with the seller. Returns the names of these tables. */
+/** Asserts that the primary key of each seller table starts with the seller; lists the tables. */
 export async function assertSellersLead(connection: Connection): Promise<readonly string[]> {
   const [keys] = await connection.run([{ text: LIST_KEYS, values: [] }]);
   const rows = (keys?.rows ?? []).filter((row) => !GLOBAL_TABLES.includes(readText(row, 'name')));
@@ -35,7 +35,7 @@ export async function assertSellersLead(connection: Connection): Promise<readonl
   return names;
 }
 
-/** Every statement names the seller of each table of sellers that it mentions. */
+/** Asserts that every statement names the seller of each seller table that it mentions. */
 export function assertNameSellers(
   statements: readonly Statement[], tables: readonly string[],
 ): void {
@@ -43,16 +43,16 @@ export function assertNameSellers(
     ({ text, mentioned: listTables(text).filter((name) => tables.includes(name)) }))
     .filter(({ mentioned }) => mentioned.length > 0);
   assert.ok(checked.length > 100, 'the statements of the contract were recorded');
-  const faulty = checked.filter(({ text, mentioned }) => {
+  const unnamed = checked.filter(({ text, mentioned }) => {
     const named = text.match(/\bseller_id (?:=|IN)|\(seller_id,/g)?.length ?? 0;
     const isSellerNamed = !mentioned.includes('seller') || /\bid = /.test(text)
       || text.startsWith('INSERT INTO seller (id,');
     return !isSellerNamed || (named === 0 && mentioned.some((name) => name !== 'seller'));
   });
-  assert.deepEqual(faulty, []);
+  assert.deepEqual(unnamed, []);
 }
 
-/** Every statement has one task on Citus, by its plan. */
+/** Asserts that every statement has one task in its Citus plan. */
 export async function assertOneShard(
   connection: Connection, statements: readonly Statement[],
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function assertOneShard(
   }
 }
 
-/** Without those of the test itself, and of no table. */
+/** Statements of requests: not those of the test itself, and only those that use tables. */
 function listOfRequests(statements: readonly Statement[]): readonly string[] {
   return statements.map(({ text }) => normalize(text)).filter((text) =>
     /^(?:SELECT|WITH|INSERT|UPDATE|DELETE)/.test(text) && listTables(text).length > 0

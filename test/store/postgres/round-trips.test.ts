@@ -1,4 +1,4 @@
-/** How often requests wait for PostgreSQL: what a deployment pays for the distance to it. */
+/** How often requests wait for PostgreSQL: each round trip adds the latency of the network. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openConnection } from '../../../src/store/postgres/connect/open-connection.ts';
@@ -35,13 +35,13 @@ describe('round trips to PostgreSQL', { skip: NO_POSTGRES }, () => {
     return recorder.countRoundTrips() - first;
   }
 
-  test('a read takes at most 2 with the look-up of its key, an uncontended write 1', async () => {
+  test('a read takes at most 2, including its key look-up; an uncontended write 1', async () => {
     const { id: sellerId } = await makeSeller(store);
     const { id: keyId } = await store.createKey(sellerId, hash, makeNewKey());
     const actor = { sellerId, keyId };
     const product = await store.createProduct(actor, makeNewProduct());
     const lookUp = async () => assert.ok(await store.findGrant(hash));
-    // Whose key it is, a node asks once.
+    // A node looks up the seller of a key once.
     assert.equal(await countOf(lookUp), 2);
     const page = { after: undefined, limit: 10 };
     const reads: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -58,6 +58,6 @@ describe('round trips to PostgreSQL', { skip: NO_POSTGRES }, () => {
     }
     assert.equal(await countOf(() => store.createProduct(actor, makeNewProduct())), 1);
     assert.equal(await countOf(() => Promise.all(countTo(50).map(() =>
-      store.createProduct(actor, makeNewProduct())))), 1, 'writes of one turn');
+      store.createProduct(actor, makeNewProduct())))), 1, 'writes of one event-loop iteration');
   });
 });

@@ -1,4 +1,4 @@
-/** The queue of writes to catalogues: who comes next. */
+/** The queue of writes to catalogues: which seller is written next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';

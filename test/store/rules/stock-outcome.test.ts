@@ -1,4 +1,4 @@
-/** The stored form of the results of stock changes, which idempotency records have. */
+/** The stored form of stock results in idempotency records. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';

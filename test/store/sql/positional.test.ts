@@ -1,4 +1,4 @@
-/** Named parameters become positional ones, and nothing else in a statement changes. */
+/** Replaces named parameters by positional ones, and changes nothing else in a statement. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toPositional } from '../../../src/store/sql/positional.ts';

@@ -1,11 +1,11 @@
-/** Opens a store that is closed after the test in any case: an open one would keep the process. */
+/** Opens a store that is closed after the test: an open one would keep the process alive. */
 import type { TestContext } from 'node:test';
 import { deriveAuditKey } from '../../../src/store/rules/audit.ts';
 import { ServerKey } from '../../../src/store/rules/server-key.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** For units that a test runs on a connection of its own. */
+/** For mutations that a test runs on its own connection. */
 export const AUDIT_KEY = deriveAuditKey(new ServerKey(Buffer.alloc(32, 7)));
 
 export async function openStore(

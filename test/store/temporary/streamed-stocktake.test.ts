@@ -5,7 +5,7 @@ import type { ProductId } from '../../../src/domain/id.ts';
 import { openStreamedStocktake } from '../../../src/store/temporary/streamed-stocktake.ts';
 import { openTemporary } from '../../../src/store/temporary/temporary-database.ts';
 
-test('reports a full disk, instead of forgetting what was named', async () => {
+test('reports a full disk, instead of losing named products', async () => {
   const db = openTemporary();
   db.exec('PRAGMA max_page_count = 10');
   const stocktake = openStreamedStocktake({

@@ -1,4 +1,4 @@
-/** Writes to catalogues on PostgreSQL: several nodes, faulty mutations, and lost connections. */
+/** Writes to catalogues on PostgreSQL: several nodes, failing mutations, and lost connections. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -79,7 +79,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(products, [{ n: 300, ids: 300 }]);
   });
 
-  test('writes sellers of one place together, each with statements of its own', async (t) => {
+  test('writes sellers of one placement together, each with its own statements', async (t) => {
     const { open } = await prepare(t);
     const places: readonly [FindPlace, number][] = [[() => 7, 1], [(sellerId) => sellerId, 2]];
     for (const [findPlace, roundTrips] of places) {
@@ -95,7 +95,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('lets a mutation that breaks a rule of the data fail alone', async (t) => {
+  test('a mutation that violates a constraint fails alone', async (t) => {
     const { open } = await prepare(t);
     const node = open();
     await node.createProduct(actor, makeNewProduct({ sku: 'TAKEN' }));
@@ -112,7 +112,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     [2, 'internal', 'sku_taken', 3, 'not_found', 'sku_taken']);
   });
 
-  test('lets one of two nodes have a SKU', async (t) => {
+  test('gives a SKU to one of two nodes only', async (t) => {
     const { open } = await prepare(t);
     const nodes = [open(), open()];
     for (const n of countTo(5)) {
@@ -122,7 +122,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('lets a statement pass SKUs between products, in any order of rows', async (t) => {
+  test('lets a statement swap SKUs between products, in any row order', async (t) => {
     const { open, query } = await prepare(t);
     const node = open();
     for (const sku of ['A', 'B']) await node.createProduct(actor, makeNewProduct({ sku }));
@@ -145,7 +145,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
       { code: 'idempotency_mismatch' });
   });
 
-  test('moves stock by what every node has written', async (t) => {
+  test('adjusts the stock level that any node has written', async (t) => {
     const { open } = await prepare(t);
     const nodes = [open(), open()];
     const products = await Promise.all(['A', 'B'].map((sku) =>
@@ -164,7 +164,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(stocks.map((one) => one?.position).sort(), [121, 122]);
   });
 
-  test('rejects all of an atomic sync, and leaves no trace of it in memory', async (t) => {
+  test('rejects all of an atomic sync, and caches none of its levels', async (t) => {
     const { open } = await prepare(t);
     const node = open();
     await node.createProduct(actor, makeNewProduct({ sku: 'A', stock: 5 }));
@@ -179,7 +179,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.deepEqual([first, last].map((one) => one?.results[0]?.stock), [6, 7]);
   });
 
-  test('rejects nothing because of what it remembers and another node has changed', async (t) => {
+  test('rejects nothing because of a cached level that another node has changed', async (t) => {
     const { open } = await prepare(t);
     const [one, two] = [open(), open()];
     await one.createProduct(actor, makeNewProduct({ sku: 'A', stock: 5 }));
@@ -194,7 +194,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.equal(await sync(one, { expect: 1, adjust: 1 }), 'ok');
   });
 
-  test('reads a page and the position of its catalogue at once', async (t) => {
+  test('reads a page together with the position of its catalogue', async (t) => {
     const { open } = await prepare(t);
     const node = open();
     for (const n of countTo(5)) {
@@ -214,7 +214,7 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
       { products: [], hasMore: false, position: 0 });
   });
 
-  test('finds out whether a commit was made whose answer was lost', async (t) => {
+  test('finds out whether a commit took effect whose response was lost', async (t) => {
     const { open, options, query } = await prepare(t);
     const proxy = await openProxy(t, server.port);
     const [host] = options.servers;

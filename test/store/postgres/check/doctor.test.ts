@@ -15,7 +15,7 @@ import {
 } from '../../../support/postgres/server.ts';
 import { fillSample } from '../../sqlite/check/sample-folder.ts';
 
-/** What an intruder or a broken disk may do to the sample, and what `doctor` says. */
+/** What an attacker or a broken disk may do to the sample, and what `doctor` reports. */
 const DAMAGE: readonly (readonly [sql: string, finding: RegExp])[] = [
   ['DELETE FROM change WHERE position = (SELECT max(position) - 1 FROM change)',
     /^positions fault: The history of seller sel_\w+ has no change at position \d+/],
@@ -96,7 +96,7 @@ describe('doctor on PostgreSQL', OPTIONS, () => {
     return found;
   }
 
-  test('finds nothing in what a server wrote, but what its settings risk', async (t) => {
+  test('finds nothing in what a server wrote, except risks of its settings', async (t) => {
     assert.deepEqual(await examine(makeFolder(t), 'SELECT 1'), [
       ...['fsync', 'full_page_writes', 'synchronous_commit'].map((name) => `durability fault: ${
         name} is off: a crash of the server can lose or damage acknowledged writes.`),
@@ -111,7 +111,7 @@ describe('doctor on PostgreSQL', OPTIONS, () => {
     });
   }
 
-  test('shows the first findings of many, and goes on after an unreadable row', async (t) => {
+  test('shows the first findings of many, and continues after an unreadable row', async (t) => {
     const folder = makeFolder(t);
     const many = await examine(folder, `
       INSERT INTO audit_event (seller_id, n, at, type, address, subject, hash)

@@ -1,4 +1,4 @@
-/** Delivery of webhooks by several nodes on PostgreSQL: leases, and what they find due. */
+/** Delivery of webhooks by several nodes on PostgreSQL: leases, and which webhooks are due. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { setTimeout as runTimers } from 'node:timers/promises';
@@ -65,7 +65,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     return { query, open: async () => openNode(t, await open(), intervals) };
   }
 
-  /** A node, whose statements are not answered any more once it has vanished. */
+  /** A node, whose statements are no longer answered once it has vanished. */
   function openNode(t: TestContext, pool: Pool, intervals: typeof PATIENT) {
     let hasVanished = false;
     const delivery = openDelivery(webhookLeases({
@@ -76,7 +76,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     const mutate = async (
       name: 'createWebhook' | 'patchWebhook' | 'deleteWebhook', sellerId: SellerId, input: object,
     ): Promise<void> => {
-      const actor = { sellerId, keyId: 1 as KeyId }; // nobody has it
+      const actor = { sellerId, keyId: 1 as KeyId }; // no key has this id
       await transactions.run<unknown>({
         name, input, sellerId, first: announceMutation(name, sellerId),
         run: (sql, at) =>
@@ -94,7 +94,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     };
   }
 
-  test('shares the sellers evenly, and gives up none that it need not', async (t) => {
+  test('shares the sellers evenly, and releases none without need', async (t) => {
     const { open, query } = await prepare(t);
     const nodes = [await open(), await open(), await open()] as const;
     await Promise.all(SELLERS.map((id, n) => nodes[n % 3]?.create(id)));
@@ -128,7 +128,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(await members[1]?.findNextRetry(0), undefined);
   });
 
-  test('never lets two nodes deliver for a seller while they come and go', async (t) => {
+  test('never lets two nodes deliver for a seller while nodes join and leave', async (t) => {
     const { open } = await prepare(t);
     const nodes = await Promise.all(countTo(3).map(open));
     for (const id of SELLERS) await nodes[0]?.create(id);
@@ -149,7 +149,7 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     await assertDue(last, SELLERS);
   });
 
-  test('takes over from a node that vanished, once it delivers no more', async (t) => {
+  test('takes over from a vanished node, once it no longer delivers', async (t) => {
     const { open } = await prepare(t, HASTY);
     const [one, two] = [await open(), await open()];
     const member = await one.delivery.join(() => {});
@@ -176,37 +176,37 @@ describe('delivery of webhooks on PostgreSQL', { skip: NO_POSTGRES }, () => {
     await assertDue(member, [FIRST]);
   });
 
-  test('hears of commits, webhooks and disabled sellers of another node', async (t) => {
+  test('is notified of commits, webhooks and disabled sellers of another node', async (t) => {
     const { open, query } = await prepare(t);
     const [one, two] = [await open(), await open()];
-    let told = 0;
-    const member = await one.delivery.join(() => { told += 1; });
-    const assertTold = async (write: Promise<unknown>): Promise<void> => {
-      const count = told;
+    let notified = 0;
+    const member = await one.delivery.join(() => { notified += 1; });
+    const assertNotified = async (write: Promise<unknown>): Promise<void> => {
+      const count = notified;
       await write;
-      await eventually(() => assert.ok(told > count));
+      await eventually(() => assert.ok(notified > count));
     };
     const id = 1 as WebhookId;
-    await assertTold(two.create(FIRST)); // its first one
+    await assertNotified(two.create(FIRST)); // its first one
     await assertDue(member, [FIRST]);
     await two.mutate('patchWebhook', FIRST, { id, patch: { status: 'disabled' } });
     await assertDue(member, []);
-    await assertTold(two.mutate('patchWebhook', FIRST, { id, patch: { status: 'active' } }));
+    await assertNotified(two.mutate('patchWebhook', FIRST, { id, patch: { status: 'active' } }));
     await assertDue(member, [FIRST]);
     await query('UPDATE webhook SET position = 1');
     await query('UPDATE seller SET webhook_version = webhook_version + 1 WHERE id = $1', FIRST);
     await assertDue(member, []);
-    await assertTold(query('UPDATE seller SET position = 2 WHERE id = $1', FIRST));
+    await assertNotified(query('UPDATE seller SET position = 2 WHERE id = $1', FIRST));
     await assertDue(member, [FIRST]);
-    await assertTold(query('UPDATE seller SET disabled_at = 1 WHERE id = $1', FIRST));
+    await assertNotified(query('UPDATE seller SET disabled_at = 1 WHERE id = $1', FIRST));
     await assertDue(member, []);
-    await assertTold(query('UPDATE seller SET disabled_at = NULL WHERE id = $1', FIRST));
+    await assertNotified(query('UPDATE seller SET disabled_at = NULL WHERE id = $1', FIRST));
     await assertDue(member, [FIRST]);
     await two.mutate('deleteWebhook', FIRST, { id });
     await assertDue(member, []);
   });
 
-  test('lists what this node has changed immediately', async (t) => {
+  test('immediately lists what this node has changed', async (t) => {
     const { open } = await prepare(t);
     const node = await open();
     const member = await node.delivery.join(() => {});

@@ -18,7 +18,7 @@ import { countTo, eventually } from '../../contract/fixture.ts';
 
 const HOUR = { windowMs: 3_600_000 };
 const INTERVALS = { renewMs: 20, expiryMs: 300 };
-// Nobody has these.
+// No seller or key has these ids.
 const KEY = { sellerId: 1 as SellerId, keyId: 7 as KeyId };
 
 describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
@@ -40,7 +40,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     return { one, two: open(), open };
   }
 
-  test('allows no more guesses on two nodes at once than on one', async (t) => {
+  test('allows no more guesses on two nodes concurrently than on one', async (t) => {
     const { one, two } = await prepare(t);
     for (const limit of [1, 3, 7, 11]) {
       const bucket = bucketOf({ kind: `of ${limit}`, limit, ...HOUR }, 'one');
@@ -56,7 +56,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('asks the database once a second at most while a throttle is empty', async (t) => {
+  test('queries the database at most once a second while a throttle is empty', async (t) => {
     const { one, two } = await prepare(t);
     let asked = 0;
     const throttles = makeThrottles((...args) => {
@@ -72,7 +72,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     assert.equal(asked, 1);
   });
 
-  test('judges by what is stored if a clock was ahead', async (t) => {
+  test('decides by the stored state if a clock was ahead', async (t) => {
     const { one } = await prepare(t);
     const bucket = bucketOf({ kind: 'test', limit: 4, ...HOUR }, 'one');
     await one.throttles.takeThrottle(bucket);
@@ -131,7 +131,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     await eventually(() => assert.equal(counts[0]?.read(), 2));
     await counts[2]?.close();
     const nodes = await queryOf(one.pool)(`SELECT id FROM node WHERE role = 'limits'`);
-    assert.equal(nodes.length, 1, 'what has ended by itself need not expire');
+    assert.equal(nodes.length, 1, 'a node that closes removes its row immediately');
     await eventually(() => assert.equal(counts[0]?.read(), 1));
   });
 });

@@ -29,7 +29,7 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
     return { connection, other, query };
   }
 
-  test('rejects a schema that is missing or newer', async (t) => {
+  test('reject a schema that is missing or newer', async (t) => {
     const { connection, query } = await prepare(t);
     await assert.rejects(assertSchema(query), /database is empty.*Run `migrate`/);
     assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: 1 });
@@ -40,7 +40,7 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
     await assert.rejects(migrate(connection, TEST_KEY), /version 99/);
   });
 
-  test('is made by one of two processes, while the other one waits', async (t) => {
+  test('are applied by one of two processes, while the other one waits', async (t) => {
     const { connection, other, query } = await prepare(t);
     const done = await Promise.all([migrate(connection, TEST_KEY), migrate(other, TEST_KEY)]);
     assert.deepEqual(done.map(({ from }) => from).sort(), [0, 1]);
@@ -48,14 +48,14 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
       [{ seller_id: 0, id: 1, origin: 'start' }]);
   });
 
-  test('leaves nothing behind when it fails', async (t) => {
+  test('leave nothing behind when they fail', async (t) => {
     const { connection, query } = await prepare(t);
     await query('CREATE TABLE product (id bigint)'); // of another program
     await assert.rejects(migrate(connection, TEST_KEY), /relation "product" already exists/);
     await assert.rejects(assertSchema(query), /database is empty/);
   });
 
-  test('makes the database one of its key, and keeps nothing of that key', async (t) => {
+  test('bind the database to the server key, and store nothing of that key', async (t) => {
     const { connection, query } = await prepare(t);
     await migrate(connection, TEST_KEY);
     const other = new ServerKey(Buffer.alloc(32, 'other'));

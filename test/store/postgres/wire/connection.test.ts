@@ -67,7 +67,7 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(results.map(({ count }) => count), [3, 3, 3, 3, 0, 0]);
   });
 
-  test('undoes a pipeline of which one statement fails', async () => {
+  test('rolls back a pipeline if one of its statements fails', async () => {
     const insert = sql('INSERT INTO item (id) VALUES ($1)', 1);
     for (const bad of [sql('SELECT 1 / 0'), sql('SELEC'), sql('SELECT $1::int', 'x'), insert]) {
       const runs = await Promise.allSettled([
@@ -111,7 +111,7 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     await assert.rejects(failed, { sqlstate: '23505' });
   });
 
-  test('does not take a rollback for a commit', async () => {
+  test('does not mistake a rollback for a commit', async () => {
     await connection.run([sql('BEGIN')]);
     assert.equal(connection.status, 'T');
     await assert.rejects(connection.run([sql('SELECT 1 / 0')]));
@@ -143,7 +143,7 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(await rows(text), [{ n: 0 }]);
   });
 
-  test('closes the prepared statement that was used longest ago', async () => {
+  test('closes the least recently used prepared statement', async () => {
     const texts = Array.from({ length: POSTGRES_STATEMENTS_LIMIT + 20 }, (_, n) => `SELECT ${n}`);
     await rows('SELECT 0 AS first');
     for (const text of texts) {
@@ -223,7 +223,7 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     await assert.rejects(other.run([sql('SELECT 1')]), { isOutcomeUnknown: false });
   });
 
-  test('closes after what is in flight was answered', async () => {
+  test('closes after statements in flight have completed', async () => {
     const other = await open();
     const run = other.run([sql('SELECT pg_sleep(0.05), 1 AS a')]);
     const closed = other.close();
@@ -232,7 +232,7 @@ describe('a connection', { skip: NO_POSTGRES }, () => {
     await closed;
   });
 
-  test('streams rows by a cursor of SQL', async () => {
+  test('streams rows with an SQL cursor', async () => {
     await connection.run([sql('BEGIN'), sql('DECLARE numbers CURSOR FOR SELECT generate_series(1, '
       + '$1::int) AS n', 25)]);
     const fetch = { text: 'FETCH 10 FROM numbers', values: [], isUnnamed: true };

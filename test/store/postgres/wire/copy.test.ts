@@ -65,7 +65,7 @@ describe('a copy', { skip: NO_POSTGRES }, () => {
       yield* bad;
       for (;;) {
         await nextIteration();
-        yield Buffer.from('1\tx\n'); // until the server has said no
+        yield Buffer.from('1\tx\n'); // until the server rejects the copy
       }
     }()), { sqlstate: '22P02' });
     await assert.rejects(copyIn(connection, IN, async function* () {

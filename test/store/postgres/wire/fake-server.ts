@@ -1,4 +1,4 @@
-/** A server that sends what a test tells it to, to see what the client makes of it. */
+/** A fake PostgreSQL server that sends what a test tells it to. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** Whatever a server sends, callers get an answer or an error, and the process lives. */
+/** Whatever a server sends, callers get a result or an error, and the process keeps running. */
 import assert from 'node:assert/strict';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -103,7 +103,7 @@ test('survives random bytes in place of any part of an answer', async (t) => {
   }
 });
 
-test('closes the connection after an error that nothing was sent for', async (t) => {
+test('closes the connection after an unsolicited error', async (t) => {
   const connection = await connectToFake(t, () => {});
   const closed = Promise.withResolvers<void>();
   connection.onChange = () => closed.resolve();
@@ -122,7 +122,7 @@ test('rejects a server that does not answer, and one that stops answering', asyn
   assert.match(error.message, /was lost: no answer from the server within 30 ms/);
 });
 
-test('rejects a start that is not one', async (t) => {
+test('rejects an invalid startup response', async (t) => {
   const starts = [
     ['a row', message('D', int16(0))], ['an end', Buffer.alloc(0)],
     ['unknown authentication', message('R', int32(7))],
@@ -136,7 +136,7 @@ test('rejects a start that is not one', async (t) => {
   }
 });
 
-test('sends the password itself to nobody', async (t) => {
+test('never sends the password itself', async (t) => {
   for (const request of [message('R', int32(3)), message('R', int32(5), 'salt')]) {
     let received = '';
     const options = await startFake(t, (socket, chunk) => {
@@ -148,7 +148,7 @@ test('sends the password itself to nobody', async (t) => {
   }
 });
 
-test('accepts no end of SCRAM without the proof of the server', async (t) => {
+test('accepts no end of SCRAM without the server signature', async (t) => {
   const options = await startFake(t, (socket, _chunk, at) => {
     socket.write(at === 0 ? message('R', int32(10), 'SCRAM-SHA-256\0\0') : WELCOME);
   });

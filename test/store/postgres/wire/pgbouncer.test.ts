@@ -1,4 +1,4 @@
-/** Behind a pooler: in session mode as without one, in transaction mode with the setting for it. */
+/** Behind a pooler: in session mode by default, in transaction mode with the setting for it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** The pool: sharing, exclusive use, limits, and servers that are away for a while. */
+/** The pool: sharing, exclusive use, limits, and temporarily unavailable servers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -104,7 +104,7 @@ describe('a pool', { skip: NO_POSTGRES }, () => {
     }
   }));
 
-  test('lets callers wait in line, up to limits', async () => {
+  test('queues callers, up to limits', async () => {
     const connection = await openConnection(server.connectOptions(database));
     const limits = { max: 1, queueLimit: 2, queueTimeoutMs: 40, open: async () => connection };
     await withPool(limits, async (pool) => {
@@ -146,7 +146,7 @@ describe('a pool', { skip: NO_POSTGRES }, () => {
     assert.notEqual((await pool.run([PID]))[0]?.rows[0]?.['pid'], pid);
   }));
 
-  test('fails at once with the cause while no server answers', () => {
+  test('fails immediately with the cause while no server answers', () => {
     const cause = new Error('connection to server at "db", port 5432 failed: refused');
     let attempts = 0;
     const open = async (): Promise<never> => {
@@ -183,7 +183,7 @@ describe('a pool', { skip: NO_POSTGRES }, () => {
     await started;
   }));
 
-  test('closes after what is in flight was answered', async () => {
+  test('closes after statements in flight have completed', async () => {
     const pool = new Pool({ max: 2, open: () => openConnection(server.connectOptions(database)) });
     await pool.run([ONE]);
     const runs = [pool.run([SLEEP]), pool.use((connection) => connection.run([SLEEP, ONE]))];

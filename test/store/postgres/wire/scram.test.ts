@@ -1,4 +1,4 @@
-/** SCRAM-SHA-256 against the example of RFC 7677, and against servers that cheat. */
+/** SCRAM-SHA-256 against the example of RFC 7677, and against malicious servers. */
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
@@ -69,13 +69,13 @@ test('binds the exchange to the certificate if the server offers it', async () =
     binding.toString('base64'))},`));
 });
 
-test('lets the server notice that somebody removed channel binding from its offer', () => {
+test('lets the server detect that channel binding was removed from its offer', () => {
   const certificate = new X509Certificate(makeCertificate().cert);
   assert.match(start(['SCRAM-SHA-256'], certificate).first, /^y,,/);
   assert.throws(() => start(['SCRAM-SHA-1']), /offers only SCRAM-SHA-1 to authenticate/);
 });
 
-test('prepares passwords by SASLprep', async () => {
+test('prepares passwords with SASLprep', async () => {
   // RFC 4013, section 3, and others.
   const cases = [
     ['I\u00adX', 'IX'], ['user', 'user'], ['USER', 'USER'], ['\u00aa', 'a'], ['\u2168', 'IX'],

@@ -1,4 +1,4 @@
-/** TLS and passwords on a real server: who is let in, and which servers are trusted. */
+/** TLS and passwords on a real server: which users connect, and which servers are trusted. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ describe('a connection is opened', { skip: NO_POSTGRES }, () => {
   });
   after(() => server.end());
 
-  /** Connects, and returns who the server says that we are and what the session uses. */
+  /** Connects, and returns the user and the settings that the server reports. */
   async function open(change: Partial<ConnectOptions>, tls: Partial<Server> = {}) {
     const connection = await openConnection({
       ...options, ...change,
@@ -97,7 +97,7 @@ describe('a connection is opened', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('over TLS, by which requests to cancel are sent, too', async () => {
+  test('over TLS, which cancel requests use, too', async () => {
     const connection = await openConnection({ ...options, servers: [{
       host: '127.0.0.1', port: server.port, sslMode: 'verify-full', sslRootCert: authority,
     }] });
@@ -111,13 +111,13 @@ describe('a connection is opened', { skip: NO_POSTGRES }, () => {
     await connection.close();
   });
 
-  test('never through somebody who decrypts and relays it', async (t) => {
+  test('never through a relay that decrypts it', async (t) => {
     const port = await relay(t, server.port);
     await assert.rejects(open({}, { port, sslMode: 'require' }),
       /FATAL: SCRAM channel binding check failed/);
   });
 
-  test('over TLS to anybody with sslmode=require, and to any name with verify-ca', async () => {
+  test('over TLS to any server with sslmode=require, and to any name with verify-ca', async () => {
     assert.equal((await open({}, { sslMode: 'require' }))['ssl'], 1);
     assert.equal((await open({}, {
       host: '127.1', sslMode: 'verify-ca', sslRootCert: authority,

@@ -1,4 +1,4 @@
-/** Parameters and results against a real server: what goes in comes out. */
+/** Parameters and results against a real server: values survive a round trip. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
@@ -32,7 +32,7 @@ describe('values', { skip: NO_POSTGRES }, () => {
     return result?.rows[0];
   }
 
-  test('are of the types of JavaScript that match', async () => {
+  test('have the matching JavaScript types', async () => {
     assert.deepEqual(await select(`SELECT 1::int2 AS a, -2::int4 AS b, 9007199254740991 AS c,
       -9007199254740991 AS d, 1.5::float8 AS e, 'NaN'::float8 AS f, '-Infinity'::float4 AS g,
       1.50::numeric AS h, true AS i, false AS j, '\\x00ff'::bytea AS k, ''::bytea AS l, 'x' AS m,
@@ -50,7 +50,7 @@ describe('values', { skip: NO_POSTGRES }, () => {
     assert.equal(connection.isOpen, true);
   });
 
-  test('return as they were sent, alone and in arrays', async () => {
+  test('are returned unchanged, alone and in arrays', async () => {
     for (const text of AWKWARD) {
       assert.deepEqual(await select('SELECT $1::text AS a', text), { a: text });
     }
@@ -62,7 +62,7 @@ describe('values', { skip: NO_POSTGRES }, () => {
       ({ a: text, b: text === '' ? null : `${text}${text}` })));
   });
 
-  test('return as they were sent: random arrays of text', async () => {
+  test('are returned unchanged: random arrays of text', async () => {
     let seed = 7;
     const random = (below: number): number => {
       seed = (seed * 48_271) % 2_147_483_647; // Lehmer: repeatable
@@ -79,7 +79,7 @@ describe('values', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('of other types return from arrays', async () => {
+  test('of other types are returned from arrays', async () => {
     const numbers = [0, -1, 1.5, 1e21, -1e-7, Number.MAX_SAFE_INTEGER, null];
     const bytes = [Buffer.of(), Buffer.of(0, 34, 92, 255), null, new Uint8Array([1])];
     const [result] = await connection.run([{
@@ -93,13 +93,13 @@ describe('values', { skip: NO_POSTGRES }, () => {
     assert.deepEqual(await select('SELECT count(*) AS n FROM unnest($1::int8[])', []), { n: 0 });
   });
 
-  test('of every byte return', async () => {
+  test('with every byte are returned unchanged', async () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     assert.deepEqual(await select('SELECT $1::bytea AS a, $2::text AS b, $3::bytea AS c',
       all, null, new Uint8Array()), { a: Buffer.from(all), b: null, c: Buffer.of() });
   });
 
-  test('of several megabytes return', async () => {
+  test('of several megabytes are returned unchanged', async () => {
     const text = 'x\u20ac'.repeat(2_000_000);
     const row = await select('SELECT $1::text AS a, md5($1::text) AS b', text);
     assert.equal(row?.['a'], text);

@@ -1,4 +1,4 @@
-/** What watching costs, and what it does if positions come late or not at all. */
+/** The cost of watching, and slow or failing reads of positions. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -40,7 +40,7 @@ function prepare(t: TestContext) {
   };
 }
 
-test('reads positions once for all who begin to watch together, and once per commit', async (t) => {
+test('reads positions once for watches that start together, and once per commit', async (t) => {
   const { reads, watchers, commit } = prepare(t);
   const told: number[] = [];
   for (const after of countTo(100)) {
@@ -95,7 +95,7 @@ test('notices a commit during a slow read', async (t) => {
   assert.deepEqual(told, [2]);
 });
 
-test('tells all watches if positions cannot be read', async (t) => {
+test('notifies all watches if positions cannot be read', async (t) => {
   const { state, listeners, watchers, commit } = prepare(t);
   const told: number[] = [];
   for (const seller of [ONE, OTHER]) watchers.watch(seller, 9, (position) => told.push(position));

@@ -15,7 +15,7 @@ interface Row {
   readonly actor: string | null;
 }
 
-/** What the chains say, and what they have to say. */
+/** The stored rows, and the hashes that they should have. */
 export function readChain(folder: string): { readonly rows: Row[]; readonly expected: Buffer[] } {
   const db = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
   // The cast: these are the columns of the table.

@@ -82,7 +82,7 @@ test('authenticates the newest hash with a key that is derived from the key of t
     });
   });
 
-/** On the chain that an attack names as `seller_id = ?`. */
+/** An attack on one chain, which its SQL names with `seller_id = ?`. */
 type Attack = readonly [what: string, change: typeof damage, sql: string, says: RegExp];
 
 const attacks: readonly Attack[] = [
@@ -122,7 +122,7 @@ const attacks: readonly Attack[] = [
     `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2;
     DELETE FROM audit_segment WHERE seller_id = ?`,
     /its segments are missing/],
-  ['a code of somebody else', damage,
+  ['a forged authentication code', damage,
     'UPDATE audit_segment SET mac = randomblob(32) WHERE seller_id = ?',
     /does not match its authentication code/],
   ['another origin', damage, "UPDATE audit_segment SET origin = 'key' WHERE seller_id = ?",
@@ -195,7 +195,7 @@ test('never reuses the number of a removed event', async (t) => {
     /Events 3 to 4 of the audit log of sel_\w+ are missing/);
 });
 
-test('reports a lost key as such, and continues with a new one', async (t) => {
+test('reports a lost key, and continues with a new one', async (t) => {
   const { folder, chains: [, chain, other] } = await prepare(t);
   const names = ['the server', formatSellerId(chain), formatSellerId(other)];
   rmSync(join(folder, 'server.key'));
@@ -214,7 +214,7 @@ test('reports a lost key as such, and continues with a new one', async (t) => {
   assert.throws(() => assertHealthy(folder), 'the new key covers what came before it, too');
 });
 
-test('takes no key for a replaced one that nothing replaced', async (t) => {
+test('does not report a lost key as replaced if no newer segment exists', async (t) => {
   const { folder, chains: [, chain, other] } = await prepare(t);
   writeFileSync(join(folder, 'server.key'), randomBytes(32));
   await note(folder, chain, 'five');
@@ -255,7 +255,7 @@ test('keeps one segment for all processes, and across a restart', async (t) => {
   assert.deepEqual(findAuditFindings(folder), []);
 });
 
-test('continues from a backup of the same key, which looks like the log of that time',
+test('continues from a backup with the same key, without a finding',
   async (t) => {
     const { folder, chains: [, chain] } = await prepare(t);
     const file = join(folder, FILE_NAME);

@@ -81,7 +81,7 @@ const AFTER: readonly [what: string, sql: string, says: RegExp][] = [
   /The audit log of sel_\w+ is broken at event 5\./],
   ['removed from the end', 'DELETE FROM audit_event WHERE seller_id = ? AND n >= 10',
     /The audit log of sel_\w+ ends at event 7, but had 11/],
-  ['the last one from before', 'DELETE FROM audit_event WHERE seller_id = ? AND n = 10',
+  ['the last one before the upgrade', 'DELETE FROM audit_event WHERE seller_id = ? AND n = 10',
     /does not match its authentication code/],
 ];
 

@@ -32,7 +32,7 @@ test('keeps the given number, and never removes more than it makes, nor the newe
   const days = [0, 1, 2, 3, 4].map((day) => NOW + day * DAY_MS);
   for (const at of days.slice(0, 4)) assert.deepEqual((await backUpAt(at, 9)).removed, []);
   const { removed } = await backUpAt(days[4] ?? 0, 1);
-  assert.deepEqual(removed, [nameAt(NOW)], 'one was made: one goes, however few are to be kept');
+  assert.deepEqual(removed, [nameAt(NOW)], 'one was made, so only one is removed');
   assert.deepEqual(readdirSync(folder), days.slice(1).map(nameAt));
 });
 
@@ -41,7 +41,7 @@ test('counts a backup from the future as older: the clock was set back', async (
   await backUpAt(NOW + 300 * DAY_MS, 2);
   await backUpAt(NOW + 301 * DAY_MS, 2);
   assert.deepEqual((await backUpAt(NOW, 2)).removed, [nameAt(NOW + 300 * DAY_MS)]);
-  assert.equal((await backUpAt(NOW + HOUR_MS, 2)).dueInMs, 23 * HOUR_MS, 'not again and again');
+  assert.equal((await backUpAt(NOW + HOUR_MS, 2)).dueInMs, 23 * HOUR_MS, 'it is not due again');
   assert.deepEqual((await backUpAt(NOW + DAY_MS, 2)).removed, [nameAt(NOW + 301 * DAY_MS)]);
   assert.deepEqual(readdirSync(folder), [nameAt(NOW), nameAt(NOW + DAY_MS)]);
 });

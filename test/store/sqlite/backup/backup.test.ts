@@ -29,7 +29,7 @@ test('copies one snapshot while another connection commits between any two steps
   t.after(() => writer.close());
   const made = await backUp(folder, new AtomicFile(file), (state) => {
     // SQLite's own backup restarts after each commit, so it would never end.
-    assert.ok(states.push(state) < 200, 'it begins again and again');
+    assert.ok(states.push(state) < 200, 'the copy restarts again and again');
     writer.exec("INSERT INTO seller (name, currency, currency_decimals, created_at) "
       + "VALUES ('Another', 'EUR', 2, 0)");
     written.push(store.createProduct(actor, makeNewProduct()));
@@ -114,7 +114,7 @@ test('does not write to a foreign file at the place of the copy', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const [target, elsewhere] = [makeFolder(t), join(makeFolder(t), 'stolen.db')];
   writeFileSync(elsewhere, '');
-  const file = new AtomicFile(join(target, 'a\nb.db')); // a name that is not cleared away before
+  const file = new AtomicFile(join(target, 'a\nb.db')); // a name that the cleanup skips
   symlinkSync(elsewhere, file.tempPath);
   await assert.rejects(backUp(folder, file, ignore), {
     code: 'unavailable', message: /already exists/,
@@ -166,7 +166,7 @@ test('reports a folder that is missing or not writable', async (t) => {
   await assert.rejects(backUp(folder, closed, ignore), { code: 'EACCES' });
 });
 
-/** An open store with one seller who has so many products. */
+/** An open store with one seller, who has this many products. */
 async function makeCatalogue(
   t: TestContext, count: number,
 ): Promise<{ folder: string; store: Store; actor: Actor }> {

@@ -57,7 +57,7 @@ test('restores a backup, and keeps the old catalogue under another name', async 
   const again = await openStore(t, { folder });
   assert.deepEqual(await readAll(again, sellerId), before);
   assert.deepEqual(await findAll(again, sellerId), before);
-  assert.deepEqual(await again.listSessions(ownerOf(sellerId), 10), [], 'everybody is signed out');
+  assert.deepEqual(await again.listSessions(ownerOf(sellerId), 10), [], 'all users are signed out');
   assert.equal((await again.createProduct(actor, makeNewProduct())).position, 4);
   assert.equal((await findAll(again, sellerId)).length, 4);
 });
@@ -105,7 +105,7 @@ test('writes to no file that was renamed while it was being opened', (t) => {
   assert.throws(() => openExclusive(file), { errcode: 5 });
   first.close();
   const alone = openExclusive(file);
-  const late = new DatabaseSync(file); // as a server that starts amid a restore
+  const late = new DatabaseSync(file); // as a server that starts during a restore
   assert.throws(() => late.exec('PRAGMA journal_mode = WAL'), { errcode: 5 });
   const target = new AtomicFile(file);
   target.begin();
@@ -117,12 +117,12 @@ test('writes to no file that was renamed while it was being opened', (t) => {
   late.close();
 });
 
-const FAULTS: readonly [what: string, corrupt: (file: string) => void, says: RegExp][] = [
+const DEFECTS: readonly [what: string, corrupt: (file: string) => void, says: RegExp][] = [
   ['no file', (file) => rmSync(file), /There is no file/],
-  ['a file of somebody else', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
+  ['a foreign file', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
   ['one of a newer version', (file) => change(file, 'PRAGMA user_version = 999'), /newer version/],
   ['one that is cut off', (file) => cutOff(file), /copy\.db is damaged|malformed/],
-  ['one with a page of nothing', (file) => corruptPage(file), /copy\.db is damaged|malformed/],
+  ['one with an empty page', (file) => corruptPage(file), /copy\.db is damaged|malformed/],
   ['one without a change', (file) => change(file, 'DELETE FROM change WHERE position = 2'),
     /copy\.db is damaged: The history of seller sel_\w+ has no change/],
   ['a database in use', (file) => writeFileSync(`${file}-shm`, ''), /"backup" first/],
@@ -132,15 +132,15 @@ test('restores only a complete backup, and otherwise keeps the catalogue', async
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const names = readdirSync(folder);
-  for (const [what, corrupt, says] of FAULTS) {
-    const faulty = join(makeFolder(t), 'copy.db');
-    copyFileSync(file, faulty);
-    corrupt(faulty);
-    await assert.rejects(restoreTo(folder, faulty, { isReplacing: true }), says, what);
+  for (const [what, corrupt, says] of DEFECTS) {
+    const defective = join(makeFolder(t), 'copy.db');
+    copyFileSync(file, defective);
+    corrupt(defective);
+    await assert.rejects(restoreTo(folder, defective, { isReplacing: true }), says, what);
     assert.deepEqual(readdirSync(folder), names, what);
     assert.equal(countProducts(join(folder, FILE_NAME)), 3, what);
     const empty = join(makeFolder(t), 'data');
-    await assert.rejects(restoreTo(empty, faulty), says, what);
+    await assert.rejects(restoreTo(empty, defective), says, what);
     assert.deepEqual(existsSync(empty) ? readdirSync(empty) : [], [], what);
   }
 });
@@ -149,10 +149,10 @@ for (const [what, sql, text] of [
   ['a trigger', `CREATE TRIGGER unrevoke AFTER UPDATE OF revoked_at ON api_key BEGIN
     UPDATE api_key SET revoked_at = NULL; END`, 'trigger unrevoke does not belong here'],
   ['a view', 'CREATE VIEW everything AS SELECT * FROM product', 'view everything does not'],
-  ['a view in the place of a table, which never ends', `ALTER TABLE change_minute RENAME TO other;
+  ['a view with endless rows in the place of a table', `ALTER TABLE change_minute RENAME TO other;
     CREATE VIEW change_minute AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
       SELECT n AS seller_id, n AS position FROM r`, 'table other does not belong here'],
-  ['a table of somebody else', 'CREATE TABLE other (id INTEGER) STRICT', 'table other does not'],
+  ['a foreign table', 'CREATE TABLE other (id INTEGER) STRICT', 'table other does not'],
 ] as const) {
   test(`rejects a backup with ${what}, and keeps the catalogue`, async (t) => {
     const { folder, store, file } = await makeBackup(t);
@@ -204,14 +204,14 @@ test('restores a backup of an old version, which is upgraded when it is opened',
   assert.equal((await store.listSellers({ after: undefined, limit: 9 })).length, 1);
 });
 
-test('moves the log of a missing catalogue away from the new one', async (t) => {
+test('moves the WAL of a missing catalogue aside', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   rmSync(join(folder, FILE_NAME));
-  writeFileSync(join(folder, `${FILE_NAME}-wal`), 'an old log');
+  writeFileSync(join(folder, `${FILE_NAME}-wal`), 'an old WAL');
   const { kept } = await restoreTo(folder, file);
   assert.deepEqual(kept, [`${KEPT}-wal`]);
-  assert.equal(readFileSync(join(folder, `${KEPT}-wal`), 'utf8'), 'an old log');
+  assert.equal(readFileSync(join(folder, `${KEPT}-wal`), 'utf8'), 'an old WAL');
 });
 
 test('removes the second name that a killed restore has left', async (t) => {
@@ -234,7 +234,7 @@ test('reports a full disk, and leaves nothing', async (t) => {
   assert.deepEqual(readdirSync(join(disk, 'data')), []);
 });
 
-/** A store with three products and two sealed secrets, and a backup of it. */
+/** A store with three products and two encrypted secrets, and a backup of it. */
 async function makeBackup(t: TestContext) {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });

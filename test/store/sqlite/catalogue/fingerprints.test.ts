@@ -34,7 +34,7 @@ const PRODUCT_ID = ID as ProductId;
 const skuOf = (text: string) => findSku(text) ?? assert.fail(text);
 const anyUrl = async (): Promise<undefined> => undefined;
 
-/** `webhook`: the one that an earlier call has created. */
+/** `webhook` is the one that an earlier call has created. */
 type Call = (store: Store, write: WriteContext, webhook: WebhookId) => Promise<unknown>;
 
 /** In this order, on one store: products and keys get the ids of the fixed clock. */

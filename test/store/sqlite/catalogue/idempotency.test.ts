@@ -1,4 +1,4 @@
-/** The records of idempotency keys: how they go. */
+/** How idempotency records expire. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixtu
 import { openStore } from '../open.ts';
 import { readRows } from '../engine/read-file.ts';
 
-test('forgets old keys in small steps while new ones come', async (t) => {
+test('deletes old keys in small steps while new ones are added', async (t) => {
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });

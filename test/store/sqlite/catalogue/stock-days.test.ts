@@ -1,4 +1,4 @@
-/** How the days on which stock moved are counted in the database. */
+/** How the database counts stock movements per day. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../../src/domain/id.ts';

@@ -1,4 +1,4 @@
-/** Each kind of damage to a catalogue is named by the check that is for it. */
+/** Each kind of damage to a catalogue is reported by the check for it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => cleanups.forEach((remove) => remove()));
 
-/** What doctor says of every file that it checks without a data folder. */
+/** What doctor reports of every file that it checks without a data folder. */
 const UNCHECKED = 'audit-chain note: The authentication codes of the audit log were not checked.';
 
 const ONE = '(SELECT min(id) FROM seller)';
@@ -50,47 +50,47 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     /^positions fault: .* the times of its history end at 0\./],
   ['an id that was not assigned', 'UPDATE seller SET last_product_id = 1',
     /^positions fault: .* an id that was not assigned yet\./],
-  ['another stock', `UPDATE product SET stock = stock + 1 WHERE seller_id = ${ONE}`,
+  ['a wrong stock level', `UPDATE product SET stock = stock + 1 WHERE seller_id = ${ONE}`,
     /^ledger fault: The stock of product prd_\w+ is \d+, and the sum of its movements is \d+\./],
-  ['another movement', `UPDATE change SET stock_after = stock_after + 1 WHERE ${MIDDLE}`,
+  ['a wrong movement', `UPDATE change SET stock_after = stock_after + 1 WHERE ${MIDDLE}`,
     /^ledger fault: .* begins with a stock of \d+, and the one before it ended with \d+\./],
   ['a change of another product', `UPDATE change SET product_id = product_id + 1 WHERE ${MIDDLE}`,
     /^ledger fault: The change of product prd_\w+ at position \d+ does not follow/],
-  ['another change before', `UPDATE change SET prior = prior - 1 WHERE ${MIDDLE}`,
+  ['a wrong previous change', `UPDATE change SET prior = prior - 1 WHERE ${MIDDLE}`,
     /^ledger fault: .* does not follow the one before it, at \d+\./],
   ['a product that is gone', `DELETE FROM product WHERE sku = 'MUG-1'`,
     /^ledger fault: .* is its last, and the product does not exist\./],
   ['a product that came back', `UPDATE change SET type = 'deleted', product = '{}'
     WHERE (seller_id, position) = (SELECT seller_id, position FROM product WHERE sku = 'MUG-2')`,
   /^ledger fault: .* deleted it, and the product exists\./],
-  ['another SKU', `UPDATE product SET sku = 'OTHER' WHERE sku = 'MUG-2'`,
+  ['a wrong SKU', `UPDATE product SET sku = 'OTHER' WHERE sku = 'MUG-2'`,
     /^ledger fault: .* or has another SKU\./],
   ['a product without its change', `UPDATE product SET position = 1 WHERE sku = 'MUG-2'`,
     /^ledger fault: The history does not have the last change of product prd_\w+\./],
   ['a snapshot that is not JSON', `UPDATE change SET product = '{' WHERE product IS NOT NULL`,
     /^ledger fault: .* has a snapshot that is not JSON\./],
-  ['another name', `UPDATE product SET name = 'Another' WHERE sku = 'MUG-2'`,
+  ['a wrong name', `UPDATE product SET name = 'Another' WHERE sku = 'MUG-2'`,
     /^descriptions fault: The newest snapshot of product prd_\w+ differs from the product\./],
-  ['another price', `UPDATE product SET price_minor = price_minor + 1 WHERE sku = 'MUG-2'`,
+  ['a wrong price', `UPDATE product SET price_minor = price_minor + 1 WHERE sku = 'MUG-2'`,
     /^descriptions fault: .* differs from the product\./],
   ['a snapshot that is gone', `UPDATE product SET snapshot_position = 1 WHERE sku = 'MUG-2'`,
     /^descriptions fault: The history has no snapshot of product prd_\w+\./],
-  ['a day of less', 'UPDATE stock_day SET units_in = units_in - 1 WHERE units_in > 0',
+  ['a day with too few units', 'UPDATE stock_day SET units_in = units_in - 1 WHERE units_in > 0',
     /^stock-days fault: .* moved on 2026-01-0\d do not agree .* 1 less in, 0 more out/],
   ['a day that is gone', 'DELETE FROM stock_day WHERE day = (SELECT max(day) FROM stock_day)',
     /^stock-days fault: .* less out\./],
-  ['a day of more, of a seller whose history is whole',
+  ['a day with too many units, in a complete history',
     `UPDATE stock_day SET units_out = 5 WHERE seller_id <> ${ONE}`,
     /^stock-days fault: .* 0 more in, 5 more out\./],
-  ['a day of more, of a seller whose history is pruned',
+  ['a day with too many units, in a pruned history',
     `UPDATE stock_day SET units_out = units_out + 5 WHERE seller_id = ${ONE}`,
     /^stock-days warning: .* 5 more out\./],
   ['a record of an import that is gone', `DELETE FROM import WHERE ${NEWEST_IMPORT}`,
     /^imports fault: The history has changes of import imp_\w+, which has no record\.$/],
-  ['an import of other positions',
+  ['an import with wrong positions',
     `UPDATE import SET last_position = last_position + 1 WHERE ${NEWEST_IMPORT}`,
     /^imports fault: Import imp_\w+ changed positions \d+ to \d+, and its record says \d+ to /],
-  ['an import that counted more',
+  ['an import with wrong counts',
     `UPDATE import SET counts = '{"applied":99}' WHERE ${NEWEST_IMPORT}`,
     /^imports fault: Import imp_\w+ made \d+ changes, and its record counts 99\.$/],
   ['a change that lost its import',
@@ -106,9 +106,9 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     /^accounts fault: Signing in does not find the account of sel_\w+ by its e-mail address\.$/],
   ['an event that was changed', "UPDATE audit_event SET subject = 'forged' WHERE n = 2",
     /^audit-chain fault: The audit log of sel_\w+ is broken at event 2\.$/],
-  ['an event that was taken out', 'DELETE FROM audit_event WHERE n = 2',
+  ['an event that was removed', 'DELETE FROM audit_event WHERE n = 2',
     /^audit-chain fault: Event 2 of the audit log of sel_\w+ is missing\.$/],
-  ['several events that were taken out', 'DELETE FROM audit_event WHERE n IN (1, 2)',
+  ['several events that were removed', 'DELETE FROM audit_event WHERE n IN (1, 2)',
     /^audit-chain fault: Events 1 to 2 of the audit log of sel_\w+ are missing\.$/],
   ['an index that is gone', 'DROP INDEX change_deleted',
     /^schema fault: The index change_deleted is missing\.$/],
@@ -119,15 +119,15 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
   ['a trigger that does not belong there',
     'CREATE TRIGGER mine AFTER DELETE ON change BEGIN SELECT 1; END',
     /^schema fault: The trigger mine does not belong here\.$/],
-  ['an index that is another one',
+  ['an index with another definition',
     'DROP INDEX product_sku; CREATE INDEX product_sku ON product (seller_id, name)',
     /^schema fault: The index product_sku differs from the expected schema\.$/],
-  ['a record of a seller who is not there', `INSERT INTO idempotency
+  ['a record of a seller that does not exist', `INSERT INTO idempotency
     VALUES (7, zeroblob(32), 0, zeroblob(32), 0, '{}')`,
   /^references fault: Rows of idempotency reference a seller that does not exist: 1\.$/],
   ['a newer version', 'PRAGMA user_version = 99',
     /^version fault: It was written by a newer version: its schema is 99, and this/],
-  ['a file of something else', 'PRAGMA application_id = 7',
+  ['a file of another program', 'PRAGMA application_id = 7',
     /^version fault: It is not a database of this server\.$/],
 ];
 
@@ -152,7 +152,7 @@ test('names a view in the place of a table, and does not read from it', (t) => {
       SELECT n AS seller_id, n AS position FROM r`);
   const main = join(import.meta.dirname, '../../../../src/main.ts');
   for (const where of [['--data', folder], ['--file', join(folder, FILE_NAME)]]) {
-    // A process of its own, which can be ended.
+    // In a separate process, which can be killed.
     const { stdout, signal } = spawnSync(process.execPath, [main, 'doctor', ...where], {
       timeout: 30_000, killSignal: 'SIGKILL', encoding: 'utf8',
     });

@@ -51,7 +51,7 @@ const states: readonly [what: string, corrupt: (folder: string) => void, says: R
     /^secrets fault: .* cannot decrypt 1 of 1 webhook secrets\.$/],
   ['another key', (folder) => writeFileSync(join(folder, 'server.key'), Buffer.alloc(32)),
     /^secrets fault: .* cannot decrypt 1 of 1 one-time password secrets\.$/],
-  ['a file of somebody else', (folder) => writeFileSync(join(folder, 'notes.txt'), ''),
+  ['a foreign file', (folder) => writeFileSync(join(folder, 'notes.txt'), ''),
     /^files warning: .*notes\.txt is not a file of this server\.$/],
   ['a database that was never finished', (folder) =>
     leaveOver(join(folder, 'catalogue.db.4711.new-wal')),
@@ -60,7 +60,7 @@ const states: readonly [what: string, corrupt: (folder: string) => void, says: R
     mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
     leaveOver(join(folder, 'uploads', 'one'));
   }, /^files warning: .*uploads\/one was left over when a process ended\.$/],
-  ['a log that has grown', (folder) => {
+  ['a WAL that has grown', (folder) => {
     writeFileSync(join(folder, 'search.db-wal'), '', { mode: 0o600 });
     truncateSync(join(folder, 'search.db-wal'), 300 * 2 ** 20); // of holes
   }, /^files warning: .*search\.db-wal has grown to 300 MiB\.$/],
@@ -74,8 +74,8 @@ const states: readonly [what: string, corrupt: (folder: string) => void, says: R
   }, /^search warning: Searches of seller sel_\w+ miss some products\.$/],
 ];
 
-/** What a process leaves that is killed while it builds the search database. */
-const halfMade: readonly [what: string, corrupt: (file: string) => void][] = [
+/** What a process leaves if it is killed while it builds the search database. */
+const incomplete: readonly [what: string, corrupt: (file: string) => void][] = [
   ['has nothing yet', (file) => writeFileSync(file, '', { mode: 0o600 })],
   ['has no table yet', (file) => change(file, 'PRAGMA journal_mode = WAL')],
   ['was cut off at its first write', (file) => {
@@ -92,7 +92,7 @@ const halfMade: readonly [what: string, corrupt: (file: string) => void][] = [
   }],
 ];
 
-for (const [what, corrupt] of halfMade) {
+for (const [what, corrupt] of incomplete) {
   test(`says that the server rebuilds a search database that ${what}`, async (t) => {
     const folder = copyFolder(t, sample);
     const file = join(folder, 'search.db');
@@ -167,12 +167,12 @@ test('reads a write-ahead log that a crash left, and does not change the files',
   } finally {
     await store.close();
   }
-  // Searches have a file of their own, which gets an empty log when it is read.
+  // The search database gets an empty WAL when it is read.
   const read = () => readFolder(folder).filter(([name]) => /^catalogue\.db(?:-wal)?$/.test(name));
   const before = read();
   assert.deepEqual(listFindings(folder), []);
   assert.ok(before.every((file, index) => file.join() === read()[index]?.join()));
-  assert.equal(readRows(folder, 'SELECT id FROM seller').length, 3, 'the log counts');
+  assert.equal(readRows(folder, 'SELECT id FROM seller').length, 3, 'the WAL was read');
 });
 
 test('finds nothing while two stores write, and blocks neither', async (t) => {

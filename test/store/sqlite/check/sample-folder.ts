@@ -41,7 +41,7 @@ export async function fillSample(
 ): Promise<void> {
   const { sellerId } = await joinPortal(store);
   const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
-  if (!key) throw new Error('Joining makes a key.');
+  if (!key) throw new Error('Registration creates a key.');
   const actor = { sellerId, keyId: key.id };
   const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: [] };
   await store.enableTotp(ownerOf(sellerId), totp, { address: '192.0.2.7' });
@@ -59,7 +59,7 @@ export async function fillSample(
   await store.pruneHistory(start + 2 * DAY_MS);
   const other = await makeActor(store, 'JPY');
   await store.createProduct(other, makeNewProduct({ price: 1200 }, 'JPY'));
-  await store.readTotals(other.sellerId, 1); // which makes the file of searches
+  await store.readTotals(other.sellerId, 1); // creates the search database
   await store.readTotals(sellerId, 25);
 }
 
@@ -70,7 +70,7 @@ export function copyFolder(t: Pick<TestContext, 'after'>, folder: string): strin
   return copy;
 }
 
-/** Does to the database what no server would: without its checks, and beside its constraints. */
+/** Changes the database as no server would, without its CHECK constraints. */
 export function damage(folder: string, sql: string): void {
   const db = new DatabaseSync(join(folder, FILE_NAME), {
     enableForeignKeyConstraints: false, defensive: false,

@@ -1,4 +1,4 @@
-/** Watching for commits: what was read before in the same turn must not hide one of them. */
+/** Commit subscriptions: an earlier read in the same iteration must not hide a commit. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,15 +15,15 @@ test('sees what another process wrote before the subscription, or is notified', 
   const other = new DatabaseSync(join(folder, FILE_NAME));
   t.after(() => other.close());
   const rename = other.prepare('UPDATE seller SET name = ? WHERE id = ?');
-  void store.findSeller(id); // the snapshot of this turn begins
+  void store.findSeller(id); // the read snapshot of this event-loop iteration begins
   rename.run('Second', id);
-  const { promise: told, resolve } = Promise.withResolvers<string | undefined>();
+  const { promise: notified, resolve } = Promise.withResolvers<string | undefined>();
   const end = store.watchAll(() => {
     void store.findSeller(id).then((seller) => resolve(seller?.name));
   });
   const seller = store.findSeller(id);
   assert.equal((await seller)?.name, 'Second');
   rename.run('Third', id);
-  assert.equal(await told, 'Third');
+  assert.equal(await notified, 'Third');
   end();
 });

@@ -26,7 +26,7 @@ test('limits the pages of the file if asked to', (t) => {
   assert.deepEqual(readPragmas(db, ['max_page_count']), { max_page_count: 500 });
 });
 
-test('opens a reader with the settings of safety, which cannot write', (t) => {
+test('opens a reader with the safety settings, which cannot write', (t) => {
   const db = openReader(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   assert.deepEqual(readPragmas(db, [
@@ -48,7 +48,7 @@ test('rejects statements that only an attacker would run', (t) => {
   assert.throws(() => db.exec('SELECT "not a column"'), /no such column/);
 });
 
-test('repeats the limits of the data in the tables', (t) => {
+test('enforces the limits of the data in the tables', (t) => {
   const db = openTestWriter(t);
   db.exec(`
     INSERT INTO seller (id, name, currency, currency_decimals, created_at)

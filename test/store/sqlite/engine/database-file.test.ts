@@ -1,4 +1,4 @@
-/** The database file: who may read it, how it is made, and which files are refused. */
+/** The database file: its permissions, its creation, and which files are rejected. */
 import assert from 'node:assert/strict';
 import {
   chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync,
@@ -35,14 +35,14 @@ for (const umask of [0o022, 0o000]) {
   });
 }
 
-test('closes a folder that others could read', async (t) => {
+test('removes the permissions of other users from the folder', async (t) => {
   const folder = makeFolder(t);
   chmodSync(folder, 0o755);
   await (await openStore(t, { folder })).close();
   assert.equal(readMode(folder), '700');
 });
 
-test('rejects a folder that all users share, and leaves it alone', async (t) => {
+test('rejects a folder that all users share, and leaves it unchanged', async (t) => {
   const folder = makeFolder(t);
   chmodSync(folder, 0o1777);
   await assert.rejects(openStore(t, { folder }), {
@@ -57,7 +57,7 @@ for (const end of ['-wal', '-journal']) {
     const [old, folder] = [makeFolder(t), makeFolder(t)];
     const store = await openStore(t, { folder: old });
     await makeActor(store);
-    // What SQLite would read of it is not looked at: the name is enough.
+    // Its name is enough: its content is not read.
     copyFileSync(join(old, `${FILE_NAME}-wal`), join(folder, `${FILE_NAME}${end}`));
     const before = readFolder(folder);
     await assert.rejects(openStore(t, { folder }), {
@@ -67,7 +67,7 @@ for (const end of ['-wal', '-journal']) {
   });
 }
 
-test('leaves its file and its key when it is closed: no WAL and nothing unfinished', async (t) => {
+test('leaves only its file and its key when it is closed, without a WAL', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   await makeActor(store);
@@ -86,7 +86,7 @@ test('creates its file again after an interrupted attempt', async (t) => {
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 
-test('says in the header of the file whose it is and of which version', async (t) => {
+test('has its application id and version in the header of the file', async (t) => {
   const folder = makeFolder(t);
   await (await openStore(t, { folder })).close();
   const header = readFileSync(join(folder, FILE_NAME));
@@ -103,7 +103,7 @@ test('generates a cursor key for each database', async (t) => {
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('makes one database where several processes open the folder at once', async (t) => {
+test('creates one database when several processes open the folder concurrently', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const finished = await Promise.all(names.map((name) =>
@@ -166,7 +166,7 @@ test('rejects a newer version that a crash has left in the WAL', async (t) => {
   assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: 99 }]);
 });
 
-test('finds what a crash has left in the WAL', async (t) => {
+test('reads what a crash has left in the WAL', async (t) => {
   const folder = await makeCrashedFolder(t, "UPDATE seller SET name = 'From the WAL'");
   const store = await openStore(t, { folder });
   const [seller] = await store.listSellers({ after: undefined, limit: 1 });
@@ -174,12 +174,12 @@ test('finds what a crash has left in the WAL', async (t) => {
   assert.equal(seller?.name, 'From the WAL');
 });
 
-test('leaves a file as it was where a migration fails', async (t) => {
+test('leaves a file unchanged if a migration fails', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   await store.createProduct(await makeActor(store), makeNewProduct());
   await store.close();
-  // A file that claims to be of no version yet: the first migration finds its tables there.
+  // The file claims to have no version yet: the first migration finds that its tables exist.
   writeDatabase(join(folder, FILE_NAME), 'PRAGMA user_version = 0');
   const dump = () => ['seller', 'api_key', 'product', 'change'].map((table) =>
     readRows(folder, `SELECT * FROM ${table}`));
@@ -189,7 +189,7 @@ test('leaves a file as it was where a migration fails', async (t) => {
   assert.deepEqual(dump(), before);
 });
 
-/** The database of a process that was killed: its last change is in the WAL alone. */
+/** The database of a process that was killed: its last change is in the WAL only. */
 async function makeCrashedFolder(t: TestContext, sql: string): Promise<string> {
   const [source, folder] = [makeFolder(t), join(makeFolder(t), 'data')];
   const store = await openStore(t, { folder: source });
@@ -224,7 +224,7 @@ for (const name of ['index.html', 'a-folder']) {
   });
 }
 
-test('closes a folder only after it has found no foreign database in it', async (t) => {
+test('removes the permissions of others only if there is no foreign database', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, FILE_NAME), 'not a database');
   chmodSync(folder, 0o755);

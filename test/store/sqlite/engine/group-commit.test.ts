@@ -1,4 +1,4 @@
-/** Group commit on a connection of the test's own: what becomes of each unit of a batch. */
+/** Group commit on a connection of the test's own: the outcome of each mutation of a batch. */
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
@@ -17,7 +17,7 @@ import { AUDIT_KEY } from '../open.ts';
 const actor = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
 const at = Date.parse('2026-01-02T03:04:05.678Z');
 
-test('runs the units of a batch in their order and commits them together', async (t) => {
+test('runs the mutations of a batch in order, and commits them together', async (t) => {
   const { db, commits } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
@@ -26,7 +26,7 @@ test('runs the units of a batch in their order and commits them together', async
   assert.equal(db.isTransaction, false);
 });
 
-test('lets each invalid unit fail alone, with its own reason', async (t) => {
+test('lets each invalid mutation fail alone, with its own reason', async (t) => {
   const { db, commits } = prepare(t);
   const outcomes = await prepareGroupCommit(db, AUDIT_KEY)({
     at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
@@ -60,7 +60,7 @@ test('creates products in groups, and lets one whose SKU is taken fail alone', a
   assert.deepEqual(changes, rows);
 });
 
-test('shows each unit of a batch what those before it wrote', async (t) => {
+test('shows each mutation of a batch what earlier ones wrote', async (t) => {
   const { db } = prepare(t);
   const call = (name: Batch['calls'][number]['name'], input: object) =>
     ({ name, input: { actor, ...input } });
@@ -93,7 +93,7 @@ test('shows each unit of a batch what those before it wrote', async (t) => {
   );
 });
 
-test('lets a create take a SKU only if an earlier unit of the batch has freed it', async (t) => {
+test('lets a create take a SKU only if an earlier mutation of the batch freed it', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const free: Readonly<Record<string, (id: unknown) => Batch['calls'][number]>> = {
@@ -113,7 +113,7 @@ test('lets a create take a SKU only if an earlier unit of the batch has freed it
   }
 });
 
-test('undoes all of a unit that fails after its first statement', async (t) => {
+test('rolls back a mutation that fails after its first statement', async (t) => {
   const { db } = prepare(t);
   // No key has this id: the product can be written, and its row of history cannot.
   const nobody = { ...actor, keyId: 0 as KeyId };
@@ -128,7 +128,7 @@ test('undoes all of a unit that fails after its first statement', async (t) => {
   assert.deepEqual(skus, ['A', 'C']);
 });
 
-test('keeps what the database said of a fault for the log, and out of the answer', async (t) => {
+test('keeps the error of the database for the log, and out of the response', async (t) => {
   const { db } = prepare(t);
   const [outcome] = await prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
   assert.ok(outcome && !outcome.isDone);
@@ -136,7 +136,7 @@ test('keeps what the database said of a fault for the log, and out of the answer
   assert.doesNotMatch(outcome.detail, /constraint|stock/i);
 });
 
-test('runs on after a batch that failed', async (t) => {
+test('continues after a batch that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   await runBatch({ at, calls: [create('A', -1)] });
@@ -144,7 +144,7 @@ test('runs on after a batch that failed', async (t) => {
   assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
 });
 
-test('says that the database is busy while another connection writes', async (t) => {
+test('reports that the database is busy while another connection writes', async (t) => {
   const { db, file } = prepare(t);
   db.exec('PRAGMA busy_timeout = 0');
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
@@ -162,7 +162,7 @@ test('says that the database is busy while another connection writes', async (t)
   assert.deepEqual((await runBatch({ at, calls: [create('A')] })).map(positionOf), [1]);
 });
 
-test('says so where the disk cannot be written', async (t) => {
+test('reports a disk that cannot be written', async (t) => {
   const { file } = prepare(t);
   const db = openReader(file);
   t.after(() => db.close());
@@ -172,7 +172,7 @@ test('says so where the disk cannot be written', async (t) => {
   assert.match(outcome.detail, /cannot write to its disk.*Nothing was changed/);
 });
 
-test('fails every unit of a commit that fails, and changes nothing', async (t) => {
+test('fails every mutation of a commit that fails, and changes nothing', async (t) => {
   const { db } = prepare(t);
   // A foreign key that is checked at the end of the transaction makes COMMIT itself fail.
   db.exec(`
@@ -190,7 +190,7 @@ test('fails every unit of a commit that fails, and changes nothing', async (t) =
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });
 
-test('overwrites what a failing disk may have kept of a commit, or says so', async (t) => {
+test('overwrites what a failing disk may have kept, or reports it as unknown', async (t) => {
   const { db } = prepare(t);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const prepareStatement = db.prepare.bind(db);
@@ -207,21 +207,21 @@ test('overwrites what a failing disk may have kept of a commit, or says so', asy
     return statement;
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
-  const refuse = async () => {
+  const reject = async () => {
     const [outcome] = await runBatch({ at, calls: [create('A'), create('B')] });
     assert.ok(outcome && !outcome.isDone);
     assert.equal(outcome.code, 'unavailable');
     assert.match(outcome.cause ?? '', /disk I\/O error/);
     return outcome.detail;
   };
-  assert.match(await refuse(), /Nothing was changed/);
+  assert.match(await reject(), /Nothing was changed/);
   const frames = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   assert.equal(frames?.['log'], 1); // one page of a commit that changed nothing
   isLasting = true;
-  assert.match(await refuse(), /outcome is unknown/);
+  assert.match(await reject(), /outcome is unknown/);
 });
 
-test('remembers no stock of a commit that failed', async (t) => {
+test('caches no stock level of a commit that failed', async (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const run = async (name: Batch['calls'][number]['name'], input: object) =>
@@ -252,10 +252,10 @@ test('remembers no stock of a commit that failed', async (t) => {
   assert.deepEqual(results.map(({ previous, stock }) => [previous, stock]), [[7, 8]]);
 });
 
-test('fails every unit where a fault makes the database undo the whole transaction', async (t) => {
+test('fails every mutation if an error makes the database roll back everything', async (t) => {
   const { db } = prepare(t);
   db.exec(`CREATE TRIGGER undo BEFORE INSERT ON product WHEN new.sku = 'B'
-    BEGIN SELECT raise(ROLLBACK, 'all undone'); END`);
+    BEGIN SELECT raise(ROLLBACK, 'all rolled back'); END`);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const outcomes = await runBatch({ at, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false, false]);

@@ -1,4 +1,4 @@
-/** Databases of earlier versions: each is brought up to date with all that is in it. */
+/** Databases of earlier versions: each is migrated with all its data. */
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy } from '../../../support/health.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
-import { assertBroughtUp, dump, LATEST, makeToday, putBack } from './old-version.ts';
+import { assertMigrated, dump, LATEST, makeToday, putBack } from './old-version.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readFolder, readRows } from './read-file.ts';
 
@@ -41,7 +41,7 @@ const CONTENT = `
     (${SELLER}, 8, 'updated', 2, ${KEY}, 190000, 4, 4, '{"sku":"CUP"}');
   INSERT INTO server_secret (name, value) VALUES ('cursor', zeroblob(32));`;
 
-/** A database as that version would have left it, from content as old as can be; then `more`. */
+/** A database of that version, migrated from the oldest content; then changed by `more`. */
 function makeOld(t: TestContext, version: number, more = ''): string {
   const folder = makeFolder(t);
   const file = join(folder, FILE_NAME);
@@ -57,12 +57,12 @@ function makeOld(t: TestContext, version: number, more = ''): string {
 }
 
 for (const version of countTo(LATEST)) {
-  test(`makes of a catalogue of version ${version} what today's version would have made`,
+  test(`migrates a catalogue of version ${version} to what the current version creates`,
     async (t) => {
       const today = await makeToday(t, version);
       const folder = putBack(t, today, version);
       await (await openStore(t, { folder })).close();
-      assertBroughtUp(folder, today, version);
+      assertMigrated(folder, today, version);
       assertHealthy(folder);
       const store = await openStore(t, { folder });
       const [seller] = await store.listSellers({ after: undefined, limit: 1 });
@@ -73,36 +73,36 @@ for (const version of countTo(LATEST)) {
     });
 }
 
-test('brings a folder up to date that several processes open at once', async (t) => {
+test('migrates a folder once that several processes open concurrently', async (t) => {
   const today = await makeToday(t, 1);
   const folder = putBack(t, today, 1);
   const finished = await Promise.all(countTo(4).map(() =>
     run(['seller', 'list', '--data', folder])));
   for (const { status, notes } of finished) assert.equal(status, 0, notes);
-  assertBroughtUp(folder, today, 1);
+  assertMigrated(folder, today, 1);
 });
 
-test('leaves the last version whole before the migration that fails, and goes on from it',
+test('keeps the last version before a failed migration intact, and continues from it',
   async (t) => {
     const today = await makeToday(t, 4);
     const folder = putBack(t, today, 4);
-    const inTheWay = (sql: string) => {
+    const runSql = (sql: string) => {
       const db = new DatabaseSync(join(folder, FILE_NAME));
       db.exec(sql);
       db.close();
     };
-    inTheWay('CREATE TABLE stock_day (n INTEGER)'); // which the sixth makes
+    runSql('CREATE TABLE stock_day (n INTEGER)'); // the sixth migration creates this table
     await assert.rejects(openStore(t, { folder }), /stock_day already exists/);
     assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: 5 }]);
     const changes = dump(today).get('change')
       ?.map(({ actor: _, import_id: __, ...change }) => change);
     assert.deepEqual(dump(folder).get('change'), changes);
-    inTheWay('DROP TABLE stock_day');
+    runSql('DROP TABLE stock_day');
     await (await openStore(t, { folder })).close();
-    assertBroughtUp(folder, today, 4);
+    assertMigrated(folder, today, 4);
   });
 
-test('adds to an old history what later versions record', async (t) => {
+test('adds what later versions record to an old history', async (t) => {
   const folder = makeOld(t, 2);
   await (await openStore(t, { folder })).close();
   const changes = readRows(folder, 'SELECT sku, prior FROM change ORDER BY position');
@@ -118,7 +118,7 @@ test('adds to an old history what later versions record', async (t) => {
   ]);
 });
 
-test('replays what was done under keys of an earlier version, and keeps no key in clear',
+test('replays requests of an earlier version, and stores no idempotency key in cleartext',
   async (t) => {
     const made = join(makeFolder(t), 'data');
     const first = await openStore(t, { folder: made });
@@ -152,9 +152,9 @@ const PRUNED = 'UPDATE seller SET pruned_to = 4; DELETE FROM change WHERE positi
 const NIGHT = 'UPDATE change SET at = at + 86340000;'; // the last minute of the day
 
 const FILLED: readonly [what: string, more: string, days: readonly number[][]][] = [
-  ['a whole history', '', [[0, 14, 1]]],
-  ['one that goes over midnight', NIGHT, [[0, 10, 0], [1, 4, 1]]],
-  ['one of which the oldest part is not kept', PRUNED, [[0, 4, 1]]],
+  ['a complete history', '', [[0, 14, 1]]],
+  ['one that spans midnight', NIGHT, [[0, 10, 0], [1, 4, 1]]],
+  ['a pruned one', PRUNED, [[0, 4, 1]]],
 ];
 
 for (const [what, more, days] of FILLED) {

@@ -10,7 +10,7 @@ import { ServerKey } from '../../../../src/store/rules/server-key.ts';
 import { mapHashedEvent, mapSegment } from '../../../../src/store/sql/accounts/audit.ts';
 import { FILE_NAME } from './read-file.ts';
 
-/** Removes what versions before 19 did not record: who did something. */
+/** Removes the actors, which versions before 19 did not record. */
 export function forgetActors(folder: string): void {
   const key = deriveAuditKey(new ServerKey(readFileSync(join(folder, 'server.key'))));
   const db = new DatabaseSync(join(folder, FILE_NAME));

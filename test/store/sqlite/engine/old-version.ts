@@ -1,7 +1,7 @@
 /**
- * A catalogue as an older version would have left it: made by today's store, and put into the
- * schema of that version, which is what its migrations make. Later ones only add, but for the
- * idempotency keys, which they hash.
+ * A catalogue as an older version would have left it: created by the current store, and copied into
+ * the schema of that version, which its migrations create. Later migrations only add to it, except
+ * that they hash the idempotency keys.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -22,24 +22,24 @@ import { forgetActors, putOldEvents } from './old-audit.ts';
 import { FILE_NAME, readRows } from './read-file.ts';
 
 const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
-/** The version that brought calls of stock, their reasons and their sequences. */
+/** The version that added stock syncs, with reasons and sequence numbers. */
 const STOCK = 3;
 /** The version that stores idempotency keys as hashes. */
 const KEY_HASHES = 9;
 
-/** The version that brought the audit log. */
+/** The version that added the audit log. */
 const PORTAL = 5;
 /** The version that authenticates the audit log. */
 const AUTHENTICATED = 10;
 /** The version that gives each seller a chain of audit events. */
 const AUDIT_CHAINS = 15;
-/** The version that records who did something. */
+/** The version that records actors. */
 const PEOPLE = 19;
 
-/** How many versions of the schema there are. */
+/** The newest version of the schema. */
 export const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
 
-/** Columns of earlier versions, by what today's schema has instead. */
+/** Columns of earlier versions, with their values in the current schema. */
 const MOVED: Readonly<Record<string, string>> = {
   'account.low_stock': '(SELECT low_stock FROM today.seller WHERE id = seller_id)',
 };
@@ -55,7 +55,7 @@ function listTables(db: DatabaseSync): Map<string, string[]> {
   ]));
 }
 
-/** All that is in a folder, by table. */
+/** All rows of a catalogue, by table. */
 export function dump(folder: string): Map<string, Record<string, unknown>[]> {
   const db = new DatabaseSync(join(folder, FILE_NAME), { readOnly: true });
   const tables = [...listTables(db).keys()];
@@ -63,7 +63,7 @@ export function dump(folder: string): Map<string, Record<string, unknown>[]> {
   return new Map(tables.map((name) => [name, readRows(folder, `SELECT * FROM ${name}`)]));
 }
 
-/** A catalogue with all that a version could hold, by today's schema. */
+/** A catalogue in the current schema, with all data that a version could have. */
 export async function makeToday(t: TestContext, version: number, changes = 150): Promise<string> {
   const folder = join(makeFolder(t), 'data');
   const clock = makeClock();
@@ -102,8 +102,8 @@ export async function makeToday(t: TestContext, version: number, changes = 150):
 }
 
 /**
- * The same in the schema of the version; what that has no room for is left out. `keys` are the
- * idempotency keys, of which today's catalogue has only hashes.
+ * Copies it into the schema of the version, without what that cannot store. `keys` are the
+ * idempotency keys, of which the current catalogue has only hashes.
  */
 export function putBack(
   t: TestContext, today: string, version: number, keys = countTo(400).map((n) => `k${n}`),
@@ -135,7 +135,7 @@ export function putBack(
   return folder;
 }
 
-/** Copies today's idempotency records with their keys in clear. */
+/** Copies the current idempotency records, with their keys in cleartext. */
 function copyIdempotency(db: DatabaseSync, keys: readonly string[]): void {
   const copy = db.prepare(`
     INSERT INTO main.idempotency (seller_id, key, part, fingerprint, at, outcome)
@@ -148,13 +148,14 @@ function copyIdempotency(db: DatabaseSync, keys: readonly string[]): void {
   }
 }
 
-/** What a version could not know: tables that begin empty, and are not worked out. */
-const BORN: Readonly<Record<string, number>> = {
+/** Tables that migrations create empty, without backfilling them, by the version that adds them. */
+const ADDED_EMPTY: Readonly<Record<string, number>> = {
   idempotency: 2, stock_sequence: 3, webhook: 4, webhook_attempt: 4, account: 5, account_email: 5,
   recovery_code: 5, session: 5, invitation: 5, audit_event: 5, key_usage: 7,
 };
-/** That all is there as it was made, with what later versions have worked out of it. */
-export function assertBroughtUp(folder: string, today: string, version: number): void {
+
+/** Asserts that all data is as the current version creates it, including what is backfilled. */
+export function assertMigrated(folder: string, today: string, version: number): void {
   const [found, made] = [dump(folder), dump(today)];
   assert.deepEqual([...found.keys()].toSorted(), [...made.keys()].toSorted());
   for (const [table, rows] of made) {
@@ -162,7 +163,7 @@ export function assertBroughtUp(folder: string, today: string, version: number):
       assertSegments(found, version);
       continue;
     }
-    const expected = (BORN[table] ?? 0) > version ? [] : rows;
+    const expected = (ADDED_EMPTY[table] ?? 0) > version ? [] : rows;
     if (table === 'seller' && version < PORTAL) {
       for (const row of expected) row['last_account_id'] = 0;
     }
@@ -173,7 +174,7 @@ export function assertBroughtUp(folder: string, today: string, version: number):
   assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
 }
 
-/** That the chains of all sellers have begun, and cover the events from before. */
+/** Asserts that the chains of all sellers exist, and cover the events from before. */
 function assertSegments(found: ReturnType<typeof dump>, version: number): void {
   const events = found.get('audit_event') ?? [];
   const chains = [0, ...(found.get('seller') ?? []).map(({ id }) => Number(id))];

@@ -1,4 +1,4 @@
-/** Reads a database file beside the store, as an auditor does: with node:sqlite alone. */
+/** Reads a database file without the store, as an auditor does: only with node:sqlite. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** A full disk, for which a limit of pages stands: nothing is half done, and reads go on. */
+/** A full disk, simulated by a page limit: no write is half done, and reads continue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
@@ -23,15 +23,15 @@ test('rejects a write without disk space, and continues to read', async (t) => {
   const made = await fill(store, actor);
   assert.ok(made.length > 50);
 
-  const refused = store.createProduct(actor, makeLargeProduct());
-  await assert.rejects(refused, {
+  const rejected = store.createProduct(actor, makeLargeProduct());
+  await assert.rejects(rejected, {
     name: 'AppError', code: 'storage_full', message: /disk of this server is full.*Nothing was/,
   });
   assert.equal((await store.findGrant(hash))?.position, made.length);
   const listed = await readAll(store, actor.sellerId);
   assert.deepEqual(listed.map(({ id }) => id), made.map(({ id }) => id));
   await store.close();
-  rejectPagingParameters(folder, made.length);
+  assertComplete(folder, made.length);
 });
 
 test('keeps every acknowledged write if a commit does not fit', async (t) => {
@@ -48,7 +48,7 @@ test('keeps every acknowledged write if a commit does not fit', async (t) => {
   assert.ok(made.length > 0);
   assert.deepEqual((await readAll(store, actor.sellerId)).map((one) => one.position), made);
   await store.close();
-  rejectPagingParameters(folder, made.length);
+  assertComplete(folder, made.length);
 });
 
 test('continues where it stopped once there is space again', async (t) => {
@@ -61,7 +61,7 @@ test('continues where it stopped once there is space again', async (t) => {
   const { position } = await store.createProduct(actor, makeLargeProduct());
   await store.close();
   assert.equal(position, length + 1);
-  rejectPagingParameters(folder, length + 1);
+  assertComplete(folder, length + 1);
 });
 
 /** Creates products until there is no room, and returns those that were made. */
@@ -73,14 +73,14 @@ async function fill(store: Store, actor: Actor): Promise<WrittenProduct[]> {
     assert.ok(error instanceof AppError && error.code === 'storage_full', String(error));
     return made;
   }
-  throw new Error('The limit of pages is not kept.');
+  throw new Error('The page limit is not enforced.');
 }
 
 function makeLargeProduct() {
   return makeNewProduct({ name: 'x'.repeat(200), category: 'y'.repeat(100) });
 }
 
-function rejectPagingParameters(folder: string, count: number): void {
+function assertComplete(folder: string, count: number): void {
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   assert.deepEqual(readRows(folder, `SELECT (SELECT position FROM seller) AS position,
     (SELECT count(*) FROM product) AS products, (SELECT count(*) FROM change) AS changes,

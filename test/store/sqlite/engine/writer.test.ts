@@ -1,4 +1,4 @@
-/** The writer: gathering, its limit, waiting for another process, and the loss of its thread. */
+/** The writer: batching, its limit, waiting for another process, and the loss of its thread. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +12,7 @@ import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixt
 import { openStore } from '../open.ts';
 import { FILE_NAME } from './read-file.ts';
 
-test('commits writes that arrive together at one time, and later ones later', async (t) => {
+test('commits writes that arrive together at one time, and later ones separately', async (t) => {
   let now = 1_000;
   const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
   const actor = await makeActor(store);
@@ -100,7 +100,7 @@ test('closes although its thread is lost with changes in flight', async (t) => {
   assert.equal(outcome, 'refused');
 });
 
-test('fails to open with the reason where its thread cannot open the file', async (t) => {
+test('fails to open with the reason if its thread cannot open the file', async (t) => {
   const folder = makeFolder(t);
   await (await openStore(t, { folder })).close();
   const db = new DatabaseSync(join(folder, FILE_NAME));

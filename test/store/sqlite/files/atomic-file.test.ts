@@ -1,4 +1,4 @@
-/** Files that several processes make at the same time, also in containers that share the folder. */
+/** Files that several processes create concurrently, also in containers that share the folder. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const OWN_PIDS = ['--pid', '--fork', '--kill-child'];
 const NO_CONTAINERS = spawnSync('unshare', [...OWN_PIDS, 'true']).status === 0 ? false
   : 'NOT TESTED: no process can have a PID namespace of its own here. It takes unshare and root.';
 
-test('lets two writers make one file concurrently, and the first one wins', (t) => {
+test('lets two writers create one file concurrently, and the first one wins', (t) => {
   const file = join(makeFolder(t), 'file');
   const [first, second] = [new AtomicFile(file), new AtomicFile(file)];
   for (const [target, text] of [[first, 'first'], [second, 'second']] as const) {
@@ -34,7 +34,7 @@ test('lets two writers make one file concurrently, and the first one wins', (t) 
   assert.equal(readFileSync(file, 'utf8'), 'first');
 });
 
-test('removes no part whose process is alive, and everything of one after kill -9', async (t) => {
+test('keeps the temporary files of a living process, and removes them after kill -9', async (t) => {
   const folder = makeFolder(t);
   const { child, tempPath } = await startWriting(t, join(folder, 'file'), []);
   writeFileSync(`${tempPath}-wal`, '');
@@ -81,7 +81,7 @@ test('removes temporary files of earlier versions a day after their last write',
     [...others, 'new.1.part', 'new.1.part-wal', 'new.4711.new', 'new.4711.new-shm'].toSorted());
 });
 
-test('leaves files of a user alone that are named like the parts of earlier versions', (t) => {
+test('leaves user files alone that are named like earlier temporary files', (t) => {
   const folder = makeFolder(t);
   const names = ['file.2024.new', 'file.1.part'];
   for (const name of names) {
@@ -154,7 +154,7 @@ interface Writing {
   readonly tempPath: string;
 }
 
-/** A process that writes a file for ever; `unshare` as far as there are flags. */
+/** A process that never finishes a file; runs under `unshare` if there are flags for it. */
 async function startWriting(
   t: TestContext, file: string, flags: readonly string[],
 ): Promise<Writing> {

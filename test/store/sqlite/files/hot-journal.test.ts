@@ -1,6 +1,6 @@
 /**
  * Writes that a crash interrupted, and that left a rollback journal: they are rolled back before
- * anything is read, and no advice says to remove the journal.
+ * anything is read, and no message tells the operator to remove the journal.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -112,7 +112,7 @@ test('doctor does not touch a journal that a living process uses', async (t) => 
     [{ invitations: 2_000 }]);
 });
 
-test('doctor says that another process holds the lock, and reports no damage', async (t) => {
+test('doctor reports that another process holds the lock, and no damage', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
   const alone = openExclusive(join(folder, FILE_NAME)); // as a restore does

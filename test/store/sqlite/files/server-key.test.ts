@@ -1,4 +1,4 @@
-/** The key file: made whole and once, closed to others, and what it seals stays shut without it. */
+/** The key file: created once and atomically, readable only by its owner; encryption with it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { hkdfSync } from 'node:crypto';
@@ -18,7 +18,7 @@ import { readMode } from '../engine/read-file.ts';
 const BYTES = Buffer.alloc(32, 1);
 const KEY = new ServerKey(BYTES);
 
-test('makes the key file when it is first opened, for its owner alone', (t) => {
+test('creates the key file when it is first opened, readable only by its owner', (t) => {
   const folder = makeFolder(t);
   const before = process.umask(0);
   t.after(() => process.umask(before));
@@ -32,7 +32,7 @@ test('makes the key file when it is first opened, for its owner alone', (t) => {
   assert.equal(findServerKey(folder)?.decrypt(sealed, 'a'), 'secret');
 });
 
-test('seals the same text differently each time', () => {
+test('encrypts the same text differently each time', () => {
   assert.notDeepEqual(KEY.encrypt('secret', 'a'), KEY.encrypt('secret', 'a'));
 });
 
@@ -47,7 +47,7 @@ test('decrypts nothing that was altered, truncated or encrypted for another purp
   }
 });
 
-test('opens nothing with another key, and derives other keys from it', () => {
+test('decrypts nothing with another key, and derives other keys from it', () => {
   const other = new ServerKey(Buffer.alloc(32, 2));
   assert.equal(other.decrypt(KEY.encrypt('secret', 'a'), 'a'), undefined);
   assert.notDeepEqual(other.derive('a', 32), KEY.derive('a', 32));
@@ -55,7 +55,7 @@ test('opens nothing with another key, and derives other keys from it', () => {
   assert.deepEqual(KEY.derive('a', 32), new Uint8Array(hkdfSync('sha256', BYTES, '', 'a', 32)));
 });
 
-test('rejects a key file that is no key, and starts no store with it', async (t) => {
+test('rejects an invalid key file, and opens no store with it', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'server.key'), 'short');
   const refusal = { code: 'unavailable', message: /server\.key.*not a key\. Put back/ };
@@ -78,7 +78,7 @@ test('reads the key once, when the store is opened', async (t) => {
   });
 });
 
-test('makes one key where several processes need the first one at once', async (t) => {
+test('creates one key when several processes need it concurrently', async (t) => {
   const folder = makeFolder(t);
   const source = new URL('../../../../src/store/sqlite/files/server-key.ts', import.meta.url);
   const program = `const { openServerKey } = await import('${source}');
@@ -94,7 +94,7 @@ test('makes one key where several processes need the first one at once', async (
   assert.deepEqual(readdirSync(folder), ['server.key']);
 });
 
-test('lets a secret be rotated that cannot be read any more', async (t) => {
+test('rotates a secret that can no longer be decrypted', async (t) => {
   const folder = makeFolder(t);
   const first = await openStore(t, { folder });
   const actor = await makeActor(first);
@@ -111,7 +111,7 @@ test('lets a secret be rotated that cannot be read any more', async (t) => {
   assert.deepEqual(await store.findWebhookSecrets(webhook), [secret]);
 });
 
-test('keeps the secrets of webhooks out of the bytes of the database', async (t) => {
+test('keeps webhook secrets out of the bytes of the database', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);

@@ -1,4 +1,4 @@
-/** The history: one row for each position, which says what was answered. */
+/** The history: one row per position, which records what the response said. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
@@ -13,7 +13,7 @@ import { readRows } from '../engine/read-file.ts';
 const A = 'A' as Sku; // a legal one
 const HISTORY = 'SELECT * FROM change WHERE seller_id = ? ORDER BY position';
 
-test('has for each position one row, with the product as it was answered', async (t) => {
+test('has one row per position, with the product as it was returned', async (t) => {
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
@@ -38,7 +38,7 @@ test('has for each position one row, with the product as it was answered', async
   assert.equal(readRows(folder, HISTORY, other.sellerId).length, 3);
 });
 
-test('writes no history for what failed', async (t) => {
+test('writes no history for failed writes', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
@@ -107,7 +107,7 @@ test('records what was changed, moved and deleted, and keeps a last snapshot', a
   ]);
 });
 
-test('moves the stock of every product by the sum of its history', async (t) => {
+test('the movements of every product add up to its stock', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);

@@ -1,4 +1,4 @@
-/** Looks back into the ledger go in steps, between which other requests have turns. */
+/** Long reads of the ledger yield to the event loop, so that other requests proceed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
@@ -11,7 +11,7 @@ import { openStore } from '../open.ts';
 const PRODUCTS = 1_000;
 const MOVES = 10_000;
 
-test('lets others have turns while it finds the level of many products that have moved since',
+test('yields to the event loop while it finds the past level of many products',
   async (t) => {
     const store = await openStore(t, { folder: makeFolder(t) });
     const actor = await makeActor(store);
@@ -26,7 +26,7 @@ test('lets others have turns while it finds the level of many products that have
     assert.ok((await list()).levels.every(({ stock }) => stock === 5));
   });
 
-test('lets others have turns while it goes through the movements of a product that moved often',
+test('yields to the event loop while it reads the movements of one product',
   async (t) => {
     const store = await openStore(t, { folder: makeFolder(t) });
     const actor = await makeActor(store);

@@ -1,4 +1,4 @@
-/** The ledger in SQLite: how far back it looks, and that it lets others have their turns. */
+/** The ledger in SQLite: how far back it reads, and that it yields to the event loop. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -12,21 +12,21 @@ import { makeSync } from '../../contract/stock.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
 
-test('gives others turns while it goes back through the changes of many products', async (t) => {
+test('yields to the event loop while it reads the changes of many products', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   const skus = countTo(10).map((n) => `SKU ${n}` as Sku); // legal ones
   for (const sku of skus) await store.createProduct(actor, makeNewProduct({ sku, stock: 5 }));
   const changes = countTo(1_000).flatMap((n) => skus.map((sku) => ({ sku, set: n })));
   await store.syncStock(actor, makeSync(changes), false);
-  let hadTurn = false;
-  setImmediate(() => { hadTurn = true; });
+  let hasYielded = false;
+  setImmediate(() => { hasYielded = true; });
   const { levels } = await store.listStockAt(actor.sellerId, 10, { after: undefined, limit: 100 });
   assert.deepEqual(levels.map(({ stock }) => stock), skus.map(() => 5));
-  assert.ok(hadTurn);
+  assert.ok(hasYielded);
 });
 
-test('looks no further back for a page of one product than its movements lie', async (t) => {
+test('reads no further back for a page of one product than its movements reach', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
@@ -35,25 +35,25 @@ test('looks no further back for a page of one product than its movements lie', a
   await store.createProduct(actor, b);
   const changes = countTo(2_000).flatMap((set) => [{ sku: b.sku, set }, { sku: a.sku, set }]);
   const { position } = await store.syncStock(actor, makeSync(changes), false);
-  const { ledger, looked } = countLooks(t, folder);
+  const { ledger, countRead } = countReads(t, folder);
   for (const filter of [{ productId: id }, { productId: id, sku: a.sku }]) {
     const stocks: number[] = [];
     for (let upTo: number | undefined = position; upTo !== undefined;) {
       const query = { filter, after: 0, upTo, isDescending: true, limit: 50 };
       const page: MovementPage = await ledger.listMovements(actor.sellerId, query);
       stocks.push(...page.movements.map(({ movement }) => movement.after));
-      assert.ok(looked() <= 200);
+      assert.ok(countRead() <= 200);
       upTo = page.next;
     }
     assert.deepEqual(stocks, countTo(2_000).toReversed());
   }
   const query = { filter: { sku: a.sku }, after: 0, upTo: position, isDescending: true, limit: 50 };
   assert.equal((await ledger.listMovements(actor.sellerId, query)).movements.length, 50);
-  assert.ok(looked() <= 200);
+  assert.ok(countRead() <= 200);
 });
 
-/** A ledger on a connection of its own, and how many changes it has gone back since last asked. */
-function countLooks(t: TestContext, folder: string): { ledger: Ledger; looked: () => number } {
+/** A ledger on its own connection, and how many changes it has read since the last call. */
+function countReads(t: TestContext, folder: string): { ledger: Ledger; countRead: () => number } {
   const reader = new Reader(join(folder, FILE_NAME));
   t.after(() => reader.close());
   let count = 0;
@@ -67,7 +67,7 @@ function countLooks(t: TestContext, folder: string): { ledger: Ledger; looked: (
         return steps;
       },
     }),
-    looked() {
+    countRead() {
       const since = count;
       count = 0;
       return since;

@@ -32,7 +32,7 @@ async function recordSteps(
   const recorded = [await readAll(store, sellerId)];
   for (const step of steps) {
     await step();
-    await nextTurn(); // a turn of its own sees what another connection has written
+    await nextTurn(); // a new event-loop iteration sees what another connection has written
     recorded.push(await readAll(store, sellerId));
   }
   assert.equal((await store.findSeller(sellerId))?.position, steps.length);
@@ -115,7 +115,7 @@ test('reads the past of products that were deleted and created again with their 
   }
 });
 
-test('finds a product by a SKU that it had, whatever became of both since', async (t) => {
+test('finds a product by a former SKU, whatever happened to either later', async (t) => {
   const { store, actor } = await openShop(t);
   const create = (sku: Sku) => () => store.createProduct(actor, makeNewProduct({ sku }));
   const rename = (from: Sku, sku: Sku) => () =>
@@ -129,7 +129,7 @@ test('finds a product by a SKU that it had, whatever became of both since', asyn
   await assertPast(store, actor.sellerId, recorded);
 });
 
-test('says that a snapshot is gone that earlier versions have pruned', async (t) => {
+test('reports a snapshot that an earlier version has pruned', async (t) => {
   const { folder, store, actor } = await openShop(t);
   const { sellerId } = actor;
   const { id } = await store.createProduct(actor, makeNewProduct({ sku: A }));
@@ -155,7 +155,7 @@ test('reads no chain of products that are newer than the position', async (t) =>
   assert.equal(count(), 2);
 });
 
-test('gives others turns while it follows long chains and looks for a SKU', async (t) => {
+test('yields to the event loop while it follows long chains and searches a SKU', async (t) => {
   const { store, actor } = await openShop(t);
   const { sellerId } = actor;
   const { id } = await store.createProduct(actor, makeNewProduct({ sku: A, name: 'Mug' }));
@@ -179,7 +179,7 @@ test('gives others turns while it follows long chains and looks for a SKU', asyn
   assert.ok(turns >= 2, `${turns} turns`);
 });
 
-/** The past on a connection of its own, and how many version chains it has followed. */
+/** A past catalogue on its own connection, and how many version chains it has followed. */
 function countVersions(t: TestContext, folder: string) {
   const reader = new Reader(join(folder, FILE_NAME));
   t.after(() => reader.close());

@@ -10,7 +10,7 @@ import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { revert } from '../../contract/revert-fixture.ts';
 import { openStore } from '../open.ts';
-import { assertAllFound, catchThreads, importProducts, readStanding, waitFor } from './fixture.ts';
+import { assertAllFound, catchThreads, importProducts, readProgress, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
 
 const LIMIT = { timeout: 60_000 };
@@ -69,7 +69,7 @@ test('finds the products of one position after a build during changes', LIMIT, a
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 5_000);
-  // The products that the build comes to last.
+  // The products that the build reaches last.
   const products = (await readAll(store, actor.sellerId)).slice(-400);
   const state = { isBuilt: false };
   const query = { ...ALL, sort: { by: 'id', isDescending: true } } as const;
@@ -90,7 +90,7 @@ test('finds the products of one position after a build during changes', LIMIT, a
   const page = await building;
   assert.equal(page.products.length, ALL.limit);
   assert.ok(page.products.every(({ position }) => position <= page.position));
-  assert.ok(page.position > 5_000, 'There were changes meanwhile.');
+  assert.ok(page.position > 5_000, 'No change was made during the build.');
   await assertAllFound(store, actor);
 });
 
@@ -156,8 +156,8 @@ test('catches up after many commits when the store is idle', LIMIT, async (t) =>
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
   for (const _ of countTo(SEARCH_IDLE_COMMITS)) await store.createProduct(actor, makeNewProduct());
-  // A disk that is slow for a moment is a time without commits too: the first look may be early.
-  await waitFor(() => readStanding(folder)?.rows === SEARCH_IDLE_COMMITS);
+  // A disk that is slow for a moment also pauses commits, so the first check may be early.
+  await waitFor(() => readProgress(folder)?.rows === SEARCH_IDLE_COMMITS);
 });
 
 test('does not catch up after few commits, or while commits continue', async (t) => {

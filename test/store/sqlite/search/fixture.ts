@@ -1,4 +1,4 @@
-/** Shared by the tests of search: catalogues, complete results, and reads of the file. */
+/** Fixtures of search tests: catalogues, complete results, and reads of the search database. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import type { Actor } from '../../../../src/store/write.ts';
 import { addUp, countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { BY_ID } from './model.ts';
 
-/** Imports that many products, each of a name of its own. */
+/** Imports this many products, each with its own name. */
 export async function importProducts(store: Store, actor: Actor, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1_000) {
     const products = countTo(Math.min(left, 1_000)).map(() => makeNewProduct());
@@ -24,7 +24,7 @@ export async function importProducts(store: Store, actor: Actor, count: number):
   }
 }
 
-/** All that a seller's searches find at the position where the catalogue stands. */
+/** All products that a seller's searches find at the current position of the catalogue. */
 export async function findAll(
   store: Store, sellerId: SellerId, filter: ProductFilter = {},
 ): Promise<Product[]> {
@@ -46,7 +46,7 @@ export async function findAll(
 export async function assertAllFound(store: Store, { sellerId }: Actor): Promise<void> {
   const products = await readAll(store, sellerId);
   assert.deepEqual(await findAll(store, sellerId, { archived: 'any' }), products);
-  // By the text that all have.
+  // By the text that all names have.
   const byText = await findAll(store, sellerId, { q: 'product', archived: 'any' });
   assert.deepEqual(byText, products.filter(({ name }) => name.startsWith('Product')));
   const { position: _, ...totals } = await store.readTotals(sellerId, 0);
@@ -55,22 +55,22 @@ export async function assertAllFound(store: Store, { sellerId }: Actor): Promise
   assert.deepEqual(all, addUp(products), `at ${reached}`);
 }
 
-interface Seen {
+interface Progress {
   readonly position: number;
   readonly built_to: number | null;
   readonly rows: number;
 }
 
-/** How far the file of the projection has come for its first seller; undefined before that. */
-export function readStanding(folder: string): Seen | undefined {
+/** The projection's progress for its first seller; undefined before it has started. */
+export function readProgress(folder: string): Progress | undefined {
   const file = join(folder, 'search.db');
   if (!existsSync(file)) return undefined;
   const db = new DatabaseSync(file, { readOnly: true });
   try {
-    // The columns are those of Seen.
-    return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Seen;
+    // The columns are those of Progress.
+    return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Progress;
   } catch (error) {
-    // A file that is just being created has no tables yet, or no log that a reader can open.
+    // A file that is just being created has no tables yet, or no WAL that a reader can open.
     const isNew = /no such table|locked|unable to open/;
     if (error instanceof Error && isNew.test(error.message)) return undefined;
     throw error;
@@ -79,7 +79,7 @@ export function readStanding(folder: string): Seen | undefined {
   }
 }
 
-/** Resolves once a condition holds: the test's own time limit ends it otherwise. */
+/** Resolves once a condition holds; the timeout of the test limits the wait. */
 export async function waitFor<Value>(look: () => Value | undefined | false): Promise<Value> {
   for (;;) {
     const value = look();
@@ -88,7 +88,7 @@ export async function waitFor<Value>(look: () => Value | undefined | false): Pro
   }
 }
 
-/** Gathers the threads of searches that are started during a test. */
+/** Collects the search threads that start during a test. */
 export function catchThreads(t: TestContext): Worker[] {
   const started: Worker[] = [];
   const catchThread = (worker: Worker): void => {

@@ -34,7 +34,7 @@ export function makeRandomProduct(random: Random, sku: string): NewProduct {
   });
 }
 
-/** Conditions that often have matches, now and then several, and now and then none. */
+/** Conditions that often have matches, sometimes several, and sometimes none. */
 export function makeRandomFilter(random: Random, products: readonly Product[]): ProductFilter {
   const some = (): Product => random.pick(products);
   const chance = (): boolean => random.below(5) === 0;
@@ -62,11 +62,11 @@ export function makeRandomSort(random: Random): ProductSort {
 export function findInModel(products: readonly Product[], query: ProductQuery): Product[] {
   const { filter, sort, after, limit } = query;
   return sortModel(products.filter((product) => isMatch(product, filter)), sort)
-    .filter((product) => !after || comparePlaces(placeOf(product, sort), after, sort) > 0)
+    .filter((product) => !after || compareAnchors(anchorOf(product, sort), after, sort) > 0)
     .slice(0, limit);
 }
 
-export function placeOf(product: Product, { by }: ProductSort): KeysetAnchor {
+export function anchorOf(product: Product, { by }: ProductSort): KeysetAnchor {
   const { id, name, sku, priceMinor: price, stock, updatedAt } = product;
   const keys = { id, name: foldText(name), sku, price, stock, updated_at: updatedAt };
   return { key: keys[by], id };
@@ -74,7 +74,7 @@ export function placeOf(product: Product, { by }: ProductSort): KeysetAnchor {
 
 function sortModel(products: readonly Product[], sort: ProductSort): Product[] {
   return products.toSorted((one, other) =>
-    comparePlaces(placeOf(one, sort), placeOf(other, sort), sort));
+    compareAnchors(anchorOf(one, sort), anchorOf(other, sort), sort));
 }
 
 function isMatch(product: Product, filter: ProductFilter): boolean {
@@ -99,7 +99,7 @@ function bare(text: string): string {
   return text.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 }
 
-function comparePlaces(
+function compareAnchors(
   one: KeysetAnchor, other: KeysetAnchor, { isDescending }: ProductSort,
 ): number {
   const ascending = compareKeys(one.key, other.key) || one.id - other.id;

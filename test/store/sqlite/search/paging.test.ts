@@ -11,13 +11,13 @@ import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
-import { ALL_SORTS, findInModel, makeRandomProduct, placeOf } from './model.ts';
+import { ALL_SORTS, findInModel, makeRandomProduct, anchorOf } from './model.ts';
 
 for (const sort of ALL_SORTS) {
   const name = `${sort.isDescending ? '-' : ''}${sort.by}`;
   test(`pages by ${name} neither skip nor repeat an unchanged product`, async (t) => {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
-    t.diagnostic(`TEST_SEED=${seed} repeats it`);
+    t.diagnostic(`TEST_SEED=${seed} repeats this run`);
     const random = makeRandom(seed);
     const store = await openStore(t, { folder: makeFolder(t) });
     const actor = await makeActor(store);
@@ -43,7 +43,7 @@ async function pageWhileChanging(
     const page = await store.searchProducts(actor.sellerId, query, position);
     seen.push(...page.products);
     const last = page.products.at(-1);
-    after = last && placeOf(last, sort);
+    after = last && anchorOf(last, sort);
     ({ hasMore } = page);
     // Now and then the very product that the next page is to follow.
     if (last && random.below(3) === 0) await changeOne(store, actor, last, changed, random);

@@ -26,8 +26,8 @@ const FILTERS = {
   archived: { stockMax: 2, archived: true }, archived_or_not: { stockMax: 2, archived: 'any' },
   low_stock: { lowStock: 5 },
 } satisfies Record<string, ProductFilter>;
-// What no store has given: plans do not depend on it.
-const PLACE = { key: 1, id: 5 as ProductId };
+// An invented anchor: plans do not depend on it.
+const ANCHOR = { key: 1, id: 5 as ProductId };
 const BY_INDEX = /^(?:SEARCH p USING|SCAN t VIRTUAL TABLE INDEX M)/;
 
 for (const [name, filter] of Object.entries({ nothing: {}, ...FILTERS })) {
@@ -81,7 +81,7 @@ for (const [what, filter, sort, plan] of SERVED) {
 
 test('continues a range of prices at the anchor', (t) => {
   const sort = { by: 'price', isDescending: false } as const;
-  const plans = [...explain(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
+  const plans = [...explain(t, { filter: FILTERS.price, sort, after: ANCHOR, limit: 9 })];
   assert.deepEqual(plans.map(([, plan]) => plan), [
     ['SEARCH p USING INDEX product_price '
       + '(seller=? AND archived=? AND price_minor=? AND rowid>? AND rowid<?)'],
@@ -91,9 +91,9 @@ test('continues a range of prices at the anchor', (t) => {
   assert.match(plans[1]?.[0] ?? '', /AND p\.price_minor > \? .*AND \+p\.price_minor >= \?/);
 });
 
-test('finds the anchor of a page and counts matches by their indexes', (t) => {
+test('finds the anchor of a page and counts matches with indexes', (t) => {
   const sort = { by: 'stock', isDescending: false } as const;
-  const plans = [...explainAll(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
+  const plans = [...explainAll(t, { filter: FILTERS.price, sort, after: ANCHOR, limit: 9 })];
   const beside = plans.filter(([sql]) => !sql.startsWith('SELECT p.id')).map(([, plan]) => plan);
   assert.deepEqual(beside, [
     ['CO-ROUTINE (subquery-1)', 'SEARCH p USING COVERING INDEX product_price '
@@ -115,7 +115,7 @@ test('counts low stock by the index of each kind of threshold', (t) => {
   ]]);
 });
 
-test('catches up by indexes alone', (t) => {
+test('catches up only with indexes', (t) => {
   const catalogue = openCatalogue(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => catalogue.close());
   const plans = explainWith(t, (db) => {
@@ -123,10 +123,10 @@ test('catches up by indexes alone', (t) => {
     db.exec("INSERT INTO seller (ordinal, seller_id, position, seen, mark, rows) "
       + "VALUES (1, 1, 0, 0, '', 1)");
     const products = new ProjectedProducts(db);
-    const product = { ...makeNewProduct(), id: PLACE.id, position: 1, createdAt: 0, updatedAt: 0 };
+    const product = { ...makeNewProduct(), id: ANCHOR.id, position: 1, createdAt: 0, updatedAt: 0 };
     products.insert(1, rowsOf(1).first + 1, product);
     for (const changed of [{ position: 2 }, { name: 'Another' }]) {
-      const before = products.find(1, PLACE.id);
+      const before = products.find(1, ANCHOR.id);
       assert.ok(before);
       products.update(before, { ...before, ...changed });
     }
@@ -139,13 +139,13 @@ test('catches up by indexes alone', (t) => {
   }
 });
 
-/** Every sort, from the start and from a place on. */
+/** Every sort, from the start and from an anchor on. */
 function listQueries(filter: ProductFilter): ProductQuery[] {
   return ALL_SORTS.flatMap((sort) =>
-    [undefined, PLACE].map((after) => ({ filter, sort, after, limit: 9 })));
+    [undefined, ANCHOR].map((after) => ({ filter, sort, after, limit: 9 })));
 }
 
-/** The steps of the plans of what reads products, by the SQL. */
+/** The steps of the plans of the statements that read products, by SQL. */
 function explain(t: TestContext, query: ProductQuery, probeLimit?: number): Map<string, string[]> {
   const plans = [...explainAll(t, query, probeLimit)];
   return new Map(plans.filter(([sql]) => sql.startsWith('SELECT p.id, ')));
@@ -164,7 +164,7 @@ function explainWith(t: TestContext, work: (db: DatabaseSync) => unknown): Map<s
   const prepare = db.prepare.bind(db);
   db.prepare = (sql) => {
     const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
-    // What FTS5 numbers its plans by is not the same in every version.
+    // The plan numbers of FTS5 differ between versions.
     const steps = rows.map(({ detail }) => String(detail).replace(/INDEX \d+:/, 'INDEX '));
     plans.set(sql.replaceAll(/\s+/g, ' ').trim(), steps);
     return prepare(sql);

@@ -15,7 +15,7 @@ import { makeFolder } from '../../../support/folder.ts';
 import { makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readMode } from '../engine/read-file.ts';
-import { assertAllFound, importProducts, readStanding, waitFor } from './fixture.ts';
+import { assertAllFound, importProducts, readProgress, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
 
 const FILE = 'search.db';
@@ -66,7 +66,7 @@ for (const [what, corrupt] of FAULTS) {
     await assertAllFound(next, actor);
     await next.createProduct(actor, makeNewProduct());
     await assertAllFound(next, actor);
-    assert.equal(readStanding(folder)?.rows, 2_501);
+    assert.equal(readProgress(folder)?.rows, 2_501);
     assert.equal(readMode(join(folder, FILE)), '600');
   });
 }
@@ -83,13 +83,13 @@ test('continues a build after kill -9', { timeout: 60_000 }, async (t) => {
   for (let round = 0; round < 3; round += 1) {
     const goal = rows + 1_000 + random.below(2) * 1_000;
     rows = await buildAndKill(folder, goal);
-    const standing = readStanding(folder);
-    assert.ok(standing && standing.built_to !== null && standing.rows >= goal);
+    const progress = readProgress(folder);
+    assert.ok(progress && progress.built_to !== null && progress.rows >= goal);
     await store.createProduct(actor, makeNewProduct());
   }
   await assertAllFound(store, actor);
-  // Each product was added once, although four processes did it.
-  assert.equal(readStanding(folder)?.rows, 10_003);
+  // Each product was added once, although four processes took part in the build.
+  assert.equal(readProgress(folder)?.rows, 10_003);
 });
 
 for (const isOverrun of [false, true]) {
@@ -106,7 +106,7 @@ for (const isOverrun of [false, true]) {
     const restored = await openStore(t, { folder });
     if (isOverrun) await importProducts(restored, actor, 4);
     await assertAllFound(restored, actor);
-    assert.equal(readStanding(folder)?.position, isOverrun ? 9 : 5);
+    assert.equal(readProgress(folder)?.position, isOverrun ? 9 : 5);
   });
 }
 
@@ -142,18 +142,18 @@ function change(file: string, sql: string): void {
 }
 
 /**
- * Kills a process that builds once it has come to so many rows; returns how many there are. It
- * stops after a thousand more: a late kill must not find a finished build.
+ * Starts a process that builds, and kills it once it has built `goal` rows; returns how many there
+ * are. The process stops after 1,000 more, so that a late kill does not find a finished build.
  */
 async function buildAndKill(folder: string, goal: number): Promise<number> {
   const script = join(import.meta.dirname, 'build.ts');
   const args = [script, folder, String(goal + 1_000)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const ended = once(child, 'exit');
-  await waitFor(() => (readStanding(folder)?.rows ?? 0) >= goal);
+  await waitFor(() => (readProgress(folder)?.rows ?? 0) >= goal);
   child.kill('SIGKILL');
   assert.deepEqual(await ended, [null, 'SIGKILL']);
-  return readStanding(folder)?.rows ?? 0;
+  return readProgress(folder)?.rows ?? 0;
 }
 
 test('is rebuilt when it is deleted while in use, for searches and exports', async (t) => {
@@ -164,7 +164,7 @@ test('is rebuilt when it is deleted while in use, for searches and exports', asy
   assert.ok(readdirSync(folder).includes(FILE));
 });
 
-test('is rebuilt when an export meets damage', async (t) => {
+test('is rebuilt when an export finds damage', async (t) => {
   const { folder, store, actor } = await prepareSearched(t, 3_000);
   await store.close();
   const file = join(folder, FILE);

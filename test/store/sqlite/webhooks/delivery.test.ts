@@ -1,4 +1,4 @@
-/** Delivery on a data folder: who has the lock file, and when. */
+/** Delivery on a data folder: which process holds the lock file, and when. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { openStore } from '../open.ts';
 
 const DUE = { at: Number.MAX_SAFE_INTEGER, isFailing: false, limit: 9 };
 
-test('has the lock only while there are webhooks', async (t) => {
+test('holds the lock only while there are webhooks', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = makeFolder(t);
   const file = join(folder, 'webhooks.lock');
@@ -40,15 +40,15 @@ test('gets the lock within its interval after the holder has released it', async
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
   const holder = tryLock(join(folder, 'webhooks.lock'));
-  let told = 0;
-  const member = await store.joinDelivery(() => { told += 1; });
+  let notified = 0;
+  const member = await store.joinDelivery(() => { notified += 1; });
   await store.createWebhook(actor, makeNewWebhook());
   await store.createProduct(actor, makeNewProduct());
   assert.deepEqual(await member.listDueWebhooks(DUE), []);
   t.mock.timers.tick(WEBHOOK_LOCK_INTERVAL_MS);
-  assert.equal(told, 0);
+  assert.equal(notified, 0);
   holder?.[Symbol.dispose]();
   t.mock.timers.tick(WEBHOOK_LOCK_INTERVAL_MS);
-  assert.equal(told, 1);
+  assert.equal(notified, 1);
   assert.equal((await member.listDueWebhooks(DUE)).length, 1);
 });

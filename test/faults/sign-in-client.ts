@@ -1,8 +1,8 @@
-/** Signs in to the portal and out again, and counts the responses. */
+/** A client that signs in to the portal and out again, and counts the responses. */
 import assert from 'node:assert/strict';
 import { PageClient } from '../features/portal/page-client.ts';
 
-/** Per start of the server, which limits the requests of an address. */
+/** Sign-ins per start of the server, which limits the requests of an address. */
 const ROUNDS = 20;
 
 interface Credentials {
@@ -10,18 +10,18 @@ interface Credentials {
   readonly password: string;
 }
 
-export class Doorman {
+export class SignInClient {
   readonly #credentials: Credentials;
-  /** Times that the password was sent. */
+  /** How often the password was sent. */
   asked = 0;
-  /** Times that it let somebody in. */
+  /** How often the sign-in succeeded. */
   answered = 0;
 
   constructor({ email, password }: Credentials) {
     this.#credentials = { email, password };
   }
 
-  /** Until the server is gone, or has had enough of it. */
+  /** Signs in repeatedly, until the server is gone or cannot respond. */
   async work(port: number, end?: AbortSignal): Promise<void> {
     for (let round = 0; round < ROUNDS && !end?.aborted; round += 1) {
       try {
