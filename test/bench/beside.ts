@@ -22,7 +22,7 @@ const ROUNDS_ALONE = 3;
 /** The highest p99 of `get` beside an import that is acceptable, as a multiple of that alone. */
 const GOAL = 5;
 
-/** All slices of one workload. */
+/** The totals of all slices of one workload. */
 interface Visits {
   readonly latencies: number[];
   /** Milliseconds that the server's main thread ran, and that it waited for a core. */
@@ -66,7 +66,7 @@ export async function measureBeside(
   const ratios = new Map<string, number>();
   for (const [name, run] of Object.entries(operations)) {
     const results: Results = new Map();
-    // Once, unless it ends before each workload had its turn.
+    // One operation is enough, unless it ends before each workload had a slice.
     for (let n = 0; results.size < alone.size;) {
       let isOver = false;
       const operation = run().finally(() => { isOver = true; });
@@ -108,7 +108,7 @@ async function prepareVisits(
   };
 }
 
-/** Prints a row for each workload; how many times its p99 alone that of `get` is. */
+/** Prints a row for each workload; returns the p99 of `get` as a multiple of that alone. */
 function print(operation: string, results: Results, alone: Results): number {
   let ratioOfGet = NaN;
   for (const [name, { latencies, ranMs, waitedMs }] of results) {

@@ -70,7 +70,7 @@ export function postJson(target: Target, path: string, value: object): Promise<s
   return readTail(outgoing.end(JSON.stringify(value)));
 }
 
-/** Sends a file; the last characters of the response. */
+/** Sends a file, and returns the last characters of the response. */
 export function uploadFile(
   target: Target, path: string, type: string, file: string,
 ): Promise<string> {
@@ -79,7 +79,7 @@ export function uploadFile(
   return readTail(outgoing);
 }
 
-/** Reads a response as it arrives; its number of lines. */
+/** Reads a response as it arrives, and returns its number of lines. */
 export async function countLines(target: Target, path: string): Promise<number> {
   const [response] = (await once(open(target, 'GET', path).end(), 'response')) as [IncomingMessage];
   let lines = 0;

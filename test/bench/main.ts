@@ -15,7 +15,7 @@ import { compareWithFloor } from './side-by-side.ts';
 import { measureStock } from './stock.ts';
 import { measureWebhooks } from './webhooks.ts';
 
-/** Each is given the path of a folder that does not exist yet. */
+/** The parts; each gets the path of a folder that does not exist yet. */
 const PARTS: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   'side-by-side': compareWithFloor,
   beside: measureBeside,

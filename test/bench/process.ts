@@ -80,7 +80,7 @@ async function start(
   const kill = (): void => void child.kill();
   process.once('exit', kill); // where the benchmark itself fails
   const explain = (code: number | null, signal: NodeJS.Signals | null): never => {
-    // Uncaught, and it ends the benchmark: nothing can be measured without the server.
+    // Uncaught, so it ends the benchmark: nothing can be measured without the server.
     throw new Error(`${args.join(' ')} ended with ${signal ?? code}.\n${errors}`);
   };
   child.once('close', explain);

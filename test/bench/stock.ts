@@ -1,7 +1,7 @@
 /**
  * Stock changes to 100,000 products in scattered order: calls of 1,000, and streams as NDJSON, CSV
- * and a stocktake, compared with a bare SQLite loop that writes the same rows; and how soon live
- * readers have a change. `node test/bench/stock.ts 100000` runs only this, with so many changes.
+ * and a stocktake, compared with a bare SQLite loop that writes the same rows; and the latency of
+ * live readers. `node test/bench/stock.ts 100000` runs only this part, with 100,000 changes.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ const STOCK = '/api/v1/stock';
 /** Each round visits all methods in turn, so the growing history slows all of them equally. */
 const ROUNDS = 3;
 
-/** Makes so many changes, beginning with number `first`. */
+/** Makes this many changes, starting with number `first`. */
 type Method = (target: Target, first: number, changes: number) => Promise<void>;
 
 interface Format {

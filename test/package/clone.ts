@@ -1,4 +1,4 @@
-/** Copies what a clone of the project has, and makes its targets there, without a network. */
+/** Copies the files of a clone of the project, and runs make there, without a network. */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ export const FILES = [
   'tsconfig.json', ...MANIFEST.files,
 ] as string[];
 
-/** A clone as `git` makes it; packing and listing have to do without its history. */
+/** A clone without its history, which packing and listing must not need. */
 export function copyClone(folder: string, files = FILES): string {
   mkdirSync(folder);
   for (const file of files) {

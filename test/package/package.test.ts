@@ -1,4 +1,4 @@
-/** The npm package: `make pack`, installed in an empty project, and used as its readers do. */
+/** The npm package: `make pack`, installed in an empty project, and used as its users do. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -44,7 +44,7 @@ describe('the package', {
     assert.equal(second, first);
   });
 
-  test('has the build, the source and what describes them, and nothing else', () => {
+  test('has only the build, the source and the documents', () => {
     const names = globSync('**/*.*', { cwd: installed }).sort();
     const sources = globSync('src/**/*.*', { cwd: ROOT }).sort();
     assert.deepEqual(names.filter((name) => name.startsWith('src/')), sources);
@@ -60,7 +60,7 @@ describe('the package', {
     assert.ok(existsSync(join(installed, 'LICENSE')));
   });
 
-  test('has no secret, no address of a registry and no path of this machine', () => {
+  test('has no secret, no registry URL and no path of this machine', () => {
     const forbidden = new RegExp([
       'PRIVATE KEY-----\n', 'npm_\\w{36}', '_authToken', 'https?://registry\\.', ROOT, folder,
     ].join('|'));
@@ -103,14 +103,14 @@ describe('the package', {
     }
   });
 
-  test('has no type error for its users, whatever resolves their modules', () => {
+  test('has no type error for its users, with any module resolution', () => {
     const modules = join(project, 'node_modules');
     symlinkSync(join(ROOT, 'node_modules/@types'), join(modules, '@types'));
     const reports = checkConsumer(project, join(ROOT, 'node_modules/typescript/bin/tsc'));
     assert.deepEqual([...new Set(Object.values(reports))], [''], JSON.stringify(reports));
   });
 
-  test('promises what the checked-in list of its public API says, and no internals', () => {
+  test('exports what the checked-in list of its public API says, and no internals', () => {
     const surface = run(join(ROOT, '.toolchain/api-surface.ts'), installed);
     const listed = readFileSync(join(ROOT, 'test/package/api-surface.txt'), 'utf8');
     assert.deepEqual(surface.split('\n'), listed.split('\n'),

@@ -27,10 +27,10 @@ const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
 describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-executable-'));
   const clone = join(folder, 'clone');
-  /** All that is in its folder. */
+  /** The only file in its folder. */
   const program = join(folder, 'alone', 'seller-api');
   const data = join(folder, 'data');
-  /** No program is in it. */
+  /** A PATH without any other program. */
   const environment = { PATH: join(folder, 'alone') };
 
   before(async () => {
@@ -51,7 +51,7 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     assert.equal(digest(readFileSync(join(other, 'seller-api'))), digest(readFileSync(program)));
   });
 
-  test('has the files of the package that run, and no path of its builder', async () => {
+  test('has the runtime files of the package, and no path of the build machine', async () => {
     const [, line = ''] = /<!-- example: list -->\n```sh\n(.*?)```/s.exec(GUIDE) ?? [];
     const listed = execFileSync('/bin/sh', ['-c', line], {
       cwd: join(folder, 'alone'), env: environment, encoding: 'utf8',
@@ -68,7 +68,7 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     for (const path of [ROOT, folder]) assert.equal(bytes.indexOf(path), -1, path);
   });
 
-  test('serves, and makes backups, from a folder that has nothing else', async (t) => {
+  test('serves, and creates backups, from a folder that has nothing else', async (t) => {
     const backups = join(folder, 'backups');
     mkdirSync(backups);
     const child = spawn('./seller-api', [
@@ -106,7 +106,7 @@ describe('the executable', { skip: isOld && 'needs Node 26.10 to be built' }, ()
     assert.deepEqual(readdirSync(join(folder, 'alone')), ['seller-api']); // and wrote nothing there
   });
 
-  // Of serving and administration; the other commands are clients of a server.
+  // Tests of serving and administration: the other commands are clients of a server.
   test('passes the tests of the command line', { timeout: 900_000 }, async () => {
     const files = globSync(
       ['test/cli/{admin,backup,serve}/**/*.test.ts', 'test/main.test.ts'], { cwd: ROOT },

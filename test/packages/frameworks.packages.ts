@@ -66,7 +66,7 @@ Module({ controllers: [Hello] })(AppModule);
 /** Koa logs clients that disconnect. */
 const KOA_DISCONNECT = /\n {2}Error: (?:read|write) (?:ECONNRESET|EPIPE)\n(?: {6}at .*\n)+\n/g;
 
-/** Of a large import, as the recipes after parsers cannot take it. */
+/** The rows of a large import, which the recipes after parsers cannot accept. */
 const ROWS = 20_000;
 
 const project = mkdtempSync(join(tmpdir(), 'seller-api-frameworks-'));
@@ -84,7 +84,7 @@ before(async () => {
 });
 after(() => rmSync(project, { recursive: true, force: true }));
 
-test('every recipe is run', () => {
+test('runs every recipe', () => {
   assert.deepEqual(new Set(listRecipes()),
     new Set(Object.values(RECIPES).map(({ example }) => example)));
 });
@@ -158,13 +158,13 @@ async function checkRecipe(
   assert.ok(String(link).startsWith(`<${api}/products?`), String(link));
   const head = await ask(`${api}/products?limit=1`, {}, 'HEAD');
   assert.deepEqual([head.status, head.text, head.headers['link']], [200, '', link]);
-  // A key may have 50 streams: the server must notice that each of these readers has left.
+  // A key may have 50 streams: the server must detect that each of these readers has disconnected.
   for (let count = 0; count < 60; count += 1) {
     assert.match(await readFirstEvent(port, `${api}/changes?after=0`, signIn), /^id: 1$/m);
   }
   const large = await post(`${api}/products`, 'application/json', ' '.repeat(1_000_000));
   assert.equal(large.status, 413);
-  // The framework has its own routes, and reads their bodies.
+  // The framework has routes of its own, and parses their bodies.
   const own = await post('/hello', 'application/json', '{"a":1}');
   const hasRoute = !['express-sign-in', 'next'].includes(example);
   assert.deepEqual([own.status < 300, /hello/.test(own.text)], [hasRoute, true], own.text);

@@ -1,4 +1,4 @@
-/** How these tests install packages: exact versions, or a loud skip. */
+/** How these tests install packages: exact versions, or a skip with a reason. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

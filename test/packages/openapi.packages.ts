@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document in the hands of others' tools: linters accept it, and the clients that
- * generators write from it work, as the examples of its guide show them, without a cast.
+ * The OpenAPI document with third-party tools: linters accept it, and the clients that generators
+ * create from it work as in the examples of its guide, without a cast.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -23,7 +23,7 @@ const COMPILER_OPTIONS = {
   noUncheckedIndexedAccess: true, skipLibCheck: false, types: ['node'], outDir: 'out',
 };
 
-/** All findings of the linters that stay, each with its reason. */
+/** All accepted findings of the linters, each with a reason. */
 const JUSTIFIED = [
   {
     rule: 'oas3-operation-security-defined', at: /^paths\..*\.security\.0\.apiKey\.0$/,
@@ -46,7 +46,7 @@ interface Finding {
   readonly message: string;
 }
 
-test('linters find nothing but what is justified', async (t) => {
+test('linters report only justified findings', async (t) => {
   const folder = makeFolder(t);
   if (!await installPackages(t, folder, LINTERS)) return;
   const bare = await lint(folder, await startServer(t));
@@ -61,9 +61,9 @@ test('linters find nothing but what is justified', async (t) => {
   for (const { rule, reason } of JUSTIFIED) {
     assert.ok(all.some((finding) => finding.rule === rule), `no longer found: ${rule}: ${reason}`);
   }
-  const { info: _, ...faulty } = await readDocument(await startServer(t));
-  faulty.paths['/api/v1/products'].get.operationId = 'createProduct';
-  const found = (await lintDocument(folder, faulty)).map(({ rule }) => rule);
+  const { info: _, ...invalid } = await readDocument(await startServer(t));
+  invalid.paths['/api/v1/products'].get.operationId = 'createProduct';
+  const found = (await lintDocument(folder, invalid)).map(({ rule }) => rule);
   assert.ok(found.includes('operation-operationId-unique') && found.includes('struct'));
 });
 

@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { copyClone, pack } from '../package/clone.ts';
 import { makeFolder } from '../support/folder.ts';
 
-/** About npm itself, and about the account that this machine does not have. */
+/** Warnings about npm itself, and about the account that this machine does not have. */
 const OTHERS = /Unknown (?:user|env|builtin) config|requires you to be logged in/;
 
-test('may be published: npm has nothing to warn of', async (t) => {
+test('may be published: npm reports no warning', async (t) => {
   const folder = makeFolder(t);
   const archive = await pack(copyClone(join(folder, 'clone')));
   const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', archive], {

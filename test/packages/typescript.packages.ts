@@ -1,4 +1,4 @@
-/** The package's types, as every supported TypeScript reads them; `make test` has the newest. */
+/** The package's types in every supported TypeScript version; `make test` checks the newest. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * Compares two responses: status, header fields and every byte of the body must not reveal whether
- * an id belongs to another seller or to nobody.
+ * an id belongs to another seller or does not exist.
  */
 import assert from 'node:assert/strict';
 import type { Answer } from './http.ts';

@@ -1,6 +1,6 @@
 /**
- * A software authenticator with one passkey, which answers as a browser would send it. Each answer
- * can be made wrong in one respect.
+ * A software authenticator with one passkey, which responds in the form that a browser sends. Each
+ * response can be made invalid in one respect.
  */
 import {
   createHash, generateKeyPairSync, type KeyObject, randomBytes, sign,
@@ -9,7 +9,7 @@ import { encodeCbor, type Encodable } from './cbor.ts';
 
 export type Algorithm = 'ES256' | 'EdDSA' | 'RS256';
 
-/** What the page asks for, and what an answer may get wrong. */
+/** The request of the page, and the errors that a response may have. */
 interface Ask {
   /** In base64url. */
   readonly challenge: string;
@@ -29,7 +29,7 @@ export class SoftwareAuthenticator {
   readonly publicKey: Buffer;
   readonly #privateKey: KeyObject;
   readonly #algorithm: Algorithm;
-  /** Included in the next answer, and increased after it, unless it is 0. */
+  /** Included in the next response, and incremented after it, unless it is 0. */
   signCount: number;
 
   constructor(algorithm: Algorithm = 'ES256', signCount = 0) {

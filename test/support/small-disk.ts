@@ -34,7 +34,7 @@ function mountTmpfs(
   return { folder, problem: isMounted ? undefined : error?.message ?? stderr.split('\n')[0] };
 }
 
-/** Uses up all remaining space. */
+/** Uses all remaining space. */
 export function fillDisk(folder: string): void {
   const page = Buffer.alloc(4096);
   for (;;) {
@@ -51,7 +51,7 @@ export function freeDisk(folder: string): void {
   rmSync(join(folder, 'rest'));
 }
 
-/** Fails while a process has a file there open for writing. */
+/** Remounts it read-only. Fails while a process has a file there open for writing. */
 export function makeReadOnly(folder: string): void {
   const args = ['-o', 'remount,ro', folder];
   const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });

@@ -1,7 +1,7 @@
-/** What `record.ts` keeps of a data folder and its clients, and `upgrade.test.ts` expects again. */
+/** What `record.ts` records of a data folder and its clients, and `upgrade.test.ts` expects. */
 import type { Answer, Request } from '../support/http.ts';
 
-/** A request of the earlier version and its answer; a retry must be answered alike. */
+/** A request of the earlier version and its answer; a retry must get the same answer. */
 export interface Exchange {
   readonly name: string;
   readonly request: SentRequest;
@@ -43,17 +43,17 @@ export interface Expectations {
   readonly forms: readonly Exchange[];
   /** Next pages of the portal. */
   readonly pages: readonly Page[];
-  /** Reads whose answers say how much there is: neither a retry nor a form adds to it. */
+  /** Reads that return counts, which neither a retry nor a form may change. */
   readonly totals: readonly Exchange[];
   /** Headers of a browser that is signed in. */
   readonly signedIn: Readonly<Record<string, string>>;
-  /** A browser that has sent its password and is asked for the code of its app. */
+  /** A browser that has sent its password, and is asked for its one-time code. */
   readonly twoFactor: {
     readonly headers: Readonly<Record<string, string>>;
     readonly csrf: string;
     readonly secret: string;
   };
-  /** The form that a browser shows whose session ended; `text` was typed before. */
+  /** The sign-in form of a browser whose session ended; `text` was typed before. */
   readonly draft: {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
@@ -63,7 +63,7 @@ export interface Expectations {
   readonly message: {
     readonly id: string;
     readonly body: string;
-    /** Both sign: the newer one, and the one it replaced. */
+    /** Both sign: the newer secret, and the one that it replaced. */
     readonly secrets: readonly string[];
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Makes the fixture of `upgrade.test.ts`: a data folder of the version that this file is run with,
- * and what its clients were answered. `upgrade.test.ts` says how to run it. It is never run by the
- * tests, which are about a version that is gone.
+ * Records the fixture of `upgrade.test.ts`: a data folder of the version that this file runs with,
+ * and the responses that its clients got. `upgrade.test.ts` says how to run it. The tests never run
+ * it, because they are about an earlier version.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -62,7 +62,7 @@ const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 }, {
 });
 const { port } = listener;
 
-/** A browser: it keeps cookies, and knows the token of its forms. */
+/** A browser: it keeps cookies, and the CSRF token of its forms. */
 class Browser {
   readonly cookies = new Map<string, string>();
   csrf = '';
@@ -117,7 +117,7 @@ const reads: Exchange[] = [];
 const forms: Exchange[] = [];
 const pages: Page[] = [];
 
-/** Sends a write twice: the answer to the second one is what a retry has to get. */
+/** Sends a write twice: a retry has to get the answer to the second one. */
 async function write(
   name: string, method: string, path: string, body?: string | object,
   { headers = JSON_TYPE, key = alder.key, times = 1 }: {

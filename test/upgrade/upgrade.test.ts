@@ -1,13 +1,13 @@
 /**
- * A data folder of an earlier version is opened by this one, and its clients carry on: retries
- * under an Idempotency-Key, cursors, forms, half a sign-in, a draft, a webhook message between two
- * attempts. Only browsers that are signed in have to sign in again. The clock stands where the
- * earlier version left it, so nothing expires.
+ * This version opens a data folder of an earlier version, and its clients continue: retries with an
+ * Idempotency-Key, cursors, forms, an unfinished sign-in, a draft, a webhook message between two
+ * attempts. Only browsers that are signed in have to sign in again. The clock is set to the time of
+ * the earlier version, so nothing expires.
  *
  * `fixture/` was made with commit c750245. To make one with another version, copy this folder and
  * what `record.ts` imports from `test/` into a worktree of that version, and run
- * `node test/upgrade/record.ts FOLDER` there. Never make it with the version under test: what it
- * proves is that names which are stored, hashed or signed did not change.
+ * `node test/upgrade/record.ts FOLDER` there. Never create it with the version under test: it
+ * proves that stored, hashed and signed names have not changed.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ describe('a data folder of an earlier version', () => {
   let clock: Clock;
   let receiver: Receiver;
   let server: TestServer;
-  /** Of the sessions. */
+  /** The seller of the sessions. */
   let sellerId: SellerId;
 
   before(async () => {
@@ -70,11 +70,11 @@ describe('a data folder of an earlier version', () => {
 
   const ports = (): [string, string] => [`:${expected.receiverPort}/`, `:${receiver.port}/`];
 
-  /** The recorded answer, but that a list of webhooks names the port of today. */
+  /** The recorded answer, except that a list of webhooks names the current port. */
   const answerTo = ({ request, answer }: Exchange): Exchange['answer'] =>
     (request.method === 'GET' ? { ...answer, body: answer.body.replaceAll(...ports()) } : answer);
 
-  /** As this version's cookie and CSRF token would send it: they name the seller. */
+  /** The request with the cookie and CSRF token of this version, which name the seller. */
   function renewSession(request: SentRequest): SentRequest {
     const [pair = '', secret = ''] = /__Host-session=([\w-]{43})/.exec(cookieOf(request)) ?? [];
     const { token, cookie } = formatSessionToken(sellerId, secret);
@@ -96,7 +96,7 @@ describe('a data folder of an earlier version', () => {
     test(`answers a retry from its record: ${exchange.name}`, () => assertSame(exchange));
   }
 
-  test('rejects another request under a key that was used before', async () => {
+  test('rejects another request with an Idempotency-Key that was used before', async () => {
     const [created] = expected.retries;
     assert.ok(created?.request.body);
     const body = created.request.body.replace('Mug', 'Jug');
@@ -109,14 +109,14 @@ describe('a data folder of an earlier version', () => {
   }
 
   for (const { name, request, answer } of expected.forms) {
-    test(`knows a form that was sent before: ${name}`, async () => {
+    test(`recognizes a form that was sent before: ${name}`, async () => {
       const { status, headers } = await send(server.port, toRequest(renewSession(request)));
       assert.equal(status, answer.status);
       assert.equal(pathOf(headers.location), pathOf(answer.headers['location']));
     });
   }
 
-  test('has made nothing twice', async () => {
+  test('has created nothing twice', async () => {
     for (const exchange of expected.totals) await assertSame(exchange);
   });
 
@@ -136,9 +136,9 @@ describe('a data folder of an earlier version', () => {
     }
   });
 
-  test('takes the code of a sign-in that was half done', async () => {
+  test('accepts the one-time code of an unfinished sign-in', async () => {
     const { headers, csrf, secret } = expected.twoFactor;
-    clock.now = expected.at + 30_000; // the code before was taken
+    clock.now = expected.at + 30_000; // the previous code was used
     const body = new URLSearchParams({ csrf, code: showCode(secret, clock.now) }).toString();
     const path = '/portal/sign-in/code';
     const answer = await send(server.port, { method: 'POST', path, headers, body });
@@ -164,7 +164,7 @@ describe('a data folder of an earlier version', () => {
     assert.deepEqual(findSigners(message, secrets), secrets);
   });
 
-  test('finds no fault in the folder', async () => {
+  test('doctor finds no fault in the folder', async () => {
     const faults: unknown[] = [];
     for (const check of checkDataFolder(server.folder, clock.now)) faults.push(...check.findings);
     assert.deepEqual(faults, []);
@@ -180,7 +180,7 @@ function unpack(folder: string): string {
   return folder;
 }
 
-/** What is done, says the query: its words may change. */
+/** The path without its query, whose notice may be worded differently. */
 function pathOf(location: string | undefined): string | undefined {
   return location?.replace(/\?.*$/, '');
 }

@@ -1,7 +1,7 @@
 /** The requests of each workload, as the bytes that a connection sends. */
 import { makeProduct } from './made-up.ts';
 
-/** Each has the key that it sends. */
+/** The kinds of workloads, each with the API key that it sends. */
 export type Workload =
   /** GET, each path in turn. */
   | { readonly kind: 'get'; readonly key: string; readonly paths: readonly string[] }
@@ -20,7 +20,7 @@ export const SYNC_CONNECTIONS = 4;
 const SYNC_BODIES = 90;
 const LISTS_PER_CREATE = 9;
 
-/** Those that only read come first. */
+/** Read-only workloads come first. */
 export const NAMES = ['list', 'get', 'sync', 'mixed', 'create'] as const;
 export type WorkloadName = typeof NAMES[number];
 
@@ -42,7 +42,7 @@ export function countConnections({ kind }: Workload): number {
   return kind === 'sync' ? SYNC_CONNECTIONS : CONNECTIONS;
 }
 
-/** Gives the next request, each time that it is called. */
+/** Returns a function that creates the next request. */
 export function createRequests(workload: Workload): () => string | Buffer {
   const { key } = workload;
   switch (workload.kind) {

@@ -22,7 +22,7 @@ const IMPORT_WAIT_MS = 200;
 
 export const requests: Readonly<Record<string, Send>> = {
   ...listRequests(), ...stockRequests(), ...historyRequests(), ...importRequests(),
-  ...bodyRequests(), ...pageRequests(), ...manyAtOnce(),
+  ...bodyRequests(), ...pageRequests(), ...concurrentRequests(),
 };
 
 function ask(status: number, make: (round: number) => Sent): Send {
@@ -70,18 +70,18 @@ function stockRequests(): Readonly<Record<string, Send>> {
   const good = makeChanges((n) => ({ ...named(n), adjust: 1 }));
   const explained = makeChanges((n) =>
     ({ ...named(n), adjust: 1, sequence: 0, reason: 'x'.repeat(90) }));
-  const faulty = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2, c: 3 }));
+  const invalid = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2, c: 3 }));
   const partly = makeChanges((n) => (n % 2 === 0 ? { sku: '', set: -1 } : named(n)));
   const unknown = makeChanges((n) => ({ sku: `NO-${n}`, set: 1 }));
   return {
     'stock, 10,000 good': ask(200, () => postStock({ changes: good })),
-    'stock, 10,000 good with reasons': ask(200, (round) =>
+    'stock, 10,000 valid with reasons': ask(200, (round) =>
       postStock({ changes: explained, source: `s${round}` })),
-    'stock, 10,000 faulty': ask(200, () => postStock({ changes: faulty })),
-    'stock, 10,000 half faulty': ask(200, () => postStock({ changes: partly })),
+    'stock, 10,000 invalid': ask(200, () => postStock({ changes: invalid })),
+    'stock, 10,000 half invalid': ask(200, () => postStock({ changes: partly })),
     'stock, 10,000 unknown': ask(200, () => postStock({ changes: unknown })),
-    'stock, atomic, 10,000 faulty': ask(409, () =>
-      postStock({ changes: faulty, atomic: true })),
+    'stock, atomic, 10,000 invalid': ask(409, () =>
+      postStock({ changes: invalid, atomic: true })),
     'stock, atomic, 10,000 unknown': ask(409, () =>
       postStock({ changes: unknown, atomic: true })),
     'stock, dry run': ask(200, () => postStock({ changes: good }, '?dry_run=true')),
@@ -93,9 +93,9 @@ function stockRequests(): Readonly<Record<string, Send>> {
       body: Array.from({ length: 100_000 }, (_, n) =>
         `{"sku":"${makeVariedProduct(n % 20_000).sku}","adjust":1}\n`).join(''),
     })),
-    'stock in 30,000 faulty lines': ask(200, () => ({
+    'stock in 30,000 invalid lines': ask(200, () => ({
       method: 'POST', path: '/api/v1/stock', headers: LINES_TYPE,
-      body: `${JSON.stringify(faulty[0])}\n`.repeat(30_000),
+      body: `${JSON.stringify(invalid[0])}\n`.repeat(30_000),
     })),
   };
 }
@@ -127,12 +127,12 @@ function historyRequests(): Readonly<Record<string, Send>> {
 function importRequests(): Readonly<Record<string, Send>> {
   const csv = makeCsv(0, CSV_ROWS).slice(0, 10 * MIB);
   const lines = makeLines(0, 40_000);
-  const faulty = `name,category,sku,price,stock\n${',,,,\n'.repeat(40_000)}`;
+  const invalid = `name,category,sku,price,stock\n${',,,,\n'.repeat(40_000)}`;
   return {
     'import of 10 MiB of CSV': ask(200, () => importOf(csv, 'text/csv')),
     'import of 10 MiB of CSV, gzip': ask(200, () => importOf(gzipSync(csv), 'text/csv', 'gzip')),
     'import of 40,000 lines': ask(200, () => importOf(lines, 'application/x-ndjson')),
-    'import of 40,000 faulty rows': ask(200, () => importOf(faulty, 'text/csv')),
+    'import of 40,000 invalid rows': ask(200, () => importOf(invalid, 'text/csv')),
     'import of quoted line breaks': ask(200, () =>
       importOf(`name,category,sku,price,stock\n"${'\n'.repeat(250_000)}",a,b,1,1\n`, 'text/csv')),
     // The server rejects bodies that expand to more than 200 times their size.
@@ -182,15 +182,15 @@ function bodyRequests(): Readonly<Record<string, Send>> {
 }
 
 /** Concurrent requests, and one request that wakes many clients. */
-function manyAtOnce(): Readonly<Record<string, Send>> {
+function concurrentRequests(): Readonly<Record<string, Send>> {
   const changes = makeChanges((n) => ({ sku: makeVariedProduct(n).sku, adjust: 1 }));
-  const faulty = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2 }));
+  const invalid = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2 }));
   const all = (count: number, send: Send): Send => (shop, round) =>
     Promise.all(Array.from({ length: count }, () => send(shop, round)));
   return {
-    '8 large stock requests at once': all(8, ask(200, () => postStock({ changes: faulty }))),
-    '20 pages of past stock at once': all(20, get('/api/v1/stock?limit=1000&at=100500')),
-    '4 imports at once': all(4, ask(200, () =>
+    '8 concurrent large stock requests': all(8, ask(200, () => postStock({ changes: invalid }))),
+    '20 concurrent pages of past stock': all(20, get('/api/v1/stock?limit=1000&at=100500')),
+    '4 concurrent imports': all(4, ask(200, () =>
       importOf(makeLines(0, 10_000), 'application/x-ndjson'))),
     'a change that 200 streams follow': (shop) => shop.followAll(async () => {
       await ask(200, () => postStock({ changes: changes.slice(0, 1) }))(shop, 0);

@@ -32,7 +32,7 @@ export interface MeasuredShop {
   readonly user: PageClient;
   /** The longest iteration of its event loop since the last call. */
   readLongest(): Promise<LongestIteration>;
-  /** Sends with the key, reads the whole response, and returns its beginning. */
+  /** Sends a request with the key, reads the whole response, and returns its beginning. */
   send(sent: Sent): Promise<{ readonly status: number; readonly head: string }>;
   /** Follows the changes live from the first one to a position. */
   follow(path: string, position: number): Promise<void>;

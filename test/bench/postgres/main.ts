@@ -1,8 +1,8 @@
 /**
- * The store on PostgreSQL, beside a program that executes one transaction per request on the same
- * tables, and beside the store on SQLite; then one node beside two. It takes three minutes, and
- * needs Debian's package postgresql. With `SELLER_API_TEST_CITUS`, the URL of a database on a Citus
- * coordinator, that is measured instead; the shops that are made stay in it.
+ * The store on PostgreSQL, compared with a program that executes one transaction per request on the
+ * same tables, and with the store on SQLite; then one node compared with two. Takes three minutes,
+ * and needs Debian's package postgresql. With `SELLER_API_TEST_CITUS`, the URL of a database on a
+ * Citus coordinator, that database is measured instead; the shops that are created remain in it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const ROUNDS = 5;
 const SLICE_MS = 1_500;
 const CALLERS = 64;
 const SHOPS = 100;
-/** Of one call, which changes the stock of so many products of a thousand. */
+/** Stock changes per call, one for each product. */
 const CHANGES = 1_000;
 const CHANGE_CALLERS = 4;
 /** As many connections as a server with a few cores serves well. */
@@ -66,7 +66,7 @@ async function compare(url: string, folder: string): Promise<void> {
   const ours = await prepare(await openStoreAt(url));
   const sqlite = await prepare(await openSqliteStore({ folder: join(folder, 'sqlite') }));
   const open = () => openConnection(connectOptions(url));
-  // On tables of its own sellers: no lock of the other makes it wait.
+  // With sellers of its own, so that it does not wait for locks of the other.
   const store = await openStoreAt(url);
   const { shops } = await prepare(store);
   await store.close();
@@ -102,7 +102,7 @@ async function compareNodes(url: string): Promise<void> {
     await once(node, 'message');
     return node;
   }));
-  // Each way has shops of its own: a node remembers those that only it writes to.
+  // Each case has shops of its own: a node caches those that only it writes to.
   const store = await openStoreAt(url);
   const make = () => makeShops(store, SHOPS);
   const [alone, shared, divided] = [await make(), await make(), await make()];
@@ -119,7 +119,7 @@ async function compareNodes(url: string): Promise<void> {
       if (round > 0) rates.get(way)?.push(rate); // the first round warms up
     }
   }
-  console.log(`\nCreates per second of ${SHOPS} sellers, ${CALLERS} callers in all`);
+  console.log(`\nCreates per second of ${SHOPS} sellers, ${CALLERS} callers in total`);
   printRow(['', 'create', 'x one'], 24);
   const one = rates.get('one node') ?? [];
   for (const [way, all] of rates) {

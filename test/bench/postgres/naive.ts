@@ -1,6 +1,6 @@
 /**
- * What a careful program without batches does on the same tables: one transaction for each request,
- * which locks the seller, and one statement at a time.
+ * A careful program without batching on the same tables: one transaction per request, which locks
+ * the seller, and one statement at a time.
  */
 import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
 import type { Pool } from '../../../src/store/postgres/wire/pool.ts';

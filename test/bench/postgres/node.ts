@@ -1,6 +1,6 @@
 /**
- * A node: a process with a store of its own on the database. It creates products when its parent
- * says so, and answers how many per second.
+ * A node: a process with its own store on the database. For each message of its parent it creates
+ * products, and replies with their number per second.
  */
 import { openStoreAt } from './database.ts';
 import { measureRate, productOf, type Shop, subjectOf } from './subject.ts';
@@ -10,7 +10,7 @@ export interface NodeLoad {
   readonly shops: readonly Shop[];
   readonly callers: number;
   readonly durationMs: number;
-  /** Of the SKUs: another one for each measurement and node. */
+  /** The prefix of the SKUs, unique for each measurement and node. */
   readonly series: string;
 }
 

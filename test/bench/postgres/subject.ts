@@ -1,4 +1,4 @@
-/** What is measured: shops in a store, and the load on them. */
+/** The subjects that are measured: shops in a store, and the load on them. */
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import { parseNewProduct } from '../../../src/domain/catalogue/product.ts';
@@ -18,7 +18,7 @@ export interface Subject {
   create(shop: Shop, product: NewProduct): Promise<unknown>;
   /** Adds 1 to the stock of products, in one transaction. */
   adjust(shop: Shop, skus: readonly Sku[]): Promise<unknown>;
-  /** Rejects if nobody has the key. */
+  /** Rejects if the key does not exist. */
   findKey(hash: string): Promise<unknown>;
   close(): Promise<unknown>;
 }
@@ -54,7 +54,7 @@ export function productOf(n: number, series: string): NewProduct {
   return parseNewProduct(makeProduct(n, series), EURO);
 }
 
-/** Operations per second: callers that each begin the next operation when the last one is over. */
+/** Operations per second: each caller starts its next operation when the last one has ended. */
 export async function measureRate(
   callers: number, durationMs: number, operate: (n: number) => Promise<unknown>,
 ): Promise<number> {

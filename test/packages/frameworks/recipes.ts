@@ -16,7 +16,7 @@ const DOCUMENT = readFileSync(join(ROOT, 'src/embed/RECIPES.md'), 'utf8');
 export interface Recipe {
   /** Its name in the document. */
   readonly example: string;
-  /** What is changed in it, for another version of a package. */
+  /** A replacement in its code, for another version of a package. */
   readonly replace?: readonly [from: string, to: string];
   /** A program that serves it, if it is only a part of one. */
   readonly main?: string;
@@ -28,7 +28,7 @@ export interface Running {
   readonly port: number;
   readonly key: string;
   readonly child: ChildProcess;
-  /** What it has written to standard error. */
+  /** Its output on standard error so far. */
   notes(): string;
 }
 
@@ -46,7 +46,7 @@ export function readRecipe({ example, replace: [from, to] = ['', ''] }: Recipe):
   return from === '' ? code : code.replaceAll(from, to);
 }
 
-/** Its lines without those that are blank. */
+/** The number of its lines that are not blank. */
 export function countLines(recipe: Recipe): number {
   return readRecipe(recipe).split('\n').filter((line) => line.trim() !== '').length;
 }

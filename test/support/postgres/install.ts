@@ -33,7 +33,7 @@ export function findOrInstall(name: string, look: () => string | undefined): str
     ...isRoot ? [] : ['sudo', '--non-interactive'], 'apt-get', '--option',
     'DPkg::Lock::Timeout=120', 'install', '--yes', '--no-install-recommends', name,
   ];
-  // The run level of a halted machine: no service is started.
+  // The run level of a halted machine: apt-get starts no service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '0' };
   const { stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
   const installed = look();

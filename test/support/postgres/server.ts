@@ -19,7 +19,7 @@ import { findServerUser, POSTGRES_FOLDER } from './install.ts';
 
 /** The owner of the test databases; not a superuser. */
 export const USER = 'seller_api';
-/** Of all users. */
+/** The password of all users. */
 export const PASSWORD = 'p\u00e4ss:word\\';
 
 /** The server's key of the test databases. */
@@ -28,9 +28,9 @@ export const TEST_KEY = new ServerKey(Buffer.alloc(32, 'test'));
 interface PostgresOptions {
   /** Commits do not wait for the disk: for tests that kill no server. */
   readonly isFast?: boolean;
-  /** Settings of postgresql.conf. */
+  /** Settings in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The running server that it copies, and from then on follows. */
+  /** The running primary that it copies, and then follows as a standby. */
   readonly standbyOf?: PostgresServer;
 }
 
@@ -48,13 +48,13 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it after that; resolves once it accepts connections. */
   start(): Promise<void>;
-  /** Asks a standby to become a primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops the server, and removes its folder. */
   end(): Promise<void>;
 }
 
-/** Authentication by user; everybody else by SCRAM. The superuser connects by the Unix socket. */
+/** Authentication by user, with SCRAM for all others. The superuser uses the Unix socket. */
 const HBA = `
 local   all all                      trust
 local   replication all              trust

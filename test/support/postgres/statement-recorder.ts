@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { Connection } from '../../../src/store/postgres/wire/connection.ts';
 import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
 
-/** Until `restore`. Each statement is recorded with the values that it had last. */
+/** Records until `restore` is called. Each statement has the values of its last execution. */
 export function recordStatements() {
   const byText = new Map<string, Statement>();
   let roundTrips = 0;
