@@ -118,7 +118,7 @@ test('logs a request once if its client disconnects', async (t) => {
   await witness.wait(1);
   const half = await open(t, port, `POST ${PRODUCTS} HTTP/1.1\r\n${head}`
     + 'Content-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n');
-  await once(half, 'data'); // the server has begun with the request
+  await once(half, 'data'); // the server has started to process the request
   half.end('{');
   half.destroy();
   await witness.wait(2);
@@ -131,7 +131,7 @@ test('logs a request once if its client disconnects', async (t) => {
   ]);
 });
 
-test('takes an answer as sent that was given while its request was still coming', async (t) => {
+test('logs a response as complete that was sent before the whole request arrived', async (t) => {
   const { makeSeller, port, witness } = await start(t);
   const { key } = await makeSeller();
   const socket = await open(t, port, `POST ${PRODUCTS} HTTP/1.1\r\nHost: 127.0.0.1\r\n`
@@ -161,12 +161,12 @@ test('logs no text from a client', async (t) => {
   await seller.send({ path: `/portal/${canary}?code=${canary}`, headers });
   assert.equal(witness.entries.length, 5);
   assert.equal(witness.entries[0]?.status, 201);
-  const told = JSON.stringify(witness.entries);
-  assert.ok(!told.includes(canary), told);
-  assert.ok(!told.includes(seller.key));
+  const logged = JSON.stringify(witness.entries);
+  assert.ok(!logged.includes(canary), logged);
+  assert.ok(!logged.includes(seller.key));
 });
 
-test('answers although the listener throws, and reports that', async (t) => {
+test('responds although the listener throws, and reports the error', async (t) => {
   const server = await startServer(t, { onRequestComplete: () => { throw new Error('full'); } });
   assert.equal((await server.send({ path: PRODUCTS })).status, 401);
   assert.deepEqual(server.reports.map(({ id }) => id), ['answered']);

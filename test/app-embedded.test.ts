@@ -101,7 +101,7 @@ for (const member of ['rawBody', 'body']) {
   });
 }
 
-test('leaves unknown paths of the host, and its start page, to the program', async (t) => {
+test('leaves unknown paths and the start page of the host to its program', async (t) => {
   const { store } = await startServer(t);
   const app = createApp({ store, portal: createPortal() });
   const listener = await listen((request, response) => {
@@ -132,7 +132,7 @@ test('links below the mount path of a framework', async (t) => {
     });
     assert.match(headers.location ?? '', /^\/shop\/api\/v1\/products\/prd_/);
   }
-  for (const mount of ['/shop', '/store']) { // whose pages are cached apart
+  for (const mount of ['/shop', '/store']) { // whose pages are cached separately
     const list = await ask(`${mount}/api/v1/products?limit=1`);
     assert.ok(String(list.headers['link']).startsWith(`<${mount}/api/v1/products?`));
   }

@@ -1,4 +1,4 @@
-/** Streamed answers through the whole app: what a stop waits for, errors half-way, who leaves. */
+/** Streamed responses of the whole app: shutdown, errors in the middle, and disconnects. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { startServer, type TestSeller } from './support/server.ts';
 import { readToEnd, readUntil } from './http/raw.ts';
 
 const EXPORT = '/api/v1/products?format=ndjson';
-/** For tests that would otherwise wait for ever where the app is wrong. */
+/** For tests that would otherwise never end if the app is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 type Page = readonly Product[];
@@ -26,7 +26,7 @@ interface Exporting {
   readonly reports: ErrorReport[];
 }
 
-/** An app whose exports have these pages, which are made of one that holds a product. */
+/** An app whose exports have these pages, created from a page with one product. */
 async function serveExport(
   t: TestContext, makePages: (page: Page) => AsyncGenerator<Page, void, void>,
 ): Promise<Exporting> {
@@ -74,11 +74,11 @@ test('counts a response as in flight until its stream has ended', LIMITED, async
   release.resolve();
   const text = begin + await readToEnd(socket);
   assert.equal(text.split('The only one').length, 3);
-  assert.ok(text.endsWith('0\r\n\r\n'), 'the stream has come to its end');
+  assert.ok(text.endsWith('0\r\n\r\n'), 'the stream has no end');
   await closed;
 });
 
-test('reports a stream that fails, and ends its connection half-way', LIMITED, async (t) => {
+test('reports a stream that fails, and closes its connection in the middle', LIMITED, async (t) => {
   const error = new Error('a page is missing');
   const exporting = await serveExport(t, async function* (page) {
     yield page;
@@ -86,7 +86,7 @@ test('reports a stream that fails, and ends its connection half-way', LIMITED, a
   });
   for (const fields of [[], ['accept-encoding: gzip']]) {
     const text = await readToEnd(await ask(t, exporting, 'GET', ...fields));
-    assert.ok(!text.endsWith('0\r\n\r\n'), 'the stream seems whole');
+    assert.ok(!text.endsWith('0\r\n\r\n'), 'the stream seems complete');
   }
   assert.deepEqual(exporting.reports.map((report) => report.error), [error, error]);
   await exporting.app.close();
@@ -95,7 +95,7 @@ test('reports a stream that fails, and ends its connection half-way', LIMITED, a
 for (const fields of [[], ['accept-encoding: gzip']]) {
   const kind = fields.length === 0 ? 'plain' : 'compressed';
 
-  test(`returns the ${kind} stream of a client that leaves, and reports nothing`, LIMITED,
+  test(`returns the ${kind} stream of a client that disconnects, and reports nothing`, LIMITED,
     async (t) => {
       const returned = Promise.withResolvers<void>();
       const exporting = await serveExport(t, async function* (page) {

@@ -1,4 +1,4 @@
-/** The app as its embedder sees it: mounting, stopping, a store that fails, clients that go. */
+/** The app as its embedder sees it: mounting, stopping, a failing store, and disconnects. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -18,16 +18,16 @@ import { assertProblem } from './api/problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** For tests that would otherwise wait for ever where the app is wrong. */
+/** For tests that would otherwise never end if the app is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 interface Mounted {
   readonly app: App;
   readonly port: number;
   readonly reports: ErrorReport[];
-  /** What went to the other handler. */
+  /** The URLs that were passed on to the other handler. */
   readonly passedOn: (string | undefined)[];
-  /** Resolves when the next answer to begin has ended, or its connection has. */
+  /** Resolves when the next response or its connection has closed. */
   nextEnd(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ test('serves below the path of its base URL and leaves the rest to another', asy
   }
 });
 
-test('answers 404 outside its path where there is no other handler', async (t) => {
+test('responds 404 outside its path if there is no other handler', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const mounted = await mount(t, { store, baseUrl: 'http://localhost/shop' });
@@ -188,14 +188,14 @@ test('completes requests in flight while it closes, and rejects new ones', LIMIT
   assertProblem(await ask(mounted, seller, { path: `/shop${PRODUCTS}` }), 503, 'unavailable');
 });
 
-test('closes at once if nothing is in flight', LIMITED, async (t) => {
+test('closes immediately if nothing is in flight', LIMITED, async (t) => {
   const { store } = await startServer(t);
   const { app } = await mount(t, { store });
   await app.close();
   await app.close();
 });
 
-test('resolves every close, where several wait for the same request', LIMITED, async (t) => {
+test('resolves every close when several wait for the same request', LIMITED, async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const slow = gated(store);
@@ -243,7 +243,7 @@ test('shows no text of an error that is marked as internal', async (t) => {
   assert.deepEqual(mounted.reports.map((report) => report.error), [error]);
 });
 
-test('asks a client to come back where the store cannot write now', async (t) => {
+test('tells a client when to retry if the store cannot write now', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   for (const [code, status, seconds, expected] of [
@@ -263,7 +263,7 @@ test('asks a client to come back where the store cannot write now', async (t) =>
   }
 });
 
-test('blames no client for a store that cannot look up keys', async (t) => {
+test('does not throttle clients if the store cannot look up keys', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const error = new AppError('unavailable', 'The database is busy.');
@@ -275,11 +275,11 @@ test('blames no client for a store that cannot look up keys', async (t) => {
   }
 });
 
-test('goes on where the last use of a key cannot be written', async (t) => {
+test('continues if the last use of a key cannot be written', async (t) => {
   const rejections = watchRejections(t);
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
-  const cause = new Error('no room for notes');
+  const cause = new Error('no room for the last use');
   const mounted = await mount(t, {
     store: { ...store, noteKeyUse: async () => { throw cause; } },
   });
@@ -289,7 +289,7 @@ test('goes on where the last use of a key cannot be written', async (t) => {
   assert.deepEqual(rejections, []);
 });
 
-test('asks the store for no key that cannot be one', async (t) => {
+test('does not look up a malformed key', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const { key } = await makeSeller();
   let lookUps = 0;
@@ -310,7 +310,7 @@ test('asks the store for no key that cannot be one', async (t) => {
   assert.equal(lookUps, 2); // one for each request
 });
 
-test('is not harmed by a client that leaves in the middle of a body', LIMITED, async (t) => {
+test('tolerates a client that disconnects in the middle of a body', LIMITED, async (t) => {
   const rejections = watchRejections(t);
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
@@ -332,7 +332,7 @@ test('is not harmed by a client that leaves in the middle of a body', LIMITED, a
   assert.deepEqual(rejections, []);
 });
 
-test('is not harmed by a client that leaves before its answer', LIMITED, async (t) => {
+test('tolerates a client that disconnects before its response', LIMITED, async (t) => {
   const rejections = watchRejections(t);
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
@@ -345,7 +345,7 @@ test('is not harmed by a client that leaves before its answer', LIMITED, async (
   socket.destroy();
   await ended;
   slow.open();
-  // The change was in flight and is made: a client that asks again finds it.
+  // The change was in flight and takes effect: a later request finds it.
   assert.equal((await create(mounted, seller)).headers['etag'], '"2"');
   const [first] = (await ask(mounted, seller, { path: PRODUCTS })).json().products;
   assert.equal(first.name, 'Nobody waits');

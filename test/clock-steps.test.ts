@@ -1,6 +1,6 @@
 /**
  * Clocks that step: an hour back at the end of summer by a wrong setting, years ahead by an empty
- * battery, and back again when somebody puts it right. Nothing is lost, and nobody is locked out.
+ * battery, and back again when the clock is corrected. Nothing is lost, and no user is locked out.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ test('removes no more history than the newest change allows by a clock that is y
     assert.equal(changes.length, 36);
   });
 
-test('lets the time of a catalogue never go back by a small step, and believes a large one',
+test('keeps the time of a catalogue at a small step back, and follows a large one',
   async (t) => {
     const clock = makeClock();
     const folder = join(makeFolder(t), 'data');
@@ -76,7 +76,7 @@ test('lets the time of a catalogue never go back by a small step, and believes a
       });
       assert.equal(made?.position, position);
       times.push((made?.at ?? NaN) - begun);
-      // What a time leads to is the last change until then, also after steps.
+      // The position of a time is that of the last change until then, also after steps.
       assert.equal(await store.findPositionAt(actor.sellerId, made?.at ?? NaN), position);
     }
     const back = times[6] ?? NaN;
@@ -87,7 +87,7 @@ test('lets the time of a catalogue never go back by a small step, and believes a
     assertHealthy(folder);
   });
 
-test('answers a change that is sent again alike, after its clock was put an hour or a day back',
+test('replays a change to a retry after the clock was set back by an hour or a day',
   async (t) => {
     const clock = makeClock();
     const server = await startServer(t, { clock });
@@ -116,7 +116,7 @@ test('does not block a key for long after the clock was ahead',
     clock.now += YEARS_MS;
     for (const status of [200, 200, 200, 429]) assert.equal(await list(), status);
     clock.now -= YEARS_MS;
-    assert.equal(await list(), 429); // a step back gives nothing
+    assert.equal(await list(), 429); // a step back refills nothing
     clock.now += 60_000;
     assert.deepEqual([await list(), await list(), await list()], [200, 200, 200]);
   });
@@ -131,7 +131,7 @@ test('ends sessions that began while the clock was ahead, once it is corrected',
   assert.equal(isAlive(begun(now - SESSION_LIFE_MS), now), false);
 });
 
-test('takes one-time codes again once a clock is put right that was ahead, each once',
+test('accepts one-time codes again once a clock is corrected, each once',
   async (t) => {
     // The secret of RFC 6238, appendix B, and its password at 59 s.
     const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' as TotpSecret;

@@ -41,9 +41,9 @@ test('systemd accepts the units, which confine the server', {
   assert.deepEqual([verified.status, verified.stderr], [0, '']);
   const [service = ''] = paths;
   const args = ['security', '--offline=true', '--threshold=15', service];
-  const judged = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-  assert.equal(judged.status, 0, judged.stdout);
-  assert.match(judged.stdout, /Overall exposure level for seller-api\.service: (?:0|1\.[0-5]) OK/);
+  const rated = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  assert.equal(rated.status, 0, rated.stdout);
+  assert.match(rated.stdout, /Overall exposure level for seller-api\.service: (?:0|1\.[0-5]) OK/);
 });
 
 /** Runs nginx with the configuration of the guide, with the paths of this test. */

@@ -1,4 +1,4 @@
-/** Faults around the server: a log that fails, and text that is made to be slow. */
+/** Faults around the server: a log that fails, and text that is crafted to be slow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createApp } from '../src/features.ts';
@@ -6,7 +6,7 @@ import { listen } from '../src/http/server/listener.ts';
 import { send } from './support/http.ts';
 import { startServer } from './support/server.ts';
 
-test('answers 500 although the report of it fails, and goes on', async (t) => {
+test('responds 500 although the error report fails, and continues', async (t) => {
   const { store } = await startServer(t);
   t.mock.method(console, 'error', () => undefined);
   const failing = { ...store, findGrant: () => Promise.reject(new Error('broken')) };
@@ -22,7 +22,7 @@ test('answers 500 although the report of it fails, and goes on', async (t) => {
   }
 });
 
-test('rejects a long text of nothing but escaped quotes', async (t) => {
+test('rejects a long text of only escaped quotes', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const answer = await seller.send({
     method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },

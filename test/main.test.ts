@@ -130,7 +130,7 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
 ];
 
 for (const [args, says] of misunderstood) {
-  test(`does not understand "${args.join(' ')}": one line and exit status 2`, async () => {
+  test(`rejects "${args.join(' ')}" in one line, with exit status 2`, async () => {
     const { status, out, notes } = await run(args);
     assert.match(notes, says);
     assert.match(notes, /^[^\n]+ Run with --help for usage\.\n$/);
@@ -198,13 +198,15 @@ async function checkServerProcess(t: TestContext, start: string): Promise<void> 
 const { stdout: found = '' } = spawnSync('node', ['--version'], { encoding: 'utf8' });
 const isOld = /^v(?:1[68]|2[0-3])\./.test(found);
 
-test('says so on an actual old Node', { skip: !isOld && 'the node on the PATH is none' }, () => {
+test('says that Node is too old on an actual old Node', {
+  skip: !isOld && 'the node on the PATH is not an old one',
+}, () => {
   const { status, stdout, stderr } = spawnSync('node', [LAUNCHER, 'serve'], { encoding: 'utf8' });
   assert.deepEqual([status, stdout], [2, '']);
   assert.match(stderr, /^Node 24\.15 or newer is needed, and this is v[^\n]+\n$/);
 });
 
-test('fails in one line with exit status 1 if the database is not ours', async (t) => {
+test('fails in one line, with exit status 1, if the database is a foreign file', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'catalogue.db'), 'Dear diary');
   for (const args of [['seller', 'list'], ['serve', '--port', '0']]) {
@@ -214,7 +216,7 @@ test('fails in one line with exit status 1 if the database is not ours', async (
   }
 });
 
-test('takes the folder from SELLER_API_DATA unless the flag is given', async (t) => {
+test('reads the folder from SELLER_API_DATA unless the flag is given', async (t) => {
   const [named, flagged] = [join(makeFolder(t), 'named'), join(makeFolder(t), 'flagged')];
   const environment = { SELLER_API_DATA: named };
   await run(['seller', 'create', 'Named'], environment);
@@ -231,7 +233,7 @@ const hasFull = statSync(FULL, { throwIfNoEntry: false })?.isCharacterDevice() =
 test('says in one line that standard output is full', {
   skip: hasFull ? false : 'no /dev/full here',
 }, () => {
-  const full = openSync(FULL, constants.O_WRONLY); // makes no file where there is none
+  const full = openSync(FULL, constants.O_WRONLY); // without a flag that creates a missing file
   const main = join(import.meta.dirname, '../src/main.ts');
   const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {
     stdio: ['ignore', full, 'pipe'], encoding: 'utf8',

@@ -97,7 +97,7 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** The anchor that forges make of a heading. */
+/** The anchor that GitHub generates for a heading. */
 function slugOf(heading: string): string {
   return heading.toLowerCase().replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-');
 }

@@ -8,13 +8,13 @@ import { routes as pages } from '../src/features/portal/routes.ts';
 import { openShop, PageClient } from './features/portal/page-client.ts';
 import { startServer } from './support/server.ts';
 
-/** Notes each call of a function of `node:fs` that waits for the disk, until the test is over. */
+/** Records the synchronous calls of `node:fs` until the end of the test. */
 function watchSyncCalls(t: TestContext): string[] {
   const calls: string[] = [];
-  // The cast: each function is called as it was, with whatever it takes.
+  // The cast: each function is called with its original arguments.
   const functions = fs as unknown as Record<string, (...args: unknown[]) => unknown>;
   for (const [name, original] of Object.entries(functions)) {
-    if (!name.endsWith('Sync') || !original) continue; // some are not there on every system
+    if (!name.endsWith('Sync') || !original) continue; // some do not exist on every system
     functions[name] = (...args) => {
       calls.push(`${name} ${new Error().stack?.split('\n').slice(2, 5).join(' ')}`);
       return original.apply(fs, args);
@@ -38,9 +38,9 @@ test('reads no file synchronously to answer a request, with or without cookies',
   await user.follow();
   const calls = watchSyncCalls(t);
   fs.statSync('.');
-  assert.equal(calls.splice(0).length, 1, 'calls are noted');
+  assert.equal(calls.splice(0).length, 1, 'calls are recorded');
 
-  // A device cookie, on pages for anybody: a real one, and one that was made up.
+  // A device cookie, on public pages: a real one, and an invented one.
   assert.ok(user.cookies.has('__Host-device'));
   assert.equal((await user.submit({ email, password })).status, 303);
   const stranger = new PageClient(server.port);

@@ -1,4 +1,4 @@
-/** The lists of what is in the package, and of what builds and tests it. */
+/** The bills of materials: of the package, and of the packages that build and test it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { makeFolder } from './support/folder.ts';
 const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--version']).error);
 const options = { skip: isMissing && 'needs make, npm and tar', timeout: 120_000 };
 
-test('lists no package that runs, and each of development with its hash', options, async (t) => {
+test('lists no runtime package, and each development package with its hash', options, async (t) => {
   const clone = copyClone(join(makeFolder(t), 'clone'));
   const runs = JSON.parse(await make(clone, 'sbom'));
   assert.equal(runs.bomFormat, 'CycloneDX');
@@ -28,7 +28,7 @@ test('lists no package that runs, and each of development with its hash', option
     assert.equal(component.hashes[0].alg, 'SHA-512', component.name);
     assert.equal(component.properties[0].name, 'cdx:npm:package:development', component.name);
   }
-  // No address of a registry, and nothing of this machine.
+  // No registry URL, and no path of this machine.
   const addresses = text.match(/https?:[^"]*/g);
   assert.deepEqual(addresses, ['http://cyclonedx.org/schema/bom-1.5.schema.json']);
   assert.ok(!text.includes(clone) && !text.includes(process.env['HOME'] ?? '/home'));

@@ -1,4 +1,4 @@
-/** The rules of the source that a machine can check. */
+/** The source rules that can be checked automatically. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -14,10 +14,10 @@ const LINE_LENGTH_LIMIT = 100;
 const FOLDER_FILES_LIMIT = 15;
 const SMALL_FILE_LINES = 40;
 
-/** What opens the store, and what reads from it. */
+/** The files that open the store and read from it. */
 const STORE_ADAPTER = ['src/store/sqlite/store.ts', 'src/store/sqlite/engine/reader.ts'];
 
-/** What starts a program or a thread, or is imported by other programs. */
+/** Files that start a program or a thread, or that other programs import. */
 const ENTRIES = [
   'src/seller-api.js', 'src/server-process.js', 'src/main.ts', 'src/executable/threads.ts',
   'src/index.ts',
@@ -28,7 +28,7 @@ const ENTRIES = [
   'src/store/postgres/database.ts',
 ];
 
-/** The rooms of `src`, each with the rooms that it may import in addition to itself. */
+/** The layers of `src`, each with the layers that it may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   domain: ['runtime'],
@@ -113,12 +113,12 @@ test('imports only types from node:http, which would load fetch and WebSocket', 
 test('imports inward only', () => {
   const problems: string[] = [];
   for (const file of sources) {
-    const room = roomOf(file.path);
-    const allowed = MAY_IMPORT[room];
-    assert.ok(allowed, `${file.path} is in no room that has a rule`);
+    const layer = layerOf(file.path);
+    const allowed = MAY_IMPORT[layer];
+    assert.ok(allowed, `${file.path} is in no layer that has a rule`);
     for (const target of targetsOf(file)) {
-      const other = roomOf(target);
-      if (other !== room && !allowed.includes(other)) problems.push(`${file.path} -> ${target}`);
+      const other = layerOf(target);
+      if (other !== layer && !allowed.includes(other)) problems.push(`${file.path} -> ${target}`);
     }
   }
   assert.deepEqual(problems, []);
@@ -160,7 +160,7 @@ test('lists the core in src/README.md, and all that the core imports', () => {
   const adapter = sources.filter(({ path }) => STORE_ADAPTER.includes(path));
   const reached = new Set([...listed, ...entries, ...adapter].flatMap(targetsOf));
   const lost = core.slice(1).filter((path) => !reached.has(path));
-  assert.deepEqual(lost, [], 'no file of the list leads to these');
+  assert.deepEqual(lost, [], 'no listed file imports these');
   const needless = imported.filter((entry) =>
     !targets.some(({ target }) => !core.includes(target) && standsFor(entry, target)));
   assert.deepEqual(needless, [], 'the core does not import these; remove them from src/README.md');
@@ -268,14 +268,14 @@ function targetsOf(file: SourceFile): string[] {
   return own.map(({ from }) => resolve(file.path, from));
 }
 
-function roomOf(path: string): string {
+function layerOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
 function mayImportFeature(path: string, feature: string): boolean {
-  const [, room, own, part] = path.split('/');
-  if (room !== 'features') return room === 'features.ts' || room === 'index.ts';
-  // The pages of the portal that show a feature are in the folder of its name.
+  const [, layer, own, part] = path.split('/');
+  if (layer !== 'features') return layer === 'features.ts' || layer === 'index.ts';
+  // The portal pages of a feature are in the folder with its name.
   return own === feature || (own === 'portal' && part === feature);
 }
 
