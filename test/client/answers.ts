@@ -1,4 +1,4 @@
-/** A server that fails, stalls or breaks off as a test of the client wants. */
+/** A fake server that fails, stalls or disconnects as a client test requires. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ export const KEY = `spk_${'a'.repeat(36)}`;
 export const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
 export const PRODUCT = JSON.stringify({ ...MUG, id: 'prd_1' });
 
-/** Answers the first requests in these ways, and all later ones in the last one. */
+/** Responds to each request with the next of these listeners, and then always with the last. */
 export async function serve(t: TestContext, ...answers: readonly RequestListener[]) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {

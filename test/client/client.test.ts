@@ -45,7 +45,7 @@ test('reads a product only if it changed', async (t) => {
   assert.equal((await shop.products.getIfChanged(id, position))?.stock, 1);
 });
 
-test('throws an error of a class that says what to do', async (t) => {
+test('throws errors of the documented classes, which say what to do', async (t) => {
   const { shop, baseUrl } = await start(t);
   await shop.products.create(MUG);
   await assert.rejects(shop.products.create(MUG), SkuTakenError);
@@ -67,7 +67,7 @@ test('throws an error of a class that says what to do', async (t) => {
   await assert.rejects(reader.shop.products.create(MUG), PermissionError);
 });
 
-test('lists all pages, with conditions and selected members', async (t) => {
+test('lists all pages, with filters and selected members', async (t) => {
   const { shop } = await start(t);
   await (await shop.products.import(makeRows(25))).summary();
   const skus = [];

@@ -1,4 +1,4 @@
-/** What the client makes of broken responses, and of errors in the middle of streams. */
+/** How the client handles broken responses, and errors in the middle of streams. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
@@ -13,7 +13,7 @@ import { startServer } from '../support/server.ts';
 import { fail, KEY, MUG, PRODUCT, serve, succeed } from './answers.ts';
 
 const CHUNK = new Uint8Array(64 * 1024).fill(0x61);
-/** More than sockets and streams buffer, much less than all of a long transfer. */
+/** More than sockets and streams buffer, and much less than a long transfer. */
 const BUFFERED_LIMIT_BYTES = 32 * 1024 * 1024;
 
 function respond(body: string, status = 200, type = 'application/json'): RequestListener {
@@ -23,7 +23,7 @@ function respond(body: string, status = 200, type = 'application/json'): Request
 const isUnexpected = (error: unknown): boolean =>
   error instanceof ApiError && String(error.code) === 'unexpected_response';
 
-test('repeats a read whose response is cut off', async (t) => {
+test('retries a read whose response is cut off', async (t) => {
   const half: RequestListener = (_, response) => {
     response.writeHead(200, { 'content-length': PRODUCT.length });
     response.write(PRODUCT.slice(0, 20), () => response.destroy());
@@ -34,9 +34,9 @@ test('repeats a read whose response is cut off', async (t) => {
 });
 
 for (const [name, body] of [
-  ['a page of HTML', '<h1>Sign in</h1>'], ['half a document', '{"id":'], ['a number', '7'],
+  ['an HTML page', '<h1>Sign in</h1>'], ['truncated JSON', '{"id":'], ['a number', '7'],
 ] as const) {
-  test(`explains ${name} with status 200, and does not ask for it again`, async (t) => {
+  test(`explains ${name} with status 200, and does not retry`, async (t) => {
     const { open, requests } = await serve(t, respond(body));
     const shop = open();
     await assert.rejects(shop.products.get('prd_1'), isUnexpected);
@@ -63,14 +63,14 @@ test('reports an export that ends within a row', async (t) => {
   await assert.rejects(Array.fromAsync(file), ConnectionError);
 });
 
-test('repeats a request to which a proxy responds 502 in HTML', async (t) => {
+test('retries a request to which a proxy responds with 502 in HTML', async (t) => {
   const { open, requests } = await serve(
     t, respond('<h1>Bad gateway</h1>', 502, 'text/html'), succeed);
   await open().products.create(MUG);
   assert.equal(requests.length, 2);
 });
 
-test('reads Retry-After as a date by the clock of the server, and as any number', async (t) => {
+test("reads Retry-After as a date by the server's clock, and as any number", async (t) => {
   const date = (seconds: number): string => new Date(1e12 + seconds * 1000).toUTCString();
   for (const [sent, expected] of [
     [date(45), 45], [date(-9), 0], ['99999999999999999999', 1e20], ['soon', undefined],
@@ -87,7 +87,7 @@ test('reads Retry-After as a date by the clock of the server, and as any number'
   }
 });
 
-test('repeats no connection that fails in the same way next time', async () => {
+test('does not retry connection errors that are permanent', async () => {
   let calls = 0;
   for (const code of ['ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'EPROTO']) {
     const shop = new SellerClient({
@@ -204,7 +204,7 @@ test('reads a source only as fast as the server takes it', async (t) => {
   assert.ok(buffered > 0 && buffered < BUFFERED_LIMIT_BYTES, `${buffered}`);
 });
 
-test('takes an export only as fast as it is read', async (t) => {
+test('receives an export only as fast as it is read', async (t) => {
   let bytes = 0;
   const { open, requests } = await serve(t, async (_, response) => {
     response.writeHead(200, { 'seller-position': '7' });
@@ -221,7 +221,7 @@ test('takes an export only as fast as it is read', async (t) => {
   await untilClosed(requests);
 });
 
-test('does not time out while a slow source is sent', async (t) => {
+test('does not time out while it sends a slow source', async (t) => {
   const rows = async function* () {
     for (let n = 0; n < 12; n += 1) {
       await wait(50);
@@ -235,7 +235,7 @@ test('does not time out while a slow source is sent', async (t) => {
   assert.equal((await report.summary()).created, 1);
 });
 
-test('ends a report that stalls, and reconnects a live stream that does', async (t) => {
+test('times out on a stalled report, and reconnects a stalled live stream', async (t) => {
   const stall: RequestListener = (_, response) => { response.write(': hello\n\n'); };
   const { open } = await serve(t, (_, response) => { response.write(' '); });
   const report = await open({ timeoutMs: 50 }).products.import('sku\n');
@@ -250,12 +250,12 @@ test('ends a report that stalls, and reconnects a live stream that does', async 
   assert.equal(live.requests.length, 2);
 });
 
-test('ends a live stream when the history no longer reaches back', async (t) => {
+test('ends a live stream if the history has been pruned', async (t) => {
   const { open } = await serve(t, (_, response) => response.end(), fail(410, 'history-pruned'));
   await assert.rejects(open().changes({ after: 4, live: true }).next(), ResyncRequiredError);
 });
 
-test('continues live changes after the server was away', async (t) => {
+test('continues live changes after the server was unavailable', async (t) => {
   const event = (n: number): string => `id: ${n}\ndata: {"position":${n}}\n\n`;
   const listener: RequestListener = ({ url }, response) => {
     response.write(event(Number(new URL(url ?? '', 'http://x').searchParams.get('after')) + 1));

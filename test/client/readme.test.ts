@@ -1,4 +1,4 @@
-/** Runs the examples of src/client/README.md as programs of their own. */
+/** Runs the examples of src/client/README.md as separate programs. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { startServer } from '../support/server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Starts an example, in a project that has the package. */
+/** Starts an example in a project that has the package installed. */
 function startExample(t: TestContext, name: string, environment: Record<string, string>) {
   const readme = readFileSync(join(ROOT, 'src/client/README.md'), 'utf8');
   const [, code = ''] = new RegExp(`<!-- example: ${name} -->\n\`\`\`js\n(.*?)\`\`\``, 's')
@@ -30,7 +30,7 @@ function startExample(t: TestContext, name: string, environment: Record<string, 
   return child;
 }
 
-test('the first example prints what it says', async (t) => {
+test('the first example prints its documented output', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   const child = startExample(t, 'client', {
@@ -39,7 +39,7 @@ test('the first example prints what it says', async (t) => {
   assert.equal(await text(child.stdout), 'MUG-1 40\n2 /stock\n1 created\n2 stock\n');
 });
 
-test('the receiver of webhooks accepts signed messages only', async (t) => {
+test('the webhook receiver accepts only signed messages', async (t) => {
   const [secret, port] = [generateWebhookSecret(), await findFreePort()];
   const child = startExample(t, 'verify-webhook', {
     WEBHOOK_SECRET: secret, PORT: String(port),

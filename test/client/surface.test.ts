@@ -1,4 +1,4 @@
-/** The client as a whole: a method for each route, its types, and the runtimes it runs in. */
+/** The client as a whole: a method for each route, its types, and other runtimes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
@@ -12,7 +12,7 @@ import { MUG } from './answers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EACH_ROUTE = [...routes, ...features.flatMap((feature) => feature.routes ?? [])];
-/** An import or export that is not of types only. */
+/** An import or export of more than types. */
 const STATEMENT = /^(?:import|export) (?!type )(?:[^{}']*(?:\{[^}]*\})? from )?'([^']+)';/gm;
 
 /** Calls every method, and returns the requests. */
@@ -49,7 +49,7 @@ async function recordRequests(): Promise<readonly string[]> {
   return requests;
 }
 
-test('has a method for every route that needs a key, and none for another path', async () => {
+test('has a method for every route that needs a key, and requests no other path', async () => {
   const requests = await recordRequests();
   const closed = EACH_ROUTE.filter(({ scope }) => scope !== undefined);
   const patterns = closed.map(({ method, path }) => ({
@@ -62,12 +62,12 @@ test('has a method for every route that needs a key, and none for another path',
     !patterns.some(({ pattern }) => pattern.test(request))), []);
 });
 
-test('leaves out only the routes without a key', () => {
+test('omits only the routes without a key', () => {
   const open = EACH_ROUTE.filter(({ scope }) => scope === undefined).map(({ path }) => path);
   assert.deepEqual(open, ['/healthz', '/readyz', '/api/v1/openapi.json']);
 });
 
-test('types a change by its type, and takes undefined for every option', async (t) => {
+test('narrows a change by its type, and accepts undefined for every option', async (t) => {
   const describe = (change: Change): number => {
     switch (change.type) {
       case 'stock': return change.data.delta;
@@ -93,7 +93,7 @@ test('types a change by its type, and takes undefined for every option', async (
   assert.deepEqual(changes.map(describe), [12.5, -38, 1, 5]);
 });
 
-test('updates a product that others change at the same time', async (t) => {
+test('updates a product despite concurrent changes', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   const shop = new SellerClient({ baseUrl: `http://127.0.0.1:${server.port}`, key });
@@ -111,7 +111,7 @@ test('updates a product that others change at the same time', async (t) => {
   assert.equal(calls, 1);
 });
 
-test('gives up an update that is always too late', async () => {
+test('gives up an update that always conflicts', async () => {
   const requests: string[] = [];
   const shop = new SellerClient({
     baseUrl: 'https://shop.invalid', key: 'spk_x',
@@ -144,7 +144,7 @@ test('loads no module of Node', () => {
   assert.deepEqual(foreign, []);
 });
 
-test('works where fetch sends the whole body before it reads', async (t) => {
+test('works if fetch sends the whole body before it reads the response', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   const shop = new SellerClient({

@@ -1,4 +1,4 @@
-/** What the client does when a server fails, stalls, redirects or breaks off. */
+/** How the client handles servers that fail, stall, redirect or disconnect. */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import {
 } from '../../src/client/index.ts';
 import { breakOff, fail, KEY, MUG, serve, succeed } from './answers.ts';
 
-test('repeats a change under the same Idempotency-Key until it succeeds', async (t) => {
+test('retries a change with the same Idempotency-Key until it succeeds', async (t) => {
   const { open, requests } = await serve(
     t, breakOff, fail(503, 'unavailable', { 'retry-after': '0' }), succeed);
   assert.equal((await open().products.create(MUG)).id, 'prd_1');
@@ -26,7 +26,7 @@ test('sends the Idempotency-Key of the caller, and none with a read', async (t) 
     ['"order-7"', undefined]);
 });
 
-test('waits as long as the server asks', async (t) => {
+test('waits for the Retry-After time', async (t) => {
   const { open, requests } = await serve(
     t, fail(429, 'rate-limited', { 'retry-after': '1' }), succeed);
   const before = performance.now();
@@ -35,7 +35,7 @@ test('waits as long as the server asks', async (t) => {
   assert.equal(requests.length, 2);
 });
 
-test('does not wait for longer than 30 s: the caller decides', async (t) => {
+test('does not wait longer than 30 s, but leaves the retry to the caller', async (t) => {
   const { open, requests } = await serve(t, fail(429, 'rate-limited', { 'retry-after': '31' }));
   await assert.rejects(open().products.get('prd_1'), (error) => {
     assert.ok(error instanceof RateLimitedError);
@@ -45,7 +45,7 @@ test('does not wait for longer than 30 s: the caller decides', async (t) => {
   assert.equal(requests.length, 1);
 });
 
-test('repeats nothing that a repetition cannot help', async (t) => {
+test('does not retry permanent errors', async (t) => {
   for (const [status, code, expected] of [
     [400, 'invalid-data', InvalidDataError], [404, 'not-found', NotFoundError],
     [410, 'history-pruned', ResyncRequiredError], [500, 'internal', ApiError],
@@ -69,7 +69,7 @@ test('sends a stream only once', async (t) => {
   assert.equal(requests.length, 1);
 });
 
-test('ends a request to a server that stays silent, and a response that stalls', async (t) => {
+test('times out if the server does not respond, or the response stalls', async (t) => {
   const stall: RequestListener = (_, response) => { response.write('{'); };
   for (const answer of [() => {}, stall]) {
     const { open } = await serve(t, answer);
@@ -78,7 +78,7 @@ test('ends a request to a server that stays silent, and a response that stalls',
   }
 });
 
-test('ends at once when the caller aborts, also between retries', async (t) => {
+test('ends immediately when the caller aborts, also between retries', async (t) => {
   const { open } = await serve(t, fail(503, 'unavailable', { 'retry-after': '20' }));
   const stop = new AbortController();
   const reading = open().products.get('prd_1', { signal: stop.signal });
@@ -95,7 +95,7 @@ test('follows no redirect, which would receive the key', async (t) => {
   assert.equal(other.requests.length, 0);
 });
 
-test('explains an answer that is not from this API', async (t) => {
+test('explains a response that is not from this API', async (t) => {
   const { open } = await serve(t, (_, response) => {
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>');
   });
@@ -106,7 +106,7 @@ test('explains an answer that is not from this API', async (t) => {
   });
 });
 
-test('shows the key in no error', async (t) => {
+test('includes the key in no error', async (t) => {
   const { open, baseUrl } = await serve(t, breakOff);
   const error = await open({ retries: 0 }).products.get('x').catch((thrown: unknown) => thrown);
   assert.doesNotMatch(String(error) + JSON.stringify(error), /spk_/);
@@ -116,7 +116,7 @@ test('shows the key in no error', async (t) => {
   });
 });
 
-test('reports a report that breaks off, and one that ends with a problem', async (t) => {
+test('throws for a report that is cut off, and for one that ends with a problem', async (t) => {
   const half: RequestListener = (_, response) => {
     response.write('{"line":2,"sku":"A","status":"failed"}\n', () => response.destroy());
   };

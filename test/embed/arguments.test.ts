@@ -1,4 +1,4 @@
-/** What a program in JavaScript may pass by mistake: each method reports it as an AppError. */
+/** Invalid arguments from JavaScript programs: each method reports them as an AppError. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock
 const CYCLE: Record<string, unknown> = {};
 CYCLE['self'] = CYCLE;
 
-/** A function as a program without types sees it. */
+/** A function as seen by a program without types. */
 type Loose = (...args: unknown[]) => unknown;
 
 const TEMPORARY = { temporary: true };
@@ -39,8 +39,8 @@ async function rejectsWith(code: string, call: () => unknown, message: RegExp): 
   });
 }
 
-test('rejects locations and options that cannot be used', async () => {
-  // The cast: nothing checks the arguments of a program in JavaScript.
+test('rejects invalid locations and options', async () => {
+  // The cast: no compiler checks the arguments of a JavaScript program.
   const create = createShop as Loose;
   for (const [args, message] of [
     [[], /createShop: Must be an object/],
@@ -80,7 +80,7 @@ async function makeShop(t: { after(end: () => Promise<void>): void }): Promise<{
   return { shop, loose: shop as unknown as Record<string, Loose>, id };
 }
 
-test('rejects arguments of the shop that cannot be used', async (t) => {
+test('rejects invalid arguments of the shop', async (t) => {
   const { shop, loose, id } = await makeShop(t);
   const sellers = shop.sellers as unknown as Record<string, Loose>;
   const keys = shop.keys as unknown as Record<string, Loose>;
@@ -132,7 +132,7 @@ test('rejects arguments of the shop that cannot be used', async (t) => {
   ]) await rejectsWith('not_found', call, /^No (?:seller|key) has/);
 });
 
-test('rejects arguments of a catalogue that cannot be used', async (t) => {
+test('rejects invalid arguments of a catalogue', async (t) => {
   const { shop, id } = await makeShop(t);
   const api = shop.as(id);
   await api.products.create(MUG);
@@ -166,13 +166,13 @@ test('rejects arguments of a catalogue that cannot be used', async (t) => {
   await rejectsWith('not_found', () => api.products.get('prd_1'), /no product/);
 });
 
-/** The methods that the client has, so that no new one is forgotten. */
+/** The methods of the client, so that new ones are tested, too. */
 function methodsOf(group: string): readonly string[] {
   const owner = { products: Products, stock: Stock, webhooks: Webhooks }[group] ?? SellerApi;
   return Object.getOwnPropertyNames(owner.prototype).filter((name) => name !== 'constructor');
 }
 
-test('checks the arguments of every method of a catalogue', async (t) => {
+test('validates the arguments of every method of a catalogue', async (t) => {
   const { shop, id } = await makeShop(t);
   const api = shop.as(id);
   for (const [group, owner] of Object.entries({
@@ -183,7 +183,7 @@ test('checks the arguments of every method of a catalogue', async (t) => {
   }
 });
 
-test('uses a store of the program, and leaves it open', async (t) => {
+test("uses the program's store, and leaves it open", async (t) => {
   const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
   const shop = await createShop({ store });
   await shop.sellers.create({ name: 'Shop' });

@@ -1,4 +1,4 @@
-/** Nothing of a shop is left after `close`: a program that has nothing else to do ends. */
+/** `close` releases everything that a shop holds, so that an idle program exits. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { makeFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
 
-/** Two shops with all that a shop can start, closed while everything is in use. */
+/** Two shops with everything that a shop can start, closed while all of it is in use. */
 const PROGRAM = `
   import { once } from 'node:events';
   import { readdirSync } from 'node:fs';
@@ -32,7 +32,7 @@ const PROGRAM = `
     const live = { headers: { 'x-api-key': key, accept: 'text/event-stream' } };
     const path = '/api/v1/changes?after=0';
     const { body } = await shop.fetch(new Request('http://shop.test' + path, live));
-    await body.getReader().read(); // and no more
+    await body.getReader().read(); // the rest stays unread
     const [stream] = await once(get({ port, path, ...live }), 'response');
     await once(stream, 'readable');
     shop.as(id).changes({ after: 1, live: true }).next().catch(() => {});
@@ -41,20 +41,20 @@ const PROGRAM = `
   }));
   await Promise.all(shops.flatMap(({ shop }) => [shop.close(), shop.close()]));
   await shops[0].shop.close();
-  // Its own output, and requests, which end by themselves.
+  // Except for its own output, and requests that end by themselves.
   const resources = process.getActiveResourcesInfo()
     .filter((name) => !/^(?:PipeWrap|TTYWrap|FSReq.*|CloseReq)$/.test(name));
   process.stdout.write(JSON.stringify({ files: readdirSync(tmpdir()), resources }));
 `;
 
-test('lets a program end by itself, and removes temporary folders', async (t) => {
+test('lets a program exit by itself, and removes temporary folders', async (t) => {
   const { stdout } = await promisify(execFile)(
     process.execPath, ['--input-type=module', '--eval', PROGRAM],
     { timeout: 60_000, env: { ...process.env, TMPDIR: makeFolder(t) } });
   assert.deepEqual(JSON.parse(stdout), { files: [], resources: [] });
 });
 
-test('rejects every use after it is closed', async () => {
+test('rejects every call after it is closed', async () => {
   const shop = await createShop({ temporary: true });
   const { id } = await shop.sellers.create({ name: 'Shop' });
   const { id: keyId } = await shop.keys.create(id, { name: 'key' });

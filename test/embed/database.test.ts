@@ -1,4 +1,4 @@
-/** Shops of a program on a PostgreSQL database. */
+/** Embedded shops on a PostgreSQL database. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
     return { database: url, serverKeyFile: keyFile, passwordFile };
   }
 
-  test('shares its catalogues with the shops of other processes', async (t) => {
+  test('shares its catalogues with shops in other processes', async (t) => {
     const location = await prepare(makeFolder(t));
     await assert.rejects(createShop(location), /The database is empty\. Run `migrate` once/);
     await migrateStore(location);
@@ -48,7 +48,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
     assert.equal((await two.as(id).products.get({ sku: MUG.sku })).stock, 40);
   });
 
-  test('limits how long the server works for it', async (t) => {
+  test('sets timeouts on the database server', async (t) => {
     const location = await prepare(makeFolder(t));
     await migrateStore(location);
     await (await createShop(location)).close();
@@ -57,7 +57,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
     assert.ok(log.includes(`$1 = '{${names}}', $2 = '{15000,5000,10000}'`));
   });
 
-  test('needs a URL without a password, and a key', async (t) => {
+  test('requires a URL without a password, and a key', async (t) => {
     const location = await prepare(makeFolder(t));
     const { database, serverKeyFile } = location;
     for (const [wrong, message] of [

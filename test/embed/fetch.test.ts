@@ -1,4 +1,4 @@
-/** The `fetch` of a shop: streams in both directions, early responses, and clients that leave. */
+/** The `fetch` of a shop: streams in both directions, early responses, and aborted requests. */
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ function line(sku: string, stock: number): Buffer {
   return Buffer.from(`${JSON.stringify({ ...MUG, sku, stock })}\n`);
 }
 
-test('streams a report while its import still arrives', LIMITED, async (t) => {
+test('streams a report while the import is still arriving', LIMITED, async (t) => {
   const { ask } = await openShop(t);
   const reported = Promise.withResolvers<void>();
   let rows = 0;
@@ -70,7 +70,7 @@ test('streams a report while its import still arrives', LIMITED, async (t) => {
   assert.equal(JSON.parse(lines.at(-1) ?? '').summary.created, 1_000);
 });
 
-test('responds before a body has ended, and leaves the rest to its sender', LIMITED, async (t) => {
+test('responds before a body has ended, and reads no more of it', LIMITED, async (t) => {
   const { ask } = await openShop(t);
   const headers = { 'content-type': 'application/json' };
   const endless = makeUpload((controller) => controller.enqueue(new Uint8Array(65_536)));
@@ -87,7 +87,7 @@ test('responds before a body has ended, and leaves the rest to its sender', LIMI
   assert.match(await rejected.text(), /key-missing/);
 });
 
-test('ends a live feed that its reader aborts or cancels', LIMITED, async (t) => {
+test('ends a live feed if its reader aborts or cancels', LIMITED, async (t) => {
   const { ask, completed } = await openShop(t);
   const headers = { accept: 'text/event-stream' };
   const abort = new AbortController();
@@ -102,7 +102,7 @@ test('ends a live feed that its reader aborts or cancels', LIMITED, async (t) =>
     [[200, false], [200, false]]);
 });
 
-test('rejects with the reason of an abort, or the error of the body', LIMITED, async (t) => {
+test('rejects with the abort reason, or with the error of the body', LIMITED, async (t) => {
   const { ask } = await openShop(t);
   const reason = new Error('enough');
   await assert.rejects(ask('/products', { signal: AbortSignal.abort(reason) }), reason);
@@ -122,7 +122,7 @@ test('rejects with the reason of an abort, or the error of the body', LIMITED, a
   await assert.rejects(ask('/products/import', { ...failing.init, headers: NDJSON }), reason);
 });
 
-test('sends no header about the connection in memory', async (t) => {
+test('sends no connection headers in memory', async (t) => {
   const { ask } = await openShop(t);
   for (const accept of ['application/json', 'text/csv']) {
     const { headers } = await ask('/products', { headers: { accept } });
@@ -130,7 +130,7 @@ test('sends no header about the connection in memory', async (t) => {
   }
 });
 
-test('reads the body that a request has, whatever length its headers name', LIMITED, async (t) => {
+test('reads the actual body of a request, whatever its Content-Length', LIMITED, async (t) => {
   const { ask } = await openShop(t);
   const body = '{"name":"Mug","category":"Kitchen","sku":"MUG-1","price":12,"stock":40}';
   const json = { 'content-type': 'application/json' };
@@ -155,7 +155,7 @@ test('authenticates in the asynchronous context of its caller', async (t) => {
   assert.deepEqual(statuses.map(({ status }) => status), [200, 401, 200]);
 });
 
-test('knows the address of a client from a trusted program only', async (t) => {
+test('accepts a forwarded client address only if the program is trusted', async (t) => {
   const headers = { 'x-forwarded-for': '192.0.2.7' };
   for (const [trustedProxies, address] of [[['unix'], '192.0.2.7'], [[], '']] as const) {
     const { ask, completed } = await openShop(t, { trustedProxies });
@@ -164,7 +164,7 @@ test('knows the address of a client from a trusted program only', async (t) => {
   }
 });
 
-test('rejects a request whose body was read before, and leaves no other rejection', async (t) => {
+test('rejects a request whose body was read before, without an unhandled rejection', async (t) => {
   const { shop } = await openShop(t);
   const request = new Request(`${API}/products`, { method: 'POST', body: '{}' });
   await request.text();

@@ -1,4 +1,4 @@
-/** The guide's test for Node's own runner works; `make test-packages` runs those of others. */
+/** Runs the guide's test for Node's own runner; `make test-packages` runs those for others. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { makeFolder } from '../support/folder.ts';
 
-test('the guide has a test that passes', async (t) => {
+test('the test in the guide passes', async (t) => {
   const guide = readFileSync(join(import.meta.dirname, '../../src/embed/README.md'), 'utf8');
   const [, code = ''] = /<!-- example: node-test -->\n```js\n(.*?)```/s.exec(guide) ?? [];
   const file = join(makeFolder(t), 'example.test.mjs');

@@ -1,4 +1,4 @@
-/** The `handle` of a shop in a server of the program: what it leaves behind, and its errors. */
+/** The `handle` of a shop in the program's own server: its cleanup, and its errors. */
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import { type Request, send } from '../support/http.ts';
 import { listenUntilEnd } from '../support/listening.ts';
 import { makeProduct } from '../support/server.ts';
 
-/** A shop inside a server, whose `prepare` stands for other middleware. */
+/** A shop inside a server; `prepare` represents other middleware. */
 async function serveShop(
   t: TestContext, options: ShopOptions = {}, prepare: RequestListener = () => {},
 ) {
@@ -33,7 +33,7 @@ async function serveShop(
   return { id, ask };
 }
 
-/** The numbers of listeners of a connection, and of the timers of the process. */
+/** The numbers of listeners on a connection, and of timers of the process. */
 function countHeld(socket: Socket) {
   return {
     listeners: socket.eventNames().map((name) => `${String(name)} ${socket.listenerCount(name)}`),
@@ -41,7 +41,7 @@ function countHeld(socket: Socket) {
   };
 }
 
-test('leaves no listener and no timer on a connection that is kept alive', async (t) => {
+test('leaves no listeners or timers on a keep-alive connection', async (t) => {
   const held: ReturnType<typeof countHeld>[] = [];
   const sockets = new Set<Socket>();
   const { ask } = await serveShop(t, { rateLimitPerMinute: 0 }, ({ socket }) => {
@@ -71,7 +71,7 @@ test('leaves no listener and no timer on a connection that is kept alive', async
   assert.deepEqual(held.slice(-perRound), held.slice(perRound, 2 * perRound));
 });
 
-test('authenticates by what other middleware has added to the request', async (t) => {
+test('authenticates with what other middleware has added to the request', async (t) => {
   const users = new WeakMap<IncomingMessage, { readonly seller: string }>();
   let seller = '';
   const { id, ask } = await serveShop(t, { authenticate: (request) => users.get(request) },
@@ -84,7 +84,7 @@ test('authenticates by what other middleware has added to the request', async (t
   assert.deepEqual(await Promise.all(statuses), [200, 401]);
 });
 
-test('answers 500 and reports an error that authenticate throws', async (t) => {
+test('returns 500, and reports the error that authenticate throws', async (t) => {
   const reported: unknown[] = [];
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejections.push(reason);

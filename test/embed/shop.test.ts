@@ -1,4 +1,4 @@
-/** The shop: the server as an object of a program. */
+/** The shop: the server as an object in a program. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function openShop(t: TestContext, options: ShopOptions = {}) {
   return { shop, id, api: shop.as(id) };
 }
 
-/** What an AppError tells its receiver. */
+/** The expected members of an AppError. */
 function appError(code: string, pointers: readonly string[] = []) {
   return (error: unknown) => {
     assert.ok(error instanceof AppError, String(error));
@@ -87,7 +87,7 @@ test('has the methods of the client for the catalogue of a seller', async (t) =>
     ['created', 'updated', 'created', 'stock', 'deleted']);
 });
 
-test('follows changes until its caller stops, or the shop closes', async (t) => {
+test('follows changes until the caller stops, or the shop closes', async (t) => {
   const { shop, api } = await openShop(t);
   await api.products.create(MUG);
   for await (const { position } of api.changes({ after: 0, live: true })) {
@@ -103,7 +103,7 @@ test('follows changes until its caller stops, or the shop closes', async (t) => 
   await assert.rejects(closed, appError('unavailable'));
 });
 
-test('throws AppErrors with issues, as the API answers problems', async (t) => {
+test('throws AppErrors with the issues that the API returns in problems', async (t) => {
   const { shop, id, api } = await openShop(t);
   await assert.rejects(api.products.create({ ...MUG, price: 1.999, stock: -1 }),
     appError('invalid_data', ['/price', '/stock']));
@@ -112,7 +112,7 @@ test('throws AppErrors with issues, as the API answers problems', async (t) => {
   await assert.rejects(api.products.get('prd_1'), appError('not_found'));
   await assert.rejects(api.products.patch({ sku: 'MUG-1' }, { stock: 1 }, { ifMatch: 9 }),
     appError('precondition_failed'));
-  // The casts: a program in JavaScript may pass anything.
+  // The casts: a JavaScript program may pass anything.
   for (const [wrong, pointer] of [[undefined, ''], ['Mug', ''], [{ name: 7 }, '/name']] as const) {
     await assert.rejects(shop.sellers.create(wrong as never), appError('invalid_data', [pointer]));
   }
@@ -135,7 +135,7 @@ test('closes what it has opened if an option is invalid', async (t) => {
   assert.match(await document.text(), /"contact":\{"email":"api@shop\.example"\}/);
 });
 
-test('answers Request objects without a socket', async (t) => {
+test('responds to Request objects without a socket', async (t) => {
   const { shop, id } = await openShop(t, { baseUrl: 'http://host/shop' });
   const { key } = await shop.keys.create(id, { name: 'test' });
   const products = 'http://host/shop/api/v1/products';
@@ -163,7 +163,7 @@ test('answers Request objects without a socket', async (t) => {
   assert.equal((await report.summary()).created, 3_000);
 });
 
-test('lets the program decide who makes a request', async (t) => {
+test('lets the program authenticate requests', async (t) => {
   const sessions = new Map<string, string>();
   const { shop, id, api } = await openShop(t, {
     authenticate({ headers }) {
@@ -185,11 +185,11 @@ test('lets the program decide who makes a request', async (t) => {
   assert.equal((await shop.fetch(new Request(products))).status, 401);
 });
 
-test('answers 500, and reports, what authenticate should not have returned', async (t) => {
+test('returns 500, and reports an error, if authenticate returns an invalid value', async (t) => {
   const reports: string[] = [];
   let returned: unknown;
   const { shop, id } = await openShop(t, {
-    // The cast: a program in JavaScript may return anything.
+    // The cast: a JavaScript program may return anything.
     authenticate: () => returned as never,
     report: ({ error }) => void reports.push(String(error)),
   });
@@ -207,7 +207,7 @@ test('answers 500, and reports, what authenticate should not have returned', asy
   }
 });
 
-test('answers with the AppError that authenticate throws', async (t) => {
+test('responds with the AppError that authenticate throws', async (t) => {
   const { shop } = await openShop(t, {
     authenticate: () => { throw new AppError('key_unknown', 'Sign in again.'); },
   });
@@ -216,7 +216,7 @@ test('answers with the AppError that authenticate throws', async (t) => {
   assert.match(await response.text(), /Sign in again\./);
 });
 
-test('records who acts without a key, in the feed and the ledger', async (t) => {
+test('records the actor of changes without a key, in the feed and the ledger', async (t) => {
   const { shop, id, api } = await openShop(t, {
     authenticate: ({ headers }) => (headers.cookie === undefined ? undefined
       : { seller: id, actor: headers.cookie }),
@@ -247,7 +247,7 @@ test('records who acts without a key, in the feed and the ledger', async (t) => 
   assert.ok(shop.as(id, { actor: '🫖'.repeat(100) }));
 });
 
-test('serves on a port, and inside a server of the program', async (t) => {
+test("serves on a port, and inside the program's own server", async (t) => {
   const { shop, id } = await openShop(t, { baseUrl: 'http://127.0.0.1/shop', portal: true });
   const { key } = await shop.keys.create(id, { name: 'test' });
   const { port } = await shop.listen({ host: '127.0.0.1', port: 0 });
@@ -264,7 +264,7 @@ test('serves on a port, and inside a server of the program', async (t) => {
   assert.equal((await client.products.create(MUG)).sku, 'MUG-1');
 });
 
-test('keeps two shops in one process apart', async (t) => {
+test('separates two shops in one process', async (t) => {
   const [one, other] = [await openShop(t), await openShop(t)];
   await one.api.products.create(MUG);
   await other.api.products.create(MUG);

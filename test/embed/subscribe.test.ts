@@ -1,4 +1,4 @@
-/** What the shop calls when catalogues change. */
+/** The callbacks of a shop for catalogue changes: `subscribe` and `onChange`. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ async function openShop(
   return { shop, id, api, adjust, reports };
 }
 
-test('delivers each change in order, the next one once the last is processed', async (t) => {
+test('delivers changes in order, each once the previous one is processed', async (t) => {
   const { shop, id, adjust, reports } = await openShop(t);
   for (let n = 0; n < 5; n += 1) await adjust();
   const positions: number[] = [];
@@ -52,7 +52,7 @@ test('delivers each change in order, the next one once the last is processed', a
   assert.deepEqual([positions, reports], [[2, 3, 4, 5, 6, 7, 8, 9], []]);
 });
 
-test('delivers only some types, from a position on, until a signal', async (t) => {
+test('delivers the selected types, from a position on, until it is aborted', async (t) => {
   const { shop, id, api, adjust } = await openShop(t);
   const stop = new AbortController();
   const received = Promise.withResolvers<string>();
@@ -81,7 +81,7 @@ test('stops a subscription whose function fails, and reports why', async (t) => 
   assert.deepEqual([positions, reports], [[1, 2], [failure]]);
 });
 
-test('frees the stream of a subscription whose function fails', async (t) => {
+test('frees the slot of a subscription whose function fails', async (t) => {
   const { shop, id } = await openShop(t, { streamLimits: { perKey: 1 } });
   const failure = new Error('the cache is down');
   const fail = (): never => { throw failure; };
@@ -115,16 +115,16 @@ test('waits for a running function before it closes', async (t) => {
   assert.throws(() => shop.subscribe(id, { after: 0 }, () => {}), { code: 'unavailable' });
 });
 
-test('tells which catalogues have changed, whichever process did it', async (t) => {
+test('reports the catalogues that any process has changed', async (t) => {
   const location = { folder: join(makeFolder(t), 'data') };
-  const told: CatalogueChange[] = [];
+  const seen: CatalogueChange[] = [];
   const target = new EventTarget();
   const failure = new Error('once');
   const { shop, id, adjust, reports } = await openShop(t, {
     onChange(change) {
-      told.push(change);
+      seen.push(change);
       target.dispatchEvent(new Event(`${change.seller} ${change.position}`));
-      if (told.length === 1) throw failure;
+      if (seen.length === 1) throw failure;
     },
   }, location);
   const second = await shop.sellers.create({ name: 'Second' });
@@ -140,13 +140,13 @@ test('tells which catalogues have changed, whichever process did it', async (t) 
   const last = once(target, `${id} 3`);
   await adjust();
   await last;
-  assert.deepEqual(told.filter(({ seller }) => seller === second.id), [
+  assert.deepEqual(seen.filter(({ seller }) => seller === second.id), [
     { seller: second.id, position: 1 },
   ]);
   assert.deepEqual(reports, [failure]);
 });
 
-test('reports no older change of a catalogue if there is a commit while it starts', async (t) => {
+test('reports no earlier change if there is a commit while the shop starts', async (t) => {
   const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
   await openShop(t, {}, { store });
   let commit: (() => void) | undefined;
@@ -163,14 +163,14 @@ test('reports no older change of a catalogue if there is a commit while it start
       return store.listSellers(query);
     },
   });
-  const told: CatalogueChange[] = [];
+  const seen: CatalogueChange[] = [];
   const { promise: changed, resolve } = Promise.withResolvers<void>();
   const { id } = await openShop(t, {
     onChange(change) {
-      told.push(change);
+      seen.push(change);
       resolve();
     },
   }, { store: committing });
   await changed;
-  assert.deepEqual(told, [{ seller: id, position: 1 }]);
+  assert.deepEqual(seen, [{ seller: id, position: 1 }]);
 });
