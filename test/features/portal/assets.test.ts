@@ -1,4 +1,4 @@
-/** The stylesheet and the scripts: under names that change with what is in them. */
+/** The stylesheet and the scripts, whose names contain a hash of their content. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ test('serves each file under the hash of its content, cached forever', () => {
   }
 });
 
-test('serves nothing under another hash, nor outside of its folder', () => {
+test('serves nothing under another hash, or outside its folder', () => {
   const assets = loadAssets();
   const [digest = ''] = assets.pathOf('portal.css').split('/');
   for (const [hash, name] of [

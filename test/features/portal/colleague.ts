@@ -1,4 +1,4 @@
-/** People of a shop of the tests, in addition to its owner. */
+/** Adds people to a test shop. */
 import assert from 'node:assert/strict';
 import type { AccountReference, Role } from '../../../src/domain/access/account.ts';
 import { generateCode, hashCode } from '../../../src/domain/access/human-code.ts';
@@ -16,7 +16,7 @@ export interface Colleague {
 
 let colleagues = 0;
 
-/** Invites someone to the shop, who signs in by the page for that. */
+/** Invites a person to the shop, who then signs in on the sign-in page. */
 export async function addColleague(
   { port, store }: Pick<TestServer, 'port' | 'store'>, { sellerId }: Pick<Shop, 'sellerId'>,
   role: Role, name?: string,

@@ -1,4 +1,4 @@
-/** The portal and a seller who is disabled: signed out at once, and not let in again. */
+/** A disabled seller is signed out of the portal at once, and cannot sign in again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';

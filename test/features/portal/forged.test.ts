@@ -1,4 +1,4 @@
-/** Requests that other sites make a browser send: refused, and nothing is changed by them. */
+/** Cross-site requests are rejected, and change nothing. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
@@ -70,11 +70,11 @@ test('ignores a form if its session ended while it was being received', async (t
     },
   });
   slow.write(body.slice(0, 10));
-  await waitUntilSeen(server, sellerId, clock.now); // its session was found
+  await waitUntilSeen(server, sellerId, clock.now); // the server has found the session
   await store.endSessions(ownerOf(sellerId), { allBut: 0 }, { type: 'session_ended', address: '' });
   const answered = once(slow, 'response');
   slow.end(body.slice(10));
-  // The array is what `response` receives.
+  // The cast: `response` events have this argument.
   const [answer] = await answered as [IncomingMessage];
   answer.resume();
   assert.equal(answer.statusCode, 303);
@@ -82,7 +82,7 @@ test('ignores a form if its session ended while it was being received', async (t
   const made = await store.listAuditEvents(sellerId, {
     type: 'key_created', before: undefined, limit: 10,
   });
-  assert.equal(made.length, 1); // when the shop was opened
+  assert.equal(made.length, 1); // created with the shop
 });
 
 test('rejects a form from another site or of unknown origin', async (t) => {
@@ -102,7 +102,7 @@ test('rejects a form from another site or of unknown origin', async (t) => {
     assert.match(readText(answer.text), /did not come from a page of this portal/);
     assert.deepEqual(await server.store.findAccount(ownerOf(sellerId)), before);
   }
-  // A browser without Fetch Metadata says its origin.
+  // A browser without Fetch Metadata sends its origin.
   await user.get('/portal/account');
   const answer = await user.submit(SETTINGS, { headers: { [base]: undefined, origin } });
   assert.equal(answer.status, 303);
@@ -112,7 +112,7 @@ test('prevents other sites from signing a browser in (login CSRF)', async (t) =>
   const { server, shop: { email, password } } = await prepare(t);
   const user = new PageClient(server.port);
   const body = { email, password, csrf: '' };
-  // Neither before the browser has been here, nor with a token that is another's.
+  // Neither before the browser's first visit, nor with the token of another browser.
   assert.equal((await user.post('/portal/sign-in', new URLSearchParams(body))).status, 403);
   await user.get('/portal/sign-in');
   const forger = new PageClient(server.port);
@@ -180,7 +180,7 @@ test('rejects every page under a foreign host name (DNS rebinding)', async (t) =
   }
 });
 
-/** An address of this machine that is not loopback: its clients look like other machines. */
+/** A non-loopback address of this machine, whose clients look like other machines. */
 const OUTER = Object.values(networkInterfaces()).flat()
   .find((network) => network?.family === 'IPv4' && !network.internal)?.address;
 

@@ -1,4 +1,4 @@
-/** Where the portal is: at its base URL over TLS, or at this machine, and nowhere else. */
+/** The origins that serve the portal: its base URL over TLS, and loopback names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveOrigin } from '../../../src/features/portal/origin.ts';
@@ -10,7 +10,7 @@ interface Connection {
   readonly isLocal?: boolean;
 }
 
-/** A request that names this host; from this machine and without TLS unless it says otherwise. */
+/** A request with this host; by default from this machine, and without TLS. */
 function find(
   host: string | undefined, baseUrl?: string,
   { isEncrypted = false, isLocal = true }: Connection = {},

@@ -1,4 +1,4 @@
-/** Every page and form of the portal, asked for what another shop has and for what nobody has. */
+/** Every page and form of the portal, with ids of another shop and with unknown ids. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -23,18 +23,18 @@ import { openShop, type Shop } from './page-client.ts';
 import { assertButtons, assertNoPositions } from './page-rules.ts';
 import { ownerOf } from '../../support/owner.ts';
 
-/** Stands in all that the other shop has, and in nothing that is asked for. */
+/** In all texts of the other shop, and in no request. */
 const MARK = 'a-mark-of-the-other';
 const LATE = 1_900_000_000_000_000;
 
-/** What can be named in a request; of the other shop, or of nobody. */
+/** The ids and texts that a request can contain: of the other shop, or unknown ones. */
 interface Names {
   readonly product: string;
   readonly import: string;
   readonly import_id: string;
   readonly key_id: string;
   readonly webhook_id: string;
-  /** Of a change: every shop counts its own. */
+  /** The position of a change. Each shop has its own positions. */
   readonly position: string;
   readonly session: string;
   readonly passkey_id: string;
@@ -47,9 +47,9 @@ interface Names {
   readonly invitation: string;
 }
 
-/** Pages of which there is one for all. */
+/** Pages that are the same for all shops. */
 const SHARED = new Set(['/assets/{digest}/{name}', '/api/{operation}', '/reports/{report}']);
-/** How a query may name something: what a page does not know it ignores. */
+/** Query parameters with ids. Pages ignore parameters that they do not know. */
 const QUERIES: readonly (readonly [name: keyof Names, parameter: string])[] = [
   ['sku', 'q'], ['sku', 'sku'], ['product', 'id'], ['product', 'product'], ['key_id', 'key'],
   ['session', 'session'], ['email', 'email'], ['product', 'cursor'], ['webhook_id', 'webhook'],
@@ -63,7 +63,7 @@ type Naming = readonly [name: keyof Names, makeFields: (value: string) => Fields
 const product = { name: 'a', category: 'b', price: '1', stock: '2' };
 const wrong = { current_password: 'not the password at all' };
 
-/** How the forms whose path names nothing can do so. A new form needs its line. */
+/** Fields with ids, for forms without an id in the path. Each new form needs a line. */
 const FORMS: Readonly<Record<string, Naming>> = {
   '/join': ['email', (email) => ({ code: 'x', email, password: 'seven red boats', name: 'a' })],
   '/sign-in': ['email', (email) => ({ email, password: wrong.current_password })],
@@ -75,7 +75,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
   '/sign-out': ['session', (session) => ({ session })],
   '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC' })],
   '/account/shop': ['email', (email) => ({ email, low_stock: '1' })],
-  // Who gives the right password is told that an e-mail is taken: it could not be otherwise.
+  // With the wrong password: after the right one, the page has to say that an e-mail is taken.
   '/account/email': ['email', (email) => ({ email, ...wrong })],
   '/account/password': ['email', (email) => ({ email, new_password: 'seven red boats', ...wrong })],
   '/account/two-factor': ['secret', (secret) => ({ secret, code: '000000', ...wrong })],
@@ -108,7 +108,7 @@ async function prepare(t: TestContext) {
   const theirs = await fill(server, other);
   const shop = await openShop(server);
   const { sellerId } = shop;
-  const nobodys: Names = {
+  const absent: Names = {
     product: formatProductId(sellerId, LATE as ProductId),
     key_id: formatKeyId({ sellerId, keyId: LATE as KeyId }),
     webhook_id: formatWebhookId({ sellerId, id: LATE as WebhookId }),
@@ -122,10 +122,10 @@ async function prepare(t: TestContext) {
   };
   const watch = new Watch(server.folder);
   t.after(() => watch.close());
-  return { server, shop, other, theirs, nobodys, watch };
+  return { server, shop, other, theirs, absent, watch };
 }
 
-/** Gives a shop something of everything. */
+/** Creates one object of every kind in a shop. */
 async function fill(server: TestServer, shop: Shop): Promise<Names> {
   const { store } = server;
   const { send, user, sellerId, key: secretKey } = shop;
@@ -168,22 +168,22 @@ async function fill(server: TestServer, shop: Shop): Promise<Names> {
   };
 }
 
-/** Accounts are numbered from 1: gives the next one a number that is nothing else on a page. */
+/** Account ids count from 1: makes the next one a number that occurs nowhere else on a page. */
 function skipAccounts(folder: string): void {
   const db = new DatabaseSync(join(folder, FILE_NAME));
   db.exec('UPDATE seller SET last_account_id = 6666665');
   db.close();
 }
 
-/** What the parameter of a path names. */
+/** The kind of object that a path parameter identifies. */
 function nameOf({ path }: PageRoute): keyof Names | undefined {
   const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
   if (parameter === undefined) return undefined;
-  if (parameter !== 'id') return parameter as keyof Names; // or the request below has none
+  if (parameter !== 'id') return parameter as keyof Names; // the cast: tested by its use below
   return path.startsWith('/import') ? 'import' : 'product';
 }
 
-/** Asks one route for what each of them names, as a page of it would. */
+/** Requests to a route with a given id or text, as its pages send them. */
 function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
   const named = nameOf(route);
   const path = (value: string) => `/portal${route.path}`.replace(/\/$/, '')
@@ -194,7 +194,7 @@ function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
       user.get(`${path('')}?${parameter}=${encodeURIComponent(value)}`)] as const);
   }
   const [name, makeFields] = named === undefined
-    ? FORMS[route.path] ?? assert.fail(`${route.path} has no case here`)
+    ? FORMS[route.path] ?? assert.fail(`No case in FORMS for ${route.path}`)
     : [named, () => ({ ...product, overlap: '24h', position: '0', status: 'disabled', url: '' })];
   return [[name, (value: string) => {
     const fields = { csrf, once: randomUUID(), ...makeFields(value) };
@@ -209,16 +209,16 @@ function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
 }
 
 test('responds identically to ids of another shop and to unknown ids, on every page', async (t) => {
-  const { server, shop: own, other, theirs, nobodys, watch } = await prepare(t);
+  const { server, shop: own, other, theirs, absent, watch } = await prepare(t);
   let before = watch.digestSeller(other.sellerId);
   let shop = own;
   let [asked, openedAt] = [0, 0];
-  // Paths with parameters first, and reads before writes: the others create data of their own.
+  // Paths with parameters first, and reads before writes, since other requests create data.
   const inOrder = routes.toSorted((a, b) =>
     b.path.indexOf('{') - a.path.indexOf('{') || a.method.localeCompare(b.method));
   for (const route of inOrder) {
     if (SHARED.has(route.path) || route.path === '/live') continue;
-    // Some end their session, and each may ask only so often.
+    // Some requests end the session, and each session is rate limited.
     if (asked > openedAt + 100 || (await shop.user.get('/portal')).status !== 200) {
       [shop, openedAt] = [await openShop(server, { name: 'Own shop' }), asked];
       await shop.user.get('/portal');
@@ -229,36 +229,36 @@ test('responds identically to ids of another shop and to unknown ids, on every p
       const foreign = await ask(theirs[name]);
       shop.user.cookies.clear();
       for (const [cookie, value] of cookies) shop.user.cookies.set(cookie, value);
-      const unknown = await ask(nobodys[name]);
+      const unknown = await ask(absent[name]);
       const context = `${route.method} ${route.path} naming the ${name}`;
       if (route.path !== '/sign-out') {
-        assertAlike(foreign, unknown, [theirs[name], nobodys[name]], context);
+        assertAlike(foreign, unknown, [theirs[name], absent[name]], context);
       }
       const isNamed = route.path.includes('{');
       assert.ok(!isNamed || foreign.status === 404, `${context}: ${foreign.text}`);
-      assert.ok(!foreign.text.includes(MARK), `${context} shows what is another's`);
+      assert.ok(!foreign.text.includes(MARK), `${context} shows data of another shop`);
       asked += 1;
     }
     const now = watch.digestSeller(other.sellerId);
-    const isNoted = route.path === '/sign-in'; // that somebody tried to is in the log of the shop
-    assert.ok(now === before || isNoted, `${route.method} ${route.path} changed something`);
+    const isLogged = route.path === '/sign-in'; // the shop's audit log records the attempt
+    assert.ok(now === before || isLogged, `${route.method} ${route.path} changed data`);
     before = now;
   }
   assert.ok(asked > routes.length, String(asked));
 });
 
 test('shows a shop what it hides from others', async (t) => {
-  const { other: { user }, theirs, nobodys } = await prepare(t);
+  const { other: { user }, theirs, absent } = await prepare(t);
   for (const route of routes) {
     const name = nameOf(route);
     if (name === undefined || route.method !== 'GET' || SHARED.has(route.path)) continue;
     const path = (names: Names) => `/portal${route.path}`
       .replace(/\{\w+\}/, names[name]).replace('{n}', '1');
     const { status, text } = await user.get(path(theirs));
-    // Nothing of the import was refused yet.
+    // The import has no rejected rows yet.
     assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
     assertButtons(text);
     assertNoPositions(text);
-    assert.equal((await user.get(path(nobodys))).status, 404, route.path);
+    assert.equal((await user.get(path(absent))).status, 404, route.path);
   }
 });

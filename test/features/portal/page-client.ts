@@ -1,6 +1,6 @@
 /**
- * A browser in miniature, for tests over real sockets: it keeps cookies as browsers do, fills in
- * the forms of the page that it shows, and follows a redirect when asked to.
+ * A minimal browser for tests over real sockets: it stores cookies as browsers do, submits the
+ * forms of its current page, and follows redirects on request.
  */
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
@@ -17,11 +17,11 @@ import type { TestServer } from '../../support/server.ts';
 import { ownerOf } from '../../support/owner.ts';
 
 type Value = string | File;
-/** By name; a list for a field that comes several times, undefined for one that is left out. */
+/** By name: a list for a repeated field, undefined to leave a field out. */
 export type Fields = Readonly<Record<string, Value | readonly Value[] | undefined>>;
 
 interface Submission {
-  /** The path of the form, where the page has several that have these fields. */
+  /** The form's `action`, if several forms of the page have these fields. */
   readonly action?: string;
   readonly headers?: OutgoingHttpHeaders;
 }
@@ -29,9 +29,9 @@ interface Submission {
 export interface PageForm {
   readonly action: string;
   readonly isMultipart: boolean;
-  /** All that has a name, buttons among them. */
+  /** The names of all controls, including buttons. */
   readonly names: ReadonlySet<string>;
-  /** What is sent where nobody touches the form. */
+  /** The fields that an unchanged form sends. */
   readonly values: readonly (readonly [name: string, value: string])[];
 }
 
@@ -39,7 +39,7 @@ export class PageClient {
   readonly port: number;
   /** By name. */
   readonly cookies = new Map<string, string>();
-  /** What the last request was answered with. */
+  /** The current page: the last response. */
   page: Answer | undefined;
 
   constructor(port: number) {
@@ -50,14 +50,14 @@ export class PageClient {
     return this.request({ path, headers });
   }
 
-  /** Goes where the last answer leads. */
+  /** Follows the redirect of the last response. */
   follow(): Promise<Answer> {
     const location = this.page?.headers.location;
-    assert.ok(location !== undefined, `The last answer leads nowhere: ${this.page?.status}`);
+    assert.ok(location !== undefined, `The last response is no redirect: ${this.page?.status}`);
     return this.get(location);
   }
 
-  /** Sends a form of the page that is shown: its own values, and these in the place of them. */
+  /** Submits a form of the current page; `fields` override its values. */
   async submit(fields: Fields, { action, headers = {} }: Submission = {}): Promise<Answer> {
     const forms = findForms(this.page?.text ?? '').filter((form) => action === undefined
       ? Object.keys(fields).every((name) => form.names.has(name)) : form.action === action);
@@ -72,7 +72,7 @@ export class PageClient {
     return this.post(form.action, body, headers);
   }
 
-  /** Sends a form that no page has; `headers` may take away or forge what a browser adds. */
+  /** Posts a form that is on no page; `headers` can remove or forge the headers of a browser. */
   async post(
     path: string, body: FormData | URLSearchParams, headers: OutgoingHttpHeaders = {},
   ): Promise<Answer> {
@@ -96,19 +96,19 @@ export class PageClient {
     return this.page;
   }
 
-  /** The value of a field of the page that is shown. */
+  /** The value of a form field on the current page. */
   valueOf(name: string): string | undefined {
     const values = findForms(this.page?.text ?? '').flatMap((form) => form.values);
     return values.find(([other]) => other === name)?.[1];
   }
 
-  /** What the form with this action would send, were nobody to touch it. */
+  /** The fields that the form with this action sends if it is unchanged. */
   formOf(action: string): PageForm['values'] {
     const form = findForms(this.page?.text ?? '').find((one) => one.action === action);
     return form?.values ?? assert.fail(`The page has no form ${action}.`);
   }
 
-  /** As browsers do (RFC 6265bis, section 5.7): what the prefix promises has to be so. */
+  /** Stores a cookie as browsers do, which reject a broken `__Host-` prefix (RFC 6265bis, 5.7). */
   #keep(line: string): void {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
     const [name = '', value = ''] = pair.split(/=(.*)/s);
@@ -116,7 +116,7 @@ export class PageClient {
       attributes.some((attribute) => attribute.toLowerCase() === text);
     const isHost = has('secure') && has('path=/')
       && !attributes.some((attribute) => /^domain=/i.test(attribute));
-    assert.ok(isHost || !name.startsWith('__Host-'), `No browser takes the cookie ${line}`);
+    assert.ok(isHost || !name.startsWith('__Host-'), `Browsers reject the cookie ${line}`);
     if (has('max-age=0')) this.cookies.delete(name);
     else this.cookies.set(name, value);
   }
@@ -129,7 +129,7 @@ export interface Shop {
   readonly key: ApiKeySecret;
   readonly email: string;
   readonly password: string;
-  /** Calls the API with the key. */
+  /** Sends an API request with the key. */
   send(request: Request): Promise<Answer>;
 }
 
@@ -144,7 +144,7 @@ interface NewShop {
 }
 
 /**
- * A shop with a key and an account, which signs in by the page for that. The server needs
+ * Creates a shop with a key and an account, and signs in on the sign-in page. The server needs
  * `portal`.
  */
 export async function openShop(
@@ -163,8 +163,8 @@ export async function openShop(
 }
 
 /**
- * A seller with a key and an account that nobody is signed in with. Its password is hashed so that
- * it is checked at once: those of the page for joining take a good part of a second.
+ * Creates a seller with a key and a signed-out account. The password hash uses minimal parameters:
+ * verifying a hash from the joining page takes a large part of a second.
  */
 export async function makeAccount(
   store: Store, options: NewShop = {},
@@ -189,7 +189,7 @@ export async function makeAccount(
   return { sellerId, key, email, password };
 }
 
-/** In the PHC string format, with the least that argon2 takes. */
+/** An argon2id hash in PHC string format, with minimal parameters. */
 export function hashCheaply(password: string): string {
   const nonce = Buffer.from('a salt for tests');
   const hash = argon2Sync('argon2id', {
@@ -199,7 +199,7 @@ export function hashCheaply(password: string): string {
   return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${digest}`;
 }
 
-/** That a session was seen at a time is written while its page is on its way. */
+/** Waits until the session's last use is stored, which happens after the response is sent. */
 export async function waitUntilSeen(
   { store }: Pick<TestServer, 'store'>, sellerId: SellerId, at: number,
 ): Promise<void> {
@@ -210,7 +210,7 @@ export async function waitUntilSeen(
   }
 }
 
-/** The text of markup, as people read it. */
+/** The visible text of markup. */
 export function readText(markup: string): string {
   const plain = markup.replace(/<(?:style|script)\b.*?<\/(?:style|script)>/gs, ' ');
   return unescapeText(plain.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
@@ -223,12 +223,12 @@ function encodeForm(
   for (const [name, value] of fields) {
     if (typeof value === 'string') body.append(name, value);
     else if (body instanceof FormData) body.append(name, value);
-    else assert.fail(`The form takes no file as ${name}.`);
+    else assert.fail(`The form has no file field ${name}.`);
   }
   return body;
 }
 
-/** Those that are sent by POST. */
+/** All forms with `method="post"`. */
 export function findForms(page: string): PageForm[] {
   return [...page.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)]
     .filter(([, attributes = '']) => readAttribute(attributes, 'method') === 'post')
@@ -247,10 +247,10 @@ function* findValues(form: string): Generator<readonly [name: string, value: str
     const name = readAttribute(input ?? attributes, 'name');
     if (name === undefined) continue;
     if (input !== undefined) {
-      const isTicked = /\schecked\b/.test(input);
+      const isChecked = /\schecked\b/.test(input);
       const type = readAttribute(input, 'type') ?? 'text';
-      const isLeftOut = /^(?:checkbox|radio)$/.test(type) ? !isTicked : type === 'file';
-      if (!isLeftOut) yield [name, readAttribute(input, 'value') ?? ''];
+      const isOmitted = /^(?:checkbox|radio)$/.test(type) ? !isChecked : type === 'file';
+      if (!isOmitted) yield [name, readAttribute(input, 'value') ?? ''];
     } else if (tag === 'textarea') {
       yield [name, unescapeText(content).replace(/^\n/, '')];
     } else {

@@ -1,4 +1,4 @@
-/** What holds for every page of the portal, for the tests of each to ask. */
+/** Invariants of every page of the portal, for the tests of each page. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
@@ -6,7 +6,7 @@ import { type Shop, PageClient, readText } from './page-client.ts';
 
 const PAGE_LIMIT_BYTES = 50 * 1024;
 
-/** A whole page of this status that is not too large and that nobody may keep. */
+/** Asserts a complete page with this status, within the size limit and with `no-store`. */
 export function assertPage(answer: Answer, status = 200): void {
   assert.equal(answer.status, status, answer.text);
   assert.match(answer.headers['content-type'] ?? '', /^text\/html/);
@@ -19,7 +19,7 @@ export function assertPage(answer: Answer, status = 200): void {
 
 const DESTRUCTIVE = /^(?:Delete|Discard|Revoke|Turn off|Cancel import|Sign out all)\b/;
 
-/** At most one primary button, and destructive ones that look so. */
+/** Asserts at most one primary button, and the `danger` class on destructive ones. */
 export function assertButtons(page: string): void {
   const buttons = [...page.matchAll(/<(button|a)\b([^>]*)>(.*?)<\/\1>/gs)].map(
     ([, tag = '', attributes = '', content = '']) => ({
@@ -34,14 +34,14 @@ export function assertButtons(page: string): void {
   assert.deepEqual(plain.map(({ text }) => text), []);
 }
 
-/** Positions are for programs: pages name them under Details only. */
+/** Asserts that positions, which only programs need, appear under Details only. */
 export function assertNoPositions(page: string): void {
   const text = readText(page.replaceAll(/<details\b.*?<\/details>/gs, ''));
   assert.doesNotMatch(text, /\bpositions?\b/i);
   assert.doesNotMatch(text, /\bChanges? [0-9]/);
 }
 
-/** A client that is not signed in is redirected to the sign-in, and back to the requested page. */
+/** Asserts that a signed-out client is redirected to the sign-in, with the path to return to. */
 export async function assertOwn(
   { port }: Pick<TestServer, 'port'>, paths: readonly string[],
 ): Promise<void> {
@@ -59,14 +59,14 @@ export async function assertOwn(
   }
 }
 
-/** A page or a form that is another shop's answers this one as if there were nothing at all. */
+/** Asserts identical responses for another shop's ids and for unknown ids. */
 export async function assertForeign(
   { user }: Shop,
   { get, post, foreign, unknown }: {
-    /** What follows the id. */
+    /** The ends of the paths, after the id. */
     readonly get: readonly string[];
     readonly post: readonly string[];
-    /** The path up to the id, of something of another shop, and of nothing. */
+    /** Paths up to the id: of another shop's object, and of unknown ones. */
     readonly foreign: string;
     readonly unknown: readonly string[];
   },

@@ -1,6 +1,6 @@
 /**
- * A browser in miniature with passkeys: it asks for challenges and sends answers of software
- * authenticators, as `passkey.js` does. It opens the portal at localhost, which has an RP ID.
+ * A minimal browser with passkeys: it requests challenges and sends responses of software
+ * authenticators, as `passkey.js` does. It opens the portal at localhost, which is a valid RP ID.
  */
 import assert from 'node:assert/strict';
 import type { AccountReference } from '../../../src/domain/access/account.ts';
@@ -12,15 +12,15 @@ import { PageClient, type Shop } from './page-client.ts';
 
 export const PAGE = '/portal/account/passkeys';
 
-/** What `passkey.js` gets from the server. */
+/** The options that `passkey.js` gets from the server. */
 interface Options {
   readonly challenge: string;
   readonly encrypted: string;
   readonly rpId: string;
 }
 
-/** What an answer gets wrong, and fields in the place of those that are sent. */
-interface Fault {
+/** Changes to the authenticator's response (`ask`) and to the submitted fields. */
+interface Tampering {
   readonly ask?: Partial<Parameters<SoftwareAuthenticator['get']>[0]>;
   readonly fields?: Readonly<Record<string, string>>;
 }
@@ -44,31 +44,31 @@ export class PasskeyClient extends PageClient {
   async fetchOptions(path: string): Promise<Options> {
     const shown = this.page;
     const { status, text } = await this.get(path);
-    this.page = shown; // a script fetched it
+    this.page = shown; // a script fetches the options, so the page stays
     assert.equal(status, 200, text);
-    // The cast: the tests of the page check its members.
+    // The cast: the page's tests check the members.
     return JSON.parse(text) as Options;
   }
 
-  /** The options of the page that is shown, for a new passkey. */
+  /** The options for a new passkey on the current page. */
   readCreation(): Options & Record<string, unknown> {
     const [, json = ''] = /data-create="([^"]*)"/.exec(this.page?.text ?? '') ?? [];
-    // The cast: the tests of the page check its members.
+    // The cast: the page's tests check the members.
     return JSON.parse(json.replaceAll('&quot;', '"').replaceAll('&#39;', "'")
       .replaceAll('&amp;', '&')) as Options & Record<string, unknown>;
   }
 
-  /** Sends a form of the page that is shown, with what scripts add to it. */
+  /** Submits a form of the current page, with the fields that scripts add. */
   send(action: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
     const own = this.formOf(action).filter(([name]) => !Object.hasOwn(fields, name));
     return this.post(action, new URLSearchParams([...own.map(([name, value]) => [name, value]),
       ...Object.entries(fields)]));
   }
 
-  /** From the list of passkeys to the end. */
+  /** Adds a passkey, from the password page to the response. */
   async add(
     { password }: Pick<Shop, 'password'>, authenticator: SoftwareAuthenticator, name = 'Laptop',
-    { ask = {}, fields = {} }: Fault = {},
+    { ask = {}, fields = {} }: Tampering = {},
   ): Promise<Answer> {
     await this.get(`${PAGE}/new`);
     assert.equal((await this.submit({ current_password: password })).status, 200);
@@ -81,10 +81,10 @@ export class PasskeyClient extends PageClient {
     });
   }
 
-  /** An answer in the fields of a form. */
+  /** The authenticator's response as form fields. */
   use(
     options: Options, authenticator: SoftwareAuthenticator, account: AccountReference,
-    { ask = {}, fields = {} }: Fault = {},
+    { ask = {}, fields = {} }: Tampering = {},
   ): Record<string, string> {
     const { challenge, encrypted } = options;
     const answer = authenticator.get({ challenge, origin: this.origin, ...ask });
@@ -99,26 +99,26 @@ export class PasskeyClient extends PageClient {
     };
   }
 
-  /** From the sign-in page to the answer. */
+  /** Signs in with a passkey, from the sign-in page to the response. */
   async signIn(
     { sellerId }: Pick<Shop, 'sellerId'>, authenticator: SoftwareAuthenticator,
-    { to = '', ...fault }: Fault & { readonly to?: string } = {},
+    { to = '', ...tampering }: Tampering & { readonly to?: string } = {},
   ): Promise<Answer> {
     await this.get(`/portal/sign-in${to}`);
     const options = await this.fetchOptions('/portal/sign-in/passkey/options');
-    const fields = this.use(options, authenticator, ownerOf(sellerId), fault);
+    const fields = this.use(options, authenticator, ownerOf(sellerId), tampering);
     return this.send('/portal/sign-in/passkey', fields);
   }
 }
 
-/** A browser that shares the session of a shop's. */
+/** A browser with a copy of the shop's session cookies. */
 export function shareSession(shop: Shop): PasskeyClient {
   const client = new PasskeyClient(shop.user.port);
   for (const [name, value] of shop.user.cookies) client.cookies.set(name, value);
   return client;
 }
 
-/** A shop with a passkey, signed in. */
+/** Adds the first passkey of a shop, and returns its signed-in browser. */
 export async function addFirst(shop: Shop, authenticator = new SoftwareAuthenticator()) {
   const user = shareSession(shop);
   const added = await user.add(shop, authenticator);

@@ -1,4 +1,4 @@
-/** What holds for all pages: who may see them, and what they tell a browser. */
+/** Invariants of all pages: access, headers, size and cookies. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { routes } from '../../../src/features/portal/routes.ts';
@@ -17,10 +17,10 @@ async function prepare(t: TestContext) {
   return { server, shop: await openShop(server) };
 }
 
-/** What is no page, but a file or a stream: their own tests look at those. */
+/** Routes that serve files or streams, which have their own tests. */
 const OTHERS = ['/export', '/live', '/movements/export', '/start/progress'];
 
-/** Those of a shop whose paths have no parameters. */
+/** The pages of a shop without path parameters. */
 function listPages(): string[] {
   return routes.filter(({ access, method }) => access === 'signed-in' && method === 'GET')
     .filter(({ path }) => !path.includes('{') && !OTHERS.includes(path))
@@ -108,7 +108,7 @@ test('sets cookies for this host only, over TLS only, unreadable by scripts', as
   assert.deepEqual(server.reports, []);
 });
 
-test('answers an unknown path with a page that repeats nothing of the request', async (t) => {
+test('answers an unknown path with a page that contains nothing from the request', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   for (const path of ['/portal/no-such-page', '/portal/%3Cscript%3E', '/portal/account/x/y']) {
     const answer = await user.get(path);
@@ -138,7 +138,7 @@ test('treats malformed path parameters as unknown', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('reveals only an id of an internal error', async (t) => {
+test('reveals only the id of an internal error', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   server.store.findSignedInSession = async () => { throw new Error('the password of the disk'); };
   const answer = await user.get('/portal');
@@ -148,7 +148,7 @@ test('reveals only an id of an internal error', async (t) => {
   assert.ok(report && answer.text.includes(report.id));
 });
 
-test('redirects from the root, and does not exist when it is switched off', async (t) => {
+test('redirects from the root, and answers 404 if it is disabled', async (t) => {
   const { server } = await prepare(t);
   const root = await send(server.port, { path: '/' });
   assert.deepEqual([root.status, root.headers.location], [303, '/portal']);

@@ -1,4 +1,4 @@
-/** What each role may do: every page and every form, also forged ones. */
+/** The permissions of each role, on every page and every form, including forged ones. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { includesRole, type Role, ROLES } from '../../../src/domain/access/account.ts';
@@ -19,7 +19,7 @@ type OwnRoute = Exclude<PageRoute, { readonly access: 'public' }>;
 
 const OWN = routes.filter((route): route is OwnRoute => route.access !== 'public');
 const NEEDS = /Your role does not allow this .* needs the role (?:Owner|Editor)/;
-/** What makes forms do something that lack nothing but the role. */
+/** Valid fields for all forms, so that only the role decides. */
 const FIELDS = {
   name: 'Changed', category: 'Changed', sku: 'CHANGED', price: '9', stock: '9', low_stock: '9',
   quantity: '9', adjust: '9', confirm: 'true', role: 'owner', scopes: 'products:read', overlap: '0',
@@ -51,7 +51,7 @@ async function prepare(t: TestContext) {
   return { server, shop, pathOf };
 }
 
-/** Sends the request of a route, with the token of the page that is shown. */
+/** Sends the request of a route, with this form token. */
 async function use(user: PageClient, { method, access }: OwnRoute, path: string, csrf: string) {
   if (method === 'GET') return user.get(path);
   const fields = Object.entries({ csrf, ...FIELDS });
@@ -63,7 +63,7 @@ async function use(user: PageClient, { method, access }: OwnRoute, path: string,
 }
 
 for (const role of ROLES.filter((one) => one !== 'owner')) {
-  test(`keeps the role ${role} from every page and form of another role`, async (t) => {
+  test(`denies the role ${role} every page and form of other roles`, async (t) => {
     const { server, shop, pathOf } = await prepare(t);
     const { user } = await addColleague(server, shop, role);
     await shop.user.get('/portal/account');
@@ -78,7 +78,7 @@ for (const role of ROLES.filter((one) => one !== 'owner')) {
       const answer = await use(user, route, path, csrf);
       assert.equal(answer.status, 403, `${route.method} ${path}`);
       assert.match(readText(answer.text), NEEDS, `${route.method} ${path}`);
-      // A forged form gets the same status, whatever its token.
+      // A forged form gets the same status with any token.
       for (const token of route.method === 'POST' ? ['', foreign] : []) {
         assert.equal((await use(user, route, path, token)).status, 403, path);
       }
@@ -107,7 +107,7 @@ for (const role of ROLES) {
 }
 
 for (const role of ROLES) {
-  test(`offers the role ${role} nothing else in a shop without products`, async (t) => {
+  test(`offers the role ${role} no other page or form in a shop without products`, async (t) => {
     const server = await startServer(t, { portal: true, clock: makeClock() });
     const { user } = await addColleague(server, await openShop(server), role);
     assert.deepEqual(await listOffered(user, role, ({ path }) =>
@@ -119,7 +119,7 @@ for (const role of ROLES) {
   });
 }
 
-/** What the pages of a role lead to that the role may not use. */
+/** Links and forms on the pages of a role that the role may not use. */
 async function listOffered(
   user: PageClient, role: Role, pathOf: (route: OwnRoute) => string,
 ): Promise<string[]> {
@@ -140,7 +140,7 @@ async function listOffered(
   return offered;
 }
 
-/** Whether a link leads to one of these routes, and to no other. */
+/** Whether a link matches only these routes. */
 function isOf(some: readonly OwnRoute[], method: string, link: string): boolean {
   const known = OWN.filter((route) => route.method === method);
   const matches = (path: string): boolean =>

@@ -17,8 +17,8 @@ function readCopies(user: PageClient, name: string): string[] {
   return text.split('\n');
 }
 
-/** Every secret that a seller and their browser ever have, and all that was answered to others. */
-async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => number) {
+/** Joins, signs in and changes credentials, and returns every secret that the seller then has. */
+async function collectSecrets(server: Awaited<ReturnType<typeof startServer>>, now: () => number) {
   const user = new PageClient(server.port);
   const secrets = new Set<string>();
   const keep = (): void => {
@@ -64,12 +64,12 @@ async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => 
 test('reveals no secret in an error page or an error report', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
-  const { secrets } = await live(server, clock);
+  const { secrets } = await collectSecrets(server, clock);
   const user = new PageClient(server.port);
   const [{ store }, email] = [server, 'anna@shop.example'];
   await user.get('/portal/sign-in');
-  const refused = await user.submit({ email, password: `${SECOND}!` });
-  assert.equal(refused.status, 422);
+  const rejected = await user.submit({ email, password: `${SECOND}!` });
+  assert.equal(rejected.status, 422);
   const { encrypt } = store;
   store.encrypt = async () => { throw new Error('broken'); };
   const failed = await user.submit({ email, password: SECOND });
@@ -83,9 +83,9 @@ test('reveals no secret in an error page or an error report', async (t) => {
   const joined = await user.submit({ code: 'x', email, password: SECOND });
   assert.equal(joined.status, 422);
   assert.equal(server.reports.length, 1);
-  const told = [refused, failed, forged, joined].map(({ text }) => text)
+  const texts = [rejected, failed, forged, joined].map(({ text }) => text)
     .concat(server.reports.map(({ error }) => error instanceof Error ? String(error.stack) : ''));
-  for (const text of told) {
+  for (const text of texts) {
     for (const secret of [...secrets, `${SECOND}!`]) assert.ok(!text.includes(secret), text);
   }
 });

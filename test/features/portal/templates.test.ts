@@ -1,6 +1,6 @@
 /**
- * All templates of the portal, as they stand in its source: values are put only where escaping
- * suffices, and nothing inline is run (html.ts says where that is).
+ * Checks the source of all templates of the portal: values appear only in places where escaping
+ * suffices (see html.ts), and no template has inline code.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, '../../../src/features/portal');
 
 interface Template {
   readonly pieces: readonly string[];
-  /** The source of what is put between them. */
+  /** The source of the values between the pieces. */
   readonly values: readonly string[];
 }
 
@@ -19,7 +19,7 @@ test('places values between tags, in quoted attributes, or as whole attributes',
   const templates = loadTemplates();
   assert.ok(templates.length > 50);
   const errors = templates.flatMap(({ path, template }) =>
-    findViolations(template).map((fault) => `${path}: ${fault}`));
+    findViolations(template).map((error) => `${path}: ${error}`));
   assert.deepEqual(errors, []);
 });
 
@@ -40,13 +40,13 @@ test('creates markup in no other way', () => {
 });
 
 test('detects violations', () => {
-  const faulty: readonly string[] = [
+  const unsafe: readonly string[] = [
     'html`<p title=${x}>`', 'html`<${x}>`', "html`<p title='${x}'>`", 'html`<p ${x}>`',
     'html`<script>${x}</script>`', 'html`<style>${x}</style>`', 'html`<!-- ${x} -->`',
     'html`<p data-${x}="1">`', 'html`<script src="${y}">${x}</script>`', 'html` title=${x}`',
     'html`<p>${html`<b ${x}>`}</p>`',
   ];
-  for (const source of faulty) {
+  for (const source of unsafe) {
     assert.equal(parseTemplates(source).flatMap(findViolations).length, 1, source);
   }
   const fine = 'html`<p class="a ${x}"${y && html` title="${x}"`}>${x > 1 ? `${x}` : "}"}</p>`';
@@ -61,7 +61,7 @@ function loadTemplates(): { readonly path: string; readonly template: Template }
   });
 }
 
-/** Those that are tagged with `html`, the ones within others among them. */
+/** All templates with the tag `html`, including nested ones. */
 function parseTemplates(source: string): Template[] {
   const found: Template[] = [];
   const begin = /(?<!`)\bhtml`/g;
@@ -77,7 +77,7 @@ function readTemplate(source: string, from: number): { template: Template; end: 
   let at = from;
   let start = from;
   for (;;) {
-    assert.ok(at < source.length, 'A template has no end.');
+    assert.ok(at < source.length, 'Unterminated template.');
     if (source[at] === '\\') {
       at += 2;
     } else if (source[at] === '`') {
@@ -95,7 +95,7 @@ function readTemplate(source: string, from: number): { template: Template; end: 
   }
 }
 
-/** The place of the brace that ends the code, past texts and templates within it. */
+/** The index of the brace that ends the code, after skipping strings and nested templates. */
 function skipCode(source: string, from: number): number {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {
@@ -112,21 +112,21 @@ function skipCode(source: string, from: number): number {
       depth -= 1;
     }
   }
-  return assert.fail('Code in a template has no end.');
+  return assert.fail('Unterminated code in a template.');
 }
 
 type State = 'text' | 'name' | 'tag' | 'value' | 'bare' | 'raw';
 
 interface Place {
   readonly state: State;
-  /** Of the tag that was opened last. */
+  /** The name of the last opened tag. */
   readonly tag: string;
 }
 
-/** Where each value stands, by what was read before it (WHATWG HTML, section 13.2.5). */
+/** Finds values in unsafe places, by a simplified tokenizer (WHATWG HTML, section 13.2.5). */
 function findViolations({ pieces, values }: Template): string[] {
   const errors: string[] = [];
-  // Attributes alone are put into a tag.
+  // A template of attributes only is inserted into a tag.
   const isAttributes = /^\s+[\w-]+(?:=|$)/.test(pieces[0] ?? '');
   let place: Place = { state: isAttributes ? 'tag' : 'text', tag: '' };
   pieces.forEach((piece, index) => {
@@ -135,10 +135,10 @@ function findViolations({ pieces, values }: Template): string[] {
     if (value === undefined) return;
     const { state, tag } = place;
     const isText = state === 'text' || state === 'value';
-    // Whole attributes, which a template made, or the function that describes a field.
+    // Whole attributes, from a template or from the function that describes a field.
     const isAfter = state === 'name' ? tag !== '' : state === 'tag' && !/[\w-]$/.test(piece);
     const isWhole = isAfter && (/\bhtml`\s/.test(value) || value === 'described');
-    if (!isText && !isWhole) errors.push(`\${${value}} stands in a ${state}`);
+    if (!isText && !isWhole) errors.push(`\${${value}} is in a ${state}`);
   });
   return errors;
 }

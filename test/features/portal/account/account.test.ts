@@ -1,4 +1,4 @@
-/** The account: settings, e-mail, password, and where somebody is signed in. */
+/** The account: settings, e-mail, password and sessions. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
@@ -17,7 +17,7 @@ async function prepare(t: TestContext) {
   return { clock, server, shop: await openShop(server) };
 }
 
-/** One more browser of the owner. */
+/** Another browser of the owner. */
 async function signIn(port: number, { email, password }: Shop, userAgent = CHROME) {
   const user = new PageClient(port);
   await user.get('/portal/sign-in');
@@ -84,7 +84,7 @@ test('offers all time zones on a small page', async (t) => {
   assert.ok(Buffer.byteLength(text) < 50 * 1024);
 });
 
-test('changes the e-mail with the password, and then signs in with the new one only', async (t) => {
+test('changes the e-mail with the password; only the new e-mail then signs in', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, email, password } = shop;
   await user.get('/portal/account/email');
@@ -175,7 +175,7 @@ test('limits password guesses in a browser that was left signed in', async (t) =
     await user.get(`/portal/account/${path}`);
     assert.equal((await user.submit({ ...own, current_password: password })).status, 429, path);
   }
-  await signIn(server.port, shop); // signing in is another thing
+  await signIn(server.port, shop); // sign-in has its own limit
 });
 
 test('changes the password when its form is submitted twice', async (t) => {
@@ -208,7 +208,7 @@ test('changes nothing if the session ends while the password is checked', async 
     assert.equal(answer.status, 403, path);
     assert.match(readText(answer.text), /Your session has ended\. Nothing was changed/);
     assert.deepEqual(await store.findAccount(ownerOf(shop.sellerId)), before);
-    await signIn(server.port, shop); // with the password as it was
+    await signIn(server.port, shop); // with the unchanged password
   }
 });
 

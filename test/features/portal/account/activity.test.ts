@@ -1,4 +1,4 @@
-/** The activity: what happened to the account and its keys, the newest first. */
+/** The activity page: the audit log of the account and its keys, newest first. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { AUDIT_TYPES } from '../../../../src/domain/access/audit.ts';
@@ -24,13 +24,13 @@ function readRows(text: string): string[] {
   return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) => readText(row));
 }
 
-test('shows what happened, when, from which address and to what', async (t) => {
+test('shows the time, address, browser and object of each event', async (t) => {
   const { clock, shop: { user, sellerId }, server: { store }, note } = await prepare(t);
   clock.now += 1_000;
   await note('Wrong password');
   clock.now += 1_000;
   const keys = await store.listKeys(sellerId, { after: undefined, limit: 1 });
-  await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('There is no key.') });
+  await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('no key') });
   const rows = readRows((await user.get('/portal/activity')).text);
   assert.match(rows[0] ?? '',
     /^API key revoked – now 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
@@ -77,13 +77,13 @@ test('filters by type, and links to all activity if there is none of it', async 
   const none = await user.get('/portal/activity?type=key_rotated');
   assert.deepEqual(readRows(none.text), []);
   assert.match(readText(none.text), /No activity of this type\. Show all activity/);
-  // What it does not know it ignores.
+  // It ignores unknown types.
   for (const query of ['type=x', 'before=x', 'before=-1', `before=${'9'.repeat(20)}`]) {
     assert.equal(readRows((await user.get(`/portal/activity?${query}`)).text).length, 5, query);
   }
 });
 
-test('escapes what others sent', async (t) => {
+test('escapes text from requests', async (t) => {
   const { shop: { user }, note } = await prepare(t);
   await note('<script>alert(1)</script>', '"><img src=x>');
   const { text } = await user.get('/portal/activity');

@@ -60,13 +60,13 @@ test('adds a passkey after the password, and lists, renames and removes it', asy
     ['passkey_removed', 'passkey_added', 'passkey_added', 'passkey_added']);
 });
 
-test('asks for a new passkey only after the password, and as the standard says', async (t) => {
+test('requests a new passkey only after the password, with the options of WebAuthn', async (t) => {
   const { shop } = await prepare(t);
   const { user, authenticator } = await addFirst(shop);
   await user.get(`${PAGE}/new`);
-  const refused = await user.submit({ current_password: 'a guess' });
-  assert.equal(refused.status, 422);
-  assert.doesNotMatch(refused.text, /data-create/);
+  const rejected = await user.submit({ current_password: 'a guess' });
+  assert.equal(rejected.status, 422);
+  assert.doesNotMatch(rejected.text, /data-create/);
   await user.submit({ current_password: shop.password });
   const { challenge, encrypted, user: named, ...options } = user.readCreation();
   assert.equal(Buffer.from(challenge, 'base64url').length, 32);
@@ -81,23 +81,23 @@ test('asks for a new passkey only after the password, and as the standard says',
     { id: undefined, name: shop.email, displayName: shop.email });
 });
 
-test('adds nothing for an answer that is late, repeated, forged or not verified', async (t) => {
+test('rejects a response that is late, repeated, forged or not verified', async (t) => {
   const { clock, server, store, shop } = await prepare(t);
   const user = shareSession(shop);
   const authenticator = new SoftwareAuthenticator();
   const { encrypted: other, challenge } =
     await user.fetchOptions('/portal/sign-in/passkey/options');
-  for (const fault of [
+  for (const tampering of [
     { ask: { challenge: 'AAAA' } }, { ask: { origin: 'http://localhost:1' } },
     { ask: { crossOrigin: true } }, { ask: { rpId: 'example.com' } },
     { ask: { isVerified: false } }, { ask: { isPresent: false } },
     { ask: { type: 'webauthn.get' } },
-    { ask: { challenge }, fields: { challenge: other } }, // for signing in
+    { ask: { challenge }, fields: { challenge: other } }, // a challenge for signing in
     { fields: { challenge: '' } }, { fields: { attestation: '' } },
     { fields: { attestation: 'oA' } }, { fields: { client_data: 'e30' } },
   ]) {
-    const answer = await user.add(shop, authenticator, 'x', fault);
-    assert.equal(answer.status, 422, JSON.stringify(fault));
+    const answer = await user.add(shop, authenticator, 'x', tampering);
+    assert.equal(answer.status, 422, JSON.stringify(tampering));
     assert.match(readText(answer.text), /Nothing was added\./);
   }
   await user.get(`${PAGE}/new`);
@@ -130,14 +130,14 @@ test('adds nothing for an answer that is late, repeated, forged or not verified'
   assert.deepEqual(await listNames(store, shop), ['x']);
 });
 
-test('names a passkey after the browser if the name cannot be kept', async (t) => {
+test('names a passkey after the browser if the name is invalid', async (t) => {
   const { store, shop } = await prepare(t);
   const user = shareSession(shop);
   assert.equal((await user.add(shop, new SoftwareAuthenticator(), 'x'.repeat(61))).status, 303);
   assert.deepEqual(await listNames(store, shop), ['Unknown browser']);
 });
 
-test('adds a limited number of passkeys', async (t) => {
+test('limits the number of passkeys', async (t) => {
   const { store, shop } = await prepare(t);
   const user = shareSession(shop);
   for (let n = 0; n < PASSKEYS_PER_ACCOUNT_LIMIT; n += 1) {
@@ -152,7 +152,7 @@ test('adds a limited number of passkeys', async (t) => {
   assert.match(readText(answer.text), /maximum of 20 passkeys/);
 });
 
-test('has no passkeys at an IP address, and says where to go', async (t) => {
+test('offers no passkeys at an IP address, and links to localhost', async (t) => {
   const { server, shop } = await prepare(t);
   await addFirst(shop);
   const { text } = await shop.user.get(PAGE);
@@ -227,7 +227,7 @@ test('turns the password off and on again, with a passkey that works here', asyn
   const isOff = async () => (await store.findAccount(ownerOf(shop.sellerId)))?.isPasswordOff;
   assert.equal(await confirm(), 409);
   await addFirst(shop);
-  await shop.user.get(path); // at an IP address, where the passkey does not work
+  await shop.user.get(path); // at an IP address, where passkeys do not work
   assert.equal((await shop.user.submit({ current_password: shop.password })).status, 409);
   await user.get(path);
   assert.equal((await user.submit({ current_password: 'a guess' })).status, 422);
@@ -252,7 +252,7 @@ test('turns the password off and on again, with a passkey that works here', asyn
   assert.deepEqual(types, ['password_sign_in_enabled', 'password_sign_in_disabled']);
 });
 
-test('shows what needs scripts without them', async (t) => {
+test('says without scripts that passkeys need them', async (t) => {
   const { shop } = await prepare(t);
   const { text } = await shareSession(shop).get(PAGE);
   assert.match(text, /<noscript><p class="notice low">Adding and using passkeys needs JavaScript/);

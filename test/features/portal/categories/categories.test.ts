@@ -1,4 +1,4 @@
-/** The categories in the portal: the list with its counts, and renaming. */
+/** The categories in the portal: the list with product counts, and renaming. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { act } from '../imports/page-setup.ts';
@@ -27,7 +27,7 @@ async function open(t: TestContext) {
   };
 }
 
-test('lists the categories with their numbers of products, and links to those', async (t) => {
+test('lists the categories with their product counts, and links to the products', async (t) => {
   const { user } = await open(t);
   const answer = await user.get(LIST);
   assertPage(answer);
@@ -60,7 +60,7 @@ test('renames archived products, too', async (t) => {
   assert.deepEqual(await readAll(), ['Bowls', 'Bowls', 'Mugs']);
 });
 
-test('counts archived products, and previews a merge with a category of them only', async (t) => {
+test('counts archived products, and previews a merge into a category of only those', async (t) => {
   const { user, patch, rename, send, readRecords } = await open(t);
   const { products } = (await send({ path: '/api/v1/products' })).json();
   await patch(products[0], { archived: true });
@@ -76,7 +76,7 @@ test('counts archived products, and previews a merge with a category of them onl
   assert.match(readText((await user.get(`${LIST}/rename?category=Mugs`)).text), /has 1 product/);
 });
 
-test('says which categories it merges before it does so', async (t) => {
+test('previews which categories a rename merges', async (t) => {
   const { user, rename, readAll, readRecords } = await open(t);
   await rename('Cups', 'Mugs');
   const preview = readText((await user.follow()).text);
@@ -87,7 +87,7 @@ test('says which categories it merges before it does so', async (t) => {
   assert.deepEqual(await readAll(), ['Mugs', 'Mugs', 'Mugs']);
 });
 
-test('keeps products alone that get another category at the same time', async (t) => {
+test('leaves products alone whose category changes concurrently', async (t) => {
   const { user, server, rename, readAll, send } = await open(t);
   const { products: [{ id }] } = (await send({ path: '/api/v1/products' })).json();
   const { editProducts } = server.store;
@@ -103,7 +103,7 @@ test('keeps products alone that get another category at the same time', async (t
   assert.deepEqual(await readAll(), ['Bowls', 'Pots', 'Mugs']);
 });
 
-test('rejects names that are invalid or the same, and unknown categories', async (t) => {
+test('rejects invalid and unchanged names, and unknown categories', async (t) => {
   const { user, server, rename, readRecords } = await open(t);
   for (const [to, error] of [
     ['', /Must/], ['Cups', /The category has this name/], ['x'.repeat(101), /Must/],

@@ -41,7 +41,7 @@ describe('a change', () => {
     assert.ok(page.text.includes(`<a href="/portal/products/${id}">`));
   });
 
-  test('names the account that made it in the portal, or the portal', async (t) => {
+  test('names the account that made it in the portal, or "Portal" without one', async (t) => {
     const { shop, server } = await start(t);
     await shop.user.get('/portal/products/new');
     await shop.user.submit({ ...MUG, price: '12', stock: '40' });
@@ -53,7 +53,7 @@ describe('a change', () => {
     assert.ok((rows[1] ?? '').endsWith(` ${name} 1`));
   });
 
-  test('names who made it without a key', async (t) => {
+  test('names the actor of a change without a key', async (t) => {
     const { shop, server: { store } } = await start(t);
     const program = { sellerId: shop.sellerId, keyId: PROGRAM_KEY_ID };
     const { id } = await store.createProduct(program, makeNewProduct());
@@ -107,7 +107,7 @@ describe('a change', () => {
 });
 
 describe('an import', () => {
-  test('is one line that expands to its first changes', async (t) => {
+  test('is one row that expands to its first changes', async (t) => {
     const { shop } = await start(t);
     await call(shop, 'POST', '/products', MUG);
     const record = await importProducts(shop, 1_204);
@@ -130,7 +130,7 @@ describe('an import', () => {
     assert.match(readText(all.text), / 1–25 of 1,204 changes Next page/);
   });
 
-  test('is named by its changes where they are listed one by one', async (t) => {
+  test('is linked from each of its changes in a filtered list', async (t) => {
     const { shop } = await start(t);
     await importProducts(shop, 2);
     const link = /<p class="quiet"><a href="\/portal\/imports\/imp_\w+"><bdi>Import shop\.csv/;
@@ -142,7 +142,7 @@ describe('an import', () => {
     assert.match(row ?? '', /^Stock: 1 → 2 \(\+1\) Stock sync P-1 .* 3$/);
   });
 
-  test('that has not ended is marked', async (t) => {
+  test('is marked as unfinished until it ends', async (t) => {
     const { server: { store }, shop } = await start(t);
     const record = { kind: 'products', fileName: 'half.csv' } as const;
     await store.importProducts({
@@ -153,7 +153,7 @@ describe('an import', () => {
     assert.match(row ?? '', /^Import half\.csv : 2 changes unfinished /);
   });
 
-  test('of another shop or of nobody has no changes', async (t) => {
+  test('of another shop, or with an unknown id, has no changes', async (t) => {
     const { server, shop } = await start(t);
     const theirs = await importProducts(await openShop(server), 2);
     for (const id of [theirs, 'imp_1', '<b>']) {
@@ -246,7 +246,7 @@ describe('the changes', () => {
     }
   });
 
-  test('say where the history begins after pruning', async (t) => {
+  test('show where the history begins after pruning', async (t) => {
     const { server, shop, clock } = await start(t);
     await call(shop, 'POST', '/products', MUG);
     await adjust(shop, { sku: MUG.sku, adjust: 1 });
@@ -260,7 +260,7 @@ describe('the changes', () => {
     assert.match(none, /No changes match.*Removed up to position 2/);
   });
 
-  test('are those of the own shop only', async (t) => {
+  test("are only those of the user's shop", async (t) => {
     const { server, shop } = await start(t);
     const other = await openShop(server);
     const { id } = (await call(other, 'POST', '/products', MUG)).json();
@@ -305,7 +305,7 @@ async function adjust(shop: Shop, change: Readonly<Record<string, unknown>>, sou
   assert.equal(answer.json().applied, 1, answer.text);
 }
 
-/** The texts of the table rows, without the words before the position. */
+/** The texts of the table rows, without the label of the position. */
 function readRows(page: Answer): string[] {
   const body = /<tbody>(.*)<\/tbody>/s.exec(page.text)?.[1] ?? '';
   return body.split('</tr>').slice(0, -1)

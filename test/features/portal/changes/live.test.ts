@@ -10,7 +10,7 @@ import { makeClock } from '../../../support/clock.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import type { PageClient } from '../page-client.ts';
 
-/** For tests that would wait forever if the portal were wrong. */
+/** Ends tests that a bug would leave waiting forever. */
 const LIMITED = { timeout: 20_000 };
 
 async function ask(
@@ -22,7 +22,7 @@ async function ask(
     host: '127.0.0.1', port: user.port, path: `/portal/live?after=${after}`, agent: false,
     headers: { accept: 'text/event-stream', cookie, ...headers },
   });
-  outgoing.on('error', () => {}); // of a connection that a test breaks
+  outgoing.on('error', () => {}); // tests may break the connection
   t.after(() => outgoing.destroy());
   outgoing.end();
   const [response] = await once(outgoing, 'response') as [IncomingMessage];
@@ -54,7 +54,7 @@ test('sends changes since the position of the page', LIMITED, async (t) => {
   assert.deepEqual(stream.events.map(({ change }) => [change?.position, change?.type]), [
     [2, 'stock'], [3, 'stock'], [4, 'created'],
   ]);
-  // A browser that comes back says what it had last.
+  // A browser that reconnects sends the last id that it received.
   const again = await follow(t, user, after, { 'last-event-id': '3' });
   await again.reach(4);
   assert.deepEqual(again.events.map(({ id }) => id), [4]);

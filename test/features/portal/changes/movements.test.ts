@@ -26,7 +26,7 @@ function readMovements(page: Answer): string[] {
   return readRows(page).map((cells) => cells.slice(1, 5).join(' '));
 }
 
-test('lists the movements of all products, with who moved what and why', async (t) => {
+test('lists the movements of all products, with actor and reason', async (t) => {
   const { user, mug } = await start(t);
   const page = await user.get(PAGE);
   assertPage(page);

@@ -52,7 +52,7 @@ test('saves the filter of a list under a name, and deletes it again', async (t) 
   }
 });
 
-test('replaces a filter of the same name, for the shop alone', async (t) => {
+test('replaces a filter of the same name, in this shop only', async (t) => {
   const { server, user, sellerId } = await start(t);
   const other = await openShop(server);
   for (const query of ['stock=low', 'stock=out']) {
@@ -80,7 +80,7 @@ test('shows a viewer the links, and no forms', async (t) => {
   assert.equal((await server.store.listFilters(sellerId, 'products')).length, 1);
 });
 
-test('rejects a name that is blank or too long, and what is no filter', async (t) => {
+test('rejects blank and overlong names, and invalid filters', async (t) => {
   const { server, user, sellerId } = await start(t);
   const good = { list: 'products', filter_name: 'Low', query: 'stock=low' };
   for (const wrong of [
@@ -102,7 +102,7 @@ test('rejects a name that is blank or too long, and what is no filter', async (t
   );
 });
 
-test('keeps up to a limit, and says so', async (t) => {
+test('limits the number of filters, and says so', async (t) => {
   const { server, user, sellerId } = await start(t);
   for (const n of countTo(SAVED_FILTERS_PER_LIST_LIMIT)) {
     await server.store.saveFilter(sellerId, {

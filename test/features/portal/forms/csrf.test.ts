@@ -1,4 +1,4 @@
-/** How a request of the portal's own pages differs from a forged one. */
+/** CSRF protection: telling requests from the portal's own pages from forged ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -29,7 +29,7 @@ test('does not reveal the secret in its token', () => {
   assert.ok(!makeCsrfToken(secret).includes(secret.slice(0, 8)));
 });
 
-test('makes a new secret each time, in a cookie for this host only', () => {
+test('generates a new secret each time, in a cookie for this host only', () => {
   const [one, other] = [makeAnonymousSecret(), makeAnonymousSecret()];
   assert.notEqual(one.secret, other.secret);
   const [pair, ...attributes] = one.cookie.split('; ');
@@ -38,7 +38,7 @@ test('makes a new secret each time, in a cookie for this host only', () => {
   assert.equal(readAnonymousSecret(`a=b; ${pair}; c=d`), one.secret);
 });
 
-test('reads no malformed or duplicated secret', () => {
+test('ignores malformed and duplicate secrets', () => {
   const { secret } = makeAnonymousSecret();
   for (const header of [
     undefined, '', '__Host-visit=', `visit=${secret}`, `__Host-visit=${secret}x`,
@@ -49,9 +49,9 @@ test('reads no malformed or duplicated secret', () => {
   }
 });
 
-test('decides by Fetch Metadata if the browser sends it', () => {
+test('relies on Fetch Metadata if the browser sends it', () => {
   assertSameOrigin({ 'sec-fetch-site': 'same-origin' }, ORIGIN);
-  // A browser says both; what Fetch Metadata says counts.
+  // A browser sends both; Fetch Metadata takes precedence.
   assertSameOrigin({ 'sec-fetch-site': 'same-origin', origin: 'null' }, ORIGIN);
   for (const base of ['same-site', 'cross-site', 'none', '', 'Same-Origin', 'same-origin, none']) {
     const headers = { 'sec-fetch-site': base, origin: ORIGIN };
@@ -59,7 +59,7 @@ test('decides by Fetch Metadata if the browser sends it', () => {
   }
 });
 
-test('decides by Origin without Fetch Metadata, and rejects a request without either', () => {
+test('relies on Origin without Fetch Metadata, and rejects a request without either', () => {
   assertSameOrigin({ origin: ORIGIN }, ORIGIN);
   for (const origin of [
     undefined, '', 'null', 'http://shop.example', 'https://shop.example:8443',

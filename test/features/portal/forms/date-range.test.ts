@@ -14,10 +14,10 @@ function read(from: string, to: string, timeZone: string) {
   return [format(since), format(until), ...errors.keys()];
 }
 
-test('reads whole days in the time zone, also when clocks change', () => {
+test('reads whole days in the time zone, even when clocks change', () => {
   assert.deepEqual(read('2026-01-31', '2026-01-31', 'UTC'),
     ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z']);
-  // Clocks go forward on this day, which has 23 hours, and back on the other one.
+  // Clocks go forward on the first day, which has 23 hours, and back on the other one.
   assert.deepEqual(read('2026-03-29', '2026-03-29', 'Europe/Zurich'),
     ['2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z']);
   assert.deepEqual(read('2026-10-25', '2026-10-26', 'Europe/Zurich'),
@@ -49,7 +49,7 @@ test('the changes page shows the changes of these days, with other filters', asy
   await sync([{ sku: 'A', adjust: -1 }]);
   clock.now = Date.parse('2026-03-05T12:00:00Z');
   await create({ sku: 'B', stock: 9 });
-  await user.get('/portal/sign-in'); // the session of the start is over
+  await user.get('/portal/sign-in'); // the first session has expired
   await user.submit({ email, password });
   assert.deepEqual(await list('from=2026-03-01&to=2026-03-01'), [1]);
   assert.deepEqual(await list('from=2026-03-02&to=2026-03-05'), [3, 2]);

@@ -1,6 +1,6 @@
 /**
- * Forms whose session ends while they are filled in: after signing in again, they have what was
- * typed.
+ * Drafts: a form whose session ends while it is filled in shows the same input after the next
+ * sign-in.
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -20,7 +20,7 @@ async function prepare(t: TestContext) {
   const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
   const shop = await openOther(server);
   const { user } = shop;
-  /** Fills in the form of a page, whose session ends before it is sent. */
+  /** Fills in a form, ends the session, and then submits the form. */
   const sendLate = async (path: string, fields: Fields, action = path) => {
     await user.get(path);
     clock.now += SESSION_IDLE_MS;
@@ -100,7 +100,7 @@ test('rejects a draft of another browser, a forged one, and an expired one', asy
   assert.deepEqual([late.status, late.headers.location], [303, mug.path]);
 });
 
-test('keeps no password, no code, and nothing that is too long', async (t) => {
+test('keeps no passwords, codes or overlong input', async (t) => {
   const { server, user, sendLate, signIn } = await prepare(t);
   const canary = 'canary of a password';
   await sendLate('/portal/account/email', { email: 'new@shop.example', current_password: canary });
@@ -121,7 +121,7 @@ test('keeps no password, no code, and nothing that is too long', async (t) => {
   }
 });
 
-test('returns to the page of a button without submitting it', async (t) => {
+test('returns to the page of a button without repeating its action', async (t) => {
   const { server, shop: { create, read, sellerId }, user, sendLate, signIn } = await prepare(t);
   const mug = await create();
   const [key] = await server.store.listKeys(sellerId, { after: undefined, limit: 1 });

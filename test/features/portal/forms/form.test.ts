@@ -1,4 +1,4 @@
-/** Forms as browsers send them, and faults by their fields. */
+/** Decoding of forms as browsers send them, and errors by field. */
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Pages of lists: forward, backward, and totals. */
+/** Paging of lists: forward, backward, and totals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
@@ -7,7 +7,7 @@ import { type PageClient, readText } from '../page-client.ts';
 import { assertPage } from '../page-rules.ts';
 
 interface ShownPage {
-  /** Markup, which has exact times. */
+  /** Markup of the rows, which contains exact times. */
   readonly rows: readonly string[];
   readonly count: string;
 }
@@ -25,7 +25,7 @@ function findLink({ text }: Answer, rel: string): string | undefined {
     ?.replaceAll('&amp;', '&').replace(/#.*/, '');
 }
 
-/** Reads to the last page and back to the first, and returns the pages. */
+/** Pages to the last page and back to the first, and returns the pages. */
 async function walk(user: PageClient, path: string): Promise<ShownPage[]> {
   const pages: ShownPage[] = [];
   let page = await user.get(path);
@@ -37,7 +37,7 @@ async function walk(user: PageClient, path: string): Promise<ShownPage[]> {
     page = await user.get(next);
   }
   for (const expected of pages.slice(0, -1).toReversed()) {
-    page = await user.get(findLink(page, 'prev') ?? assert.fail('There is no previous page.'));
+    page = await user.get(findLink(page, 'prev') ?? assert.fail('no previous page'));
     assert.deepEqual(show(page), expected);
   }
   assert.equal(findLink(page, 'first'), undefined);
@@ -62,7 +62,7 @@ async function fill({ server, create, sync, patch, sellerId, clock }: Catalogue)
   }
 }
 
-test('every list has a previous and a next page, and tells how many rows it has', async (t) => {
+test('every list pages forward and backward, and shows its total', async (t) => {
   const catalogue = await openCatalogue(t);
   await fill(catalogue);
   const { user } = catalogue;
@@ -87,7 +87,7 @@ test('every list has a previous and a next page, and tells how many rows it has'
   }
 });
 
-test('goes to the first page if fewer rows than a page precede', async (t) => {
+test('goes to the first page if less than a page of rows precedes', async (t) => {
   const { user, create, send } = await openCatalogue(t);
   const created = [];
   for (let n = 0; n < 60; n += 1) created.push(await create({ name: `Product ${n}` }));
@@ -103,7 +103,7 @@ test('goes to the first page if fewer rows than a page precede', async (t) => {
   assert.deepEqual(show(again), show(back));
 });
 
-test('rejects the cursors of other lists and of nobody', async (t) => {
+test('rejects cursors of other lists, and invalid ones', async (t) => {
   const catalogue = await openCatalogue(t);
   await fill(catalogue);
   const { user } = catalogue;
@@ -120,11 +120,11 @@ test('rejects the cursors of other lists and of nobody', async (t) => {
   }
 });
 
-test('follows a link to a page of products from before pages had a direction', async (t) => {
+test('still accepts product links from before cursors had a direction', async (t) => {
   const catalogue = await openCatalogue(t);
   await fill(catalogue);
   const { user, send } = catalogue;
-  // Its cursor was that of the API.
+  // Such links contain a cursor of the API.
   const { next_cursor: cursor } = (await send({ path: '/api/v1/products?limit=50' })).json();
   const page = await user.get(`/portal/products?cursor=${cursor}`);
   const second = await user.get(findLink(await user.get('/portal/products'), 'next') ?? '');

@@ -19,13 +19,13 @@ test('finds no number in any other text', () => {
   }
 });
 
-test('ends a day at midnight of its zone, also around a clock change', () => {
+test('ends a day at midnight in its time zone, even around a clock change', () => {
   for (const [day, timeZone, end] of [
     ['2026-01-31', 'UTC', '2026-02-01T00:00:00.000Z'],
     ['2024-02-29', 'Europe/Zurich', '2024-02-29T23:00:00.000Z'],
     ['2026-03-28', 'Europe/Zurich', '2026-03-28T23:00:00.000Z'],
-    ['2026-03-29', 'Europe/Zurich', '2026-03-29T22:00:00.000Z'], // summer begins
-    ['2026-10-25', 'Europe/Zurich', '2026-10-25T23:00:00.000Z'], // and ends
+    ['2026-03-29', 'Europe/Zurich', '2026-03-29T22:00:00.000Z'], // summer time begins
+    ['2026-10-25', 'Europe/Zurich', '2026-10-25T23:00:00.000Z'], // summer time ends
     ['2026-12-31', 'America/New_York', '2027-01-01T05:00:00.000Z'],
     ['2026-10-03', 'Australia/Sydney', '2026-10-03T14:00:00.000Z'],
     ['2026-04-04', 'Australia/Sydney', '2026-04-04T13:00:00.000Z'],
@@ -36,7 +36,7 @@ test('ends a day at midnight of its zone, also around a clock change', () => {
   }
 });
 
-test('finds no end of an invalid day', () => {
+test('returns no end for an invalid day', () => {
   const others = ['', '2026-02-29', '2026-13-01', '2026-1-1', '31.01.2026', '2026-01-31T00:00'];
   for (const day of others) {
     assert.equal(findEndOfDay(day, 'UTC'), undefined, day);

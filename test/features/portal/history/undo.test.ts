@@ -1,4 +1,4 @@
-/** What the next page says after a change, and its undo. */
+/** The toast after a change, and its undo. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { UNDO_LIFE_MS } from '../../../../src/features/portal/limits.ts';
@@ -7,20 +7,20 @@ import { readText } from '../page-client.ts';
 import { assertPage } from '../page-rules.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 
-/** The toast of the page that is shown; empty without one. */
+/** The toast on the current page; empty without one. */
 function readToast({ page }: PageClient): string {
   const found = /<div class="toast" role="status">(.*?)<\/div>/s.exec(page?.text ?? '');
   const [, toast = ''] = found ?? [];
   return readText(toast);
 }
 
-/** Presses its Undo. */
+/** Submits the Undo form of the toast. */
 async function undo(user: PageClient) {
   const [, action] = /action="(\/portal\/changes\/\d+\/undo)"/.exec(user.page?.text ?? '') ?? [];
-  return user.submit({}, { action: action ?? assert.fail('nothing to undo') });
+  return user.submit({}, { action: action ?? assert.fail('no Undo form') });
 }
 
-describe('the page after a change says what was done', () => {
+describe('the page after a change describes the change', () => {
   test('to the stock, and undoes it', async (t) => {
     const { user, create, read } = await openCatalogue(t);
     const mug = await create({ name: 'Mug <1>', stock: 9 });
@@ -94,7 +94,7 @@ describe('an undo', () => {
     assert.equal((await read(mug))?.['stock'], 11);
   });
 
-  test('of a deletion says that another product has the SKU, and can be repeated', async (t) => {
+  test('of a deletion fails while another product has the SKU, and can be retried', async (t) => {
     const { user, create, read } = await openCatalogue(t);
     const mug = await create({ sku: 'MUG', stock: 9 });
     await user.get(`${mug.path}/delete`);
@@ -112,7 +112,7 @@ describe('an undo', () => {
     assert.equal((await read(mug))?.['stock'], 9);
   });
 
-  test('of a new product leaves one alone that has changed since', async (t) => {
+  test('of a new product does not delete it if it has changed since', async (t) => {
     const { user, sync } = await openCatalogue(t);
     await user.get('/portal/products/new');
     await user.submit({ name: 'Mug', category: 'Bar', sku: 'M', price: '1', stock: '1' });
@@ -138,7 +138,7 @@ describe('an undo', () => {
     assert.equal((await read(mug))?.['stock'], 9);
   });
 
-  test('is offered for an hour, and only for changes of the portal in the own shop', async (t) => {
+  test("is offered for an hour, and only for portal changes in the user's shop", async (t) => {
     const { server, user, create, sync, clock } = await openCatalogue(t);
     const mug = await create({ stock: 9 });
     await user.get(mug.path);

@@ -1,4 +1,4 @@
-/** Browsers by what they say of themselves. */
+/** Browser names from the User-Agent, and locales from Accept-Language. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeBrowser, readLocale } from '../../../../src/features/portal/html/browser.ts';
@@ -26,7 +26,7 @@ test('names the browser and its system', () => {
   }
 });
 
-test('says so if it knows neither, and repeats nothing of what was sent', () => {
+test('names an unknown browser without quoting its User-Agent', () => {
   for (const userAgent of ['', 'Firefox', '<script>alert(1)</script>', 'x'.repeat(200)]) {
     assert.equal(describeBrowser(userAgent), 'Unknown browser', userAgent);
   }

@@ -1,4 +1,4 @@
-/** Charts: axes, marks, and what they say without being seen. */
+/** Charts: axes, marks, and their text alternatives. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { barChart, findTicks, lineChart } from '../../../../src/features/portal/html/chart.ts';

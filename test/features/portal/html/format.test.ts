@@ -7,7 +7,7 @@ import { PORTAL_FORMATS_LIMIT } from '../../../../src/features/portal/limits.ts'
 const EURO = { code: 'EUR', decimals: 2 };
 const AT = Date.parse('2026-03-01T23:30:05Z');
 
-/** Locales put spaces of several kinds before units. */
+/** Locales use several kinds of spaces before units. */
 function plain(text: string): string {
   return text.replace(/\s/gu, ' ');
 }
@@ -34,7 +34,7 @@ test('formats amounts exactly, with the decimals of their currency', () => {
   assert.equal(write('en-GB', 'EUR', 2, 9_007_199_254_740_993n), '€90,071,992,547,409.93');
 });
 
-test('formats amounts for fields with the decimal mark only', () => {
+test('formats amounts for form fields with a decimal separator only', () => {
   const formats = new Formats(() => AT);
   const get = (locale: string, currency = EURO) =>
     formats.get({ locale, timeZone: 'UTC', currency });
@@ -45,7 +45,7 @@ test('formats amounts for fields with the decimal mark only', () => {
   assert.deepEqual(marks, ['.', ',', '.', ',', '.']);
 });
 
-test('formats times in the time zone, and for machines in UTC', () => {
+test('formats times in the time zone, and machine-readable times in UTC', () => {
   const format = new Formats(() => AT).get({
     locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
   });

@@ -1,4 +1,4 @@
-/** HTML by a tagged template: whatever is put into it is text. */
+/** The `html` template tag, which escapes every value. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Content, html, shorten } from '../../../../src/features/portal/html/html.ts';

@@ -1,4 +1,4 @@
-/** Who imports, bulk edits and reverts belong to. */
+/** The account that import, bulk edit and revert jobs record. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
@@ -11,11 +11,11 @@ import { addColleague } from '../colleague.ts';
 import { act, open, upload } from './page-setup.ts';
 import { HEADER, makeRows, openBench, upload as receive } from './setup.ts';
 
-test('have the name of whoever starts them, not of whoever opened the preview', async (t) => {
+test('record the account that started the job, not the one that opened the preview', async (t) => {
   const shop = await open(t);
   const { user: anna, server, send } = shop;
   const { user: ben } = await addColleague(server, shop, 'editor', 'Ben');
-  /** Ben starts what Anna previews. */
+  /** Ben starts the job that Anna previews. */
   const startAsBen = async (fields = {}): Promise<void> => {
     const [path = ''] = /\/portal\/import\/[\w-]{36}/.exec(anna.page?.text ?? '') ?? [];
     while (!/\/commit"/.test((await ben.get(path)).text)); // the preview may take a moment
@@ -55,7 +55,7 @@ for (const [what, lockOut] of [
   ['has a shop that is disabled', (store: Store, { sellerId }: Importer) =>
     store.setSellerDisabled(sellerId, true)],
 ] as const) {
-  test(`end as failed when the account that started them ${what}`, async (t) => {
+  test(`fails an import when the account that started it ${what}`, async (t) => {
     const checked = Promise.withResolvers<void>();
     let isLockedOut = false;
     const bench = await openBench(t, (store): Store => ({

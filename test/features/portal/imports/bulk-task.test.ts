@@ -1,4 +1,4 @@
-/** Bulk edits as jobs: batches, cancellation, and what is left alone. */
+/** Bulk edits as jobs: batches, cancellation, and concurrent changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
@@ -38,7 +38,7 @@ function taskOf({ state: { task } }: ImportJob): BulkTask {
   return task.kind === 'bulk' ? task : assert.fail();
 }
 
-test('writes batches of one record, and keeps what was written when it is cancelled', async (t) => {
+test('writes batches under one record, and keeps written batches when cancelled', async (t) => {
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   let batches = 0;
@@ -79,7 +79,7 @@ test('writes batches of one record, and keeps what was written when it is cancel
   assert.equal((await readAll(store, importer.sellerId)).length, 3 * BULK_BATCH_PRODUCTS);
 });
 
-test('leaves a product alone that changes while it is about to be deleted', async (t) => {
+test('leaves a product alone that changes during the deletion', async (t) => {
   const bench = await openBench(t, (store): Store => ({
     ...store,
     editProducts: async (write, edits, reason) => {
@@ -98,7 +98,7 @@ test('leaves a product alone that changes while it is about to be deleted', asyn
   assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A']);
 });
 
-test('deletes no product that changed after the preview, or matches since then', async (t) => {
+test('deletes no product that changed, or began to match, after the preview', async (t) => {
   const bench = await openBench(t);
   const { store, importer } = bench;
   const ids = new Map<string, ProductId>();
@@ -120,7 +120,7 @@ test('deletes no product that changed after the preview, or matches since then',
   assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A', 'B']);
 });
 
-test('has the counts of its record after its node has stopped', async (t) => {
+test('shows the counts of its record after its node has stopped', async (t) => {
   const bench = await openBench(t);
   await createProducts(bench);
   const { store, importer } = bench;
@@ -133,7 +133,7 @@ test('has the counts of its record after its node has stopped', async (t) => {
   assert.deepEqual([task.progress.products, task.progress.counts.updated], [COUNT, COUNT]);
 });
 
-test('waits for the search, and can be previewed again if that takes too long', async (t) => {
+test('waits for the search, and can repeat the preview after a timeout', async (t) => {
   let busy = 1;
   let code: 'unavailable' | 'storage_full' = 'unavailable';
   const bench = await openBench(t, (store): Store => ({
@@ -179,7 +179,7 @@ for (const [what, end, expected] of [
   ['loses its server', ({ bench }: Listing) => bench.jobs.close(),
     ['failed', 'The server stopped.']],
 ] as const) {
-  test(`ends as such if it ${what} while it lists its products`, async (t) => {
+  test(`ends if it ${what} while it lists its products`, async (t) => {
     for (const isBusy of [false, true]) {
       let isListed = false;
       const listing = Promise.withResolvers<void>();

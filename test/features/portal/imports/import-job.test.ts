@@ -39,7 +39,7 @@ describe('the dry run of a file', () => {
   const FILE = `${HEADER}Mug 1,Kitchen,MUG-1,11,1\nMug 2,Kitchen,MUG-2,9.5,2\n`
     + 'New,Kitchen,NEW-1,5,1\nBad,Kitchen,BAD-1,cheap,1\n,,,,\nMug 2,Kitchen,MUG-2,9,2\n';
 
-  test('reports what would become of each row, and changes nothing', async (t) => {
+  test('reports the outcome of each row, and changes nothing', async (t) => {
     const bench = await openShop(t);
     const job = await upload(bench, FILE);
     assert.equal(job.state.phase, 'ready');
@@ -52,7 +52,7 @@ describe('the dry run of a file', () => {
     const { preview } = taskOf(job);
     assert.equal(preview?.isComplete, true);
     const [difference, ...others] = preview.differences;
-    assert.deepEqual(others, []); // the second row of MUG-2 changes what the first one made of it
+    assert.deepEqual(others, []); // MUG-2 counts once, although two rows change it
     assert.equal(difference?.line, 3);
     assert.deepEqual([difference.before.priceMinor, difference.after.priceMinor], [1200, 950]);
     const { rejected } = preview;
@@ -100,11 +100,11 @@ describe('the dry run of a file', () => {
     assert.equal(taskOf(job).preview?.isComplete, false);
     assert.equal(taskOf(job).progress.rows, PREVIEW_ROWS_LIMIT);
     assert.ok(taskOf(job).progress.readBytes < taskOf(job).upload.file.sizeBytes);
-    assert.ok(await job.commit(job.state.revision, job.importer), 'cannot be imported');
+    assert.ok(await job.commit(job.state.revision, job.importer), 'must start the import');
     await job.cancel();
   });
 
-  test('says why a file cannot be read to its end, and blocks its import',
+  test('reports why it cannot read the whole file, and blocks the import',
     async (t) => {
       const bench = await openBench(t);
       const job = await upload(bench, `${HEADER}${makeRows(1_500)}"Open,K,O-1,1,1\n`);
@@ -210,7 +210,7 @@ describe('an import', () => {
       assert.deepEqual(rejected, { isComplete: false, sizeBytes: undefined });
     });
 
-  test('keeps what it wrote when it is cancelled, and counts it', async (t) => {
+  test('keeps and counts the written rows when it is cancelled', async (t) => {
     const { bench, job, written } = await startHeld(t, 3 * IMPORT_BATCH_ROWS);
     assert.equal(job.state.phase, 'importing');
     await job.cancel();
@@ -221,7 +221,7 @@ describe('an import', () => {
     assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, IMPORT_BATCH_ROWS);
   });
 
-  test('waits no longer than the timeout', async (t) => {
+  test('waits no longer than its timeout', async (t) => {
     const { job, written } = await startHeld(t, 1);
     await job.waitUntilIdle(1);
     assert.equal(job.state.phase, 'importing');
@@ -230,7 +230,7 @@ describe('an import', () => {
     assert.equal(job.state.phase, 'done');
   });
 
-  test('says why the store failed, and counts what was written', async (t) => {
+  test('reports a store error, and counts the written rows', async (t) => {
     let calls = 0;
     const bench = await openBench(t, (store) => {
       const { importProducts } = store;
@@ -268,7 +268,7 @@ test('rejects imports beyond the limit, until another one ends', async (t) => {
   countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).forEach(acquire);
 });
 
-/** A running import whose first batch is written when the test resolves `written`. */
+/** A running import, whose first batch completes when the test resolves `written`. */
 async function startHeld(t: TestContext, rows: number) {
   const written = Promise.withResolvers<void>();
   const bench = await openBench(t, (store) => {

@@ -1,4 +1,4 @@
-/** The import jobs of a server: who finds them, how many are kept, and when they are deleted. */
+/** The import jobs of a server: access, limits and expiry. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -55,7 +55,7 @@ test('deletes the file of a job that has ended', async (t) => {
 });
 
 describe('an upload', () => {
-  test('leaves nothing if it is cut off', async (t) => {
+  test('leaves nothing behind if it is interrupted', async (t) => {
     const { jobs, importer } = await openBench(t);
     async function* cutOff() {
       yield Buffer.from(FILE);
@@ -105,7 +105,7 @@ describe('an upload', () => {
 });
 
 describe('jobs are deleted', () => {
-  test('for the next one of their seller, the least recently used first', async (t) => {
+  test('at the limit per seller, the least recently used first', async (t) => {
     const bench = await openBench(t);
     const made = [];
     for (const _ of countTo(IMPORTS_KEPT_PER_SELLER_LIMIT)) {
@@ -120,11 +120,11 @@ describe('jobs are deleted', () => {
     assert.deepEqual(await listIds(bench),
       [last, ...others.reverse(), first].map(({ id }) => id));
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(taskOf(second).upload.file.read()); // until it is closed
+      for (;;) await Array.fromAsync(taskOf(second).upload.file.read()); // until the file is closed
     });
   });
 
-  test('for the next one of any seller, at the total limit', async (t) => {
+  test('at the total limit, for any seller', async (t) => {
     const bench = await openBench(t);
     const mine = await upload(bench, FILE);
     let importer = await bench.makeImporter();
@@ -151,7 +151,7 @@ describe('jobs are deleted', () => {
       assert.deepEqual(kept, [[], ...made.slice(1).map(({ id }) => [id])]);
     });
 
-  test('after a day without activity, without a request for them', async (t) => {
+  test('after a day without activity, without any request', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const bench = await openBench(t);
     const job = await upload(bench, FILE);
@@ -160,12 +160,12 @@ describe('jobs are deleted', () => {
     bench.clock.now += 1;
     t.mock.timers.tick(IMPORT_SWEEP_INTERVAL_MS);
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(taskOf(job).upload.file.read()); // until it is closed
+      for (;;) await Array.fromAsync(taskOf(job).upload.file.read()); // until the file is closed
     });
     await assert.rejects(bench.jobs.get(bench.importer.sellerId, job.id), GONE);
   });
 
-  test('when the server shuts down, which accepts no more of them', async (t) => {
+  test('when the server shuts down, which then accepts no new ones', async (t) => {
     const bench = await openBench(t);
     const job = await upload(bench, HEADER + makeRows(50_000));
     assert.ok(await job.commit(job.state.revision, job.importer));

@@ -81,7 +81,7 @@ test('remembers the chosen columns for the next file with the same column names'
   const first = await upload(user, 'Titel,Sorte,Code,Preis,Lager\nMug,Kitchen,M-1,5,1\n');
   assert.doesNotMatch(first.text, note);
   await act(user, '', chosen);
-  // Not yet: only an import shows that the choice was right.
+  // Not yet: the choice is remembered only after an import.
   const again = await upload(user, 'Titel,Sorte,Code,Preis,Lager\nMug,Kitchen,M-1,5,1\n');
   assert.doesNotMatch(again.text, note);
   await act(user, '', chosen);
@@ -171,7 +171,7 @@ test('keeps members that a partial file leaves out, and advises on new products'
   assert.match((await act(user, '', { default_stock: '0' })).text, /Will be created 2/);
 });
 
-test('rejects rows of existing products if the seller wants that', async (t) => {
+test('rejects rows of existing products if the seller chose that', async (t) => {
   const { user } = await open(t);
   await upload(user, HEADER + makeRows(1));
   await act(user, 'commit');
@@ -181,7 +181,7 @@ test('rejects rows of existing products if the seller wants that', async (t) => 
   assert.match(page.text, /You already have a product with this SKU\./);
 });
 
-test('imports only the revision that the seller has seen', async (t) => {
+test('imports only the revision that the page showed', async (t) => {
   const shop = await open(t);
   const { user } = shop;
   await upload(user, HEADER + makeRows(1));

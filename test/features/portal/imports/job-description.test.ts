@@ -1,4 +1,4 @@
-/** The description of a job, from which its pages are rendered: plain data of a bounded size. */
+/** The description of a job, from which its pages are rendered, is plain data of bounded size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
@@ -12,10 +12,10 @@ import {
   type Bench, commit, HEADER, makeRows, openBench, readRejected, taskOf, upload,
 } from './setup.ts';
 
-/** The column names and the examples of a header of 256 KiB, and the examples of rows. */
+/** Leaves room for the columns and examples of a 256 KiB header, and for example rows. */
 const SIZE_LIMIT_BYTES = 1024 * 1024;
 
-/** The paths of values that JSON would lose or change; it drops members that are undefined. */
+/** The paths of values that JSON would lose or change; undefined members may be dropped. */
 function findLosses(value: unknown, path = ''): string[] {
   switch (typeof value) {
     case 'string': case 'boolean': case 'undefined': return [];
@@ -33,7 +33,7 @@ function assertPlain({ description }: ImportJob): JobDescription {
   assert.deepEqual(findLosses(description), []);
   const text = JSON.stringify(description);
   assert.ok(text.length <= SIZE_LIMIT_BYTES, `${text.length} bytes`);
-  return JSON.parse(text) as JobDescription; // what was written
+  return JSON.parse(text) as JobDescription; // the cast: this is the serialized description
 }
 
 async function uploadStock(bench: Bench, text: string): Promise<ImportJob> {
@@ -103,7 +103,7 @@ test('is plain data for bulk edits', async (t) => {
   assert.equal(assertPlain(job).phase, 'done');
 });
 
-test('is bounded, whatever a file contains', async (t) => {
+test('is bounded for any file content', async (t) => {
   const bench = await openBench(t);
   const long = 'ä'.repeat(4_000);
   const columns = Array.from({ length: 900 }, (_, n) => `${n} ${'c'.repeat(200)}`).join(',');

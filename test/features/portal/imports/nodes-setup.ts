@@ -17,7 +17,7 @@ const KEY = new ServerKey(randomBytes(32));
 
 export interface Database {
   readonly server: PostgresServer;
-  /** With all migrations applied; each test gets a copy. */
+  /** The name of a database with all migrations applied; each test gets a copy. */
   readonly template: string;
 }
 
@@ -39,7 +39,7 @@ interface Node extends Bench {
 
 type Change = (store: Store) => Store;
 
-/** Two nodes on a database of their own. */
+/** Opens two nodes on a new database. */
 export async function openNodes(
   t: TestContext, { server, template }: Database, changeFirst: Change = (store) => store,
 ) {
@@ -78,14 +78,14 @@ export async function openNodes(
   };
   return {
     a: toNode(first), b: await openNode(), openNode, query,
-    /** Puts back the last sign of life of all jobs. */
+    /** Makes the last progress report of all jobs this much older. */
     age: (ms: number) => query(`UPDATE import_job SET seen_at = seen_at - ${ms}`),
   };
 }
 
 type JobsChange = (jobs: ImportJobStore) => Partial<ImportJobStore>;
 
-/** Holds an import before its second batch until `release`; its node keeps jobs differently. */
+/** Holds an import before its second batch until `release`, on a node with changed job storage. */
 export function holdSecondBatch(changeOfJobs: JobsChange) {
   const held = Promise.withResolvers<void>();
   let batches = 0;
@@ -102,23 +102,23 @@ export function holdSecondBatch(changeOfJobs: JobsChange) {
   };
 }
 
-/** A store that keeps its jobs differently. */
+/** A store with changed job storage. */
 export function changeJobs(store: Store, change: JobsChange): Store {
   const { importJobs } = store;
   assert.ok(importJobs);
   return { ...store, importJobs: { ...importJobs, ...change(importJobs) } };
 }
 
-/** Holds what a node does and what it says of its jobs, as if it had stopped. */
+/** Suspends the work of a node and its progress reports, as if it had stopped. */
 export class Suspension {
   readonly #resumed = Promise.withResolvers<void>();
   readonly #recorded = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly stopped = this.#stopped.promise;
-  /** What the node said last of its jobs. */
+  /** The last progress report of the node. */
   #noting: Promise<unknown> = Promise.resolve();
   isSuspended = false;
-  /** Of an import, which the node stops after; the others know of the first one. */
+  /** Import batches before the suspension. Other nodes know at least about the first batch. */
   batches = Infinity;
 
   resume(): void {

@@ -1,4 +1,4 @@
-/** Import jobs on several nodes that share a database: any of them continues what one began. */
+/** Import jobs on several nodes that share a database: any node can continue a job. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -157,7 +157,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal(position, 3);
   });
 
-  test('show their progress on other nodes, which can cancel them', async (t) => {
+  test('show their progress on other nodes, and can be cancelled there', async (t) => {
     const noticed = Promise.withResolvers<void>();
     const { change, release } = holdSecondBatch((jobs) => ({
       noteProgress: async (job) => {
@@ -217,7 +217,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.deepEqual(a.reports, []);
   });
 
-  test('are checked again when the node that checked them stopped', async (t) => {
+  test('are checked again on another node if the checking node stops', async (t) => {
     const suspension = new Suspension();
     const { a, b, age } = await openNodes(t, database, suspension.change);
     suspension.isSuspended = true;
@@ -235,7 +235,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal((await a.find(id)).state.phase, 'done');
   });
 
-  test('have failed when the node that imported them stopped, with what it wrote', async (t) => {
+  test('fail if the importing node stops, with the counts of what it wrote', async (t) => {
     const suspension = new Suspension();
     const { a, b, age, query } = await openNodes(t, database, suspension.change);
     const job = await upload(a, HEADER + makeRows(4 * IMPORT_BATCH_ROWS));
@@ -249,7 +249,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal(progress.counts.created, 2 * IMPORT_BATCH_ROWS);
     assert.equal(progress.rows, 2 * IMPORT_BATCH_ROWS);
     assert.deepEqual(await query('SELECT 1 FROM import_job_chunk'), []);
-    // It was only suspended: it changes nothing of the job, and ends.
+    // The node was only suspended. It ends without changing the job.
     suspension.resume();
     await job.waitUntilIdle(60_000);
     const { description } = await a.find(job.id);
@@ -257,7 +257,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal(description.phase, 'failed');
   });
 
-  test('end as they did once the database can be reached again', async (t) => {
+  test('record their end once the database is reachable again', async (t) => {
     let failures = 0;
     const { a, b } = await openNodes(t, database, (store) => changeJobs(store, (jobs) => ({
       replaceJob: async (job) => {
@@ -274,7 +274,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.equal((await b.find(id)).state.phase, 'done');
   });
 
-  test('do not delay the end of a node that cannot reach the database', async (t) => {
+  test('do not delay the shutdown of a node that cannot reach the database', async (t) => {
     const { a, b, age } = await openNodes(t, database, (store) => changeJobs(store, (jobs) => ({
       replaceJob: async (job) => {
         if (!JSON.stringify(job.content).includes('"phase":"failed"')) return jobs.replaceJob(job);
@@ -324,7 +324,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.deepEqual(kept, made.slice(2).reverse());
   });
 
-  test('are deleted after a day, or when all files together are too large', async (t) => {
+  test('are deleted after a day, or when the total file size exceeds the limit', async (t) => {
     const { a, query, age, openNode } = await openNodes(t, database);
     const store = a.store.importJobs ?? assert.fail();
     const aborted = { sellerId: a.importer.sellerId, id: randomUUID() };

@@ -1,4 +1,4 @@
-/** A shop's import pages, as its seller uses them. */
+/** Helpers to use a shop's import pages. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
@@ -25,7 +25,7 @@ export async function act(user: PageClient, what: string, fields = {}) {
   const action = /action="([^"]*\/imports?\/[^"]*)"/g;
   const found = [...user.page?.text.matchAll(action) ?? []].map(([, path = '']) => path)
     .find((path) => what === '' ? /\/[\w-]{36}$/.test(path) : path.endsWith(`/${what}`));
-  assert.ok(found, `no form ${what}: ${user.page?.text}`);
+  assert.ok(found, `no form for ${what}: ${user.page?.text}`);
   const answer = await user.submit(fields, { action: found });
   return answer.status === 303 ? readPage(await user.follow()) : readPage(answer);
 }

@@ -1,4 +1,4 @@
-/** Reverts of imports in the portal without scripts: preview, revert, and undoing it. */
+/** Reverts of imports in the portal without scripts: preview, revert, and its own revert. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { act, open, readPage, upload } from './page-setup.ts';
@@ -36,7 +36,7 @@ async function openShop(t: TestContext) {
   };
 }
 
-test('previews the revert of an import, reverts it, and undoes that', async (t) => {
+test('previews and runs the revert of an import, and reverts the revert', async (t) => {
   const { user, preview, readProducts } = await openShop(t);
   const before = await readProducts();
   const page = await preview();
@@ -59,7 +59,7 @@ test('previews the revert of an import, reverts it, and undoes that', async (t) 
   assert.deepEqual((await readProducts()).sort(), before.sort());
 });
 
-test('leaves products alone that were sold since, unless the seller wants more', async (t) => {
+test('leaves products alone that were sold since, unless the seller forces it', async (t) => {
   const { user, preview, readProducts, sell } = await openShop(t);
   await sell('MUG', 3);
   const page = await preview();
@@ -72,7 +72,7 @@ test('leaves products alone that were sold since, unless the seller wants more',
   assert.deepEqual(await readProducts(), ['MUG Mug 5 7', 'CUP Cup 3 4']);
 });
 
-test('offers nothing to revert twice', async (t) => {
+test('offers no second revert', async (t) => {
   const { user, preview } = await openShop(t);
   await preview();
   await act(user, 'commit');

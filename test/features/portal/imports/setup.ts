@@ -20,7 +20,7 @@ import { type Clock, makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 
 export const HEADER = 'name,category,sku,price,stock\n';
-/** Longer than any step takes: a test that waits this long fails. */
+/** A test that waits this long fails. */
 const PATIENCE_MS = 60_000;
 
 export interface Bench {
@@ -44,7 +44,7 @@ export async function openBench(
   return bench;
 }
 
-/** @param folder For uploads, where the store does not keep them. */
+/** @param folder The folder for uploads, unless the store keeps them. */
 export async function makeBench(
   store: Store, folder: string, keptLimitBytes?: number,
 ): Promise<Bench> {
@@ -79,7 +79,7 @@ export async function upload(
 /** The task of a job that imports products. */
 export function taskOf({ state: { task } }: ImportJob): ProductImport {
   if (task.kind === 'products') return task;
-  throw new TypeError(`The file was read as one of ${task.kind}.`);
+  throw new TypeError(`The file was detected as ${task.kind}.`);
 }
 
 /** Repeats the dry run with other settings. */

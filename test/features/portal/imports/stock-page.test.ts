@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { HEADER, makeRows } from './setup.ts';
 import { act, open, readPage, upload } from './page-setup.ts';
 
-/** A shop with the products SKU-1 to SKU-4, of which 7 are in stock each. */
+/** A shop with the products SKU-1 to SKU-4, each with 7 in stock. */
 async function openStocked(t: TestContext) {
   const shop = await open(t);
   await upload(shop.user, HEADER + makeRows(4));
@@ -73,7 +73,7 @@ test('lets the seller choose between several columns of stock', async (t) => {
   assert.equal((await readStock())['SKU-1'], 3);
 });
 
-test('reads a product file as a stock file, and back, if the seller wants that', async (t) => {
+test('switches between reading a file as a product file and as a stock file', async (t) => {
   const { user } = await openStocked(t);
   const products = await upload(user, `${HEADER}Product 1,Kitchen,SKU-1,19.99,3\n`);
   assert.match(products.text, /Will be updated 1/);
@@ -101,7 +101,7 @@ test('shows invalid settings at their fields, and keeps the preview', async (t) 
   assert.match((await act(user, 'commit')).text, /Import complete: 1 row\./);
 });
 
-test('previews what a stocktake sets to 0, and sets it to 0', async (t) => {
+test('previews which products a stocktake sets to 0, and sets them to 0', async (t) => {
   const { user, readStock } = await openStocked(t);
   await upload(user, 'sku,stock\nSKU-1,5\nSKU-2,7\nSKU-3,7\n', 'count.csv');
   const preview = await act(user, '', { complete: 'true' });
@@ -164,7 +164,7 @@ test('remembers the columns of a stock file', async (t) => {
   assert.match(again.text, /Will change 0 Unchanged 1/);
 });
 
-test('asks for other names if two columns of a member have the same one', async (t) => {
+test('asks to rename columns if a member has two with the same name', async (t) => {
   const { user } = await openStocked(t);
   const preview = await upload(user, 'SKU,Qty,QTY\nSKU-1,9,3\n');
   assert.match(preview.text, /several columns for stock: "Qty" and "QTY"\. Rename or remove one/);

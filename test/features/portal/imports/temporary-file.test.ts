@@ -1,4 +1,4 @@
-/** Temporary files: their content, and that nothing is left of them. */
+/** Temporary files: their content, permissions and removal. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -29,14 +29,14 @@ test('reads from the beginning each time, up to what was written', async (t) => 
   assert.ok(Buffer.concat([first, rest]).equals(await readAll(file)));
 });
 
-test('has no name in its folder, which only its owner can open', async (t) => {
+test('has no name in its folder, and the folder is private to its owner', async (t) => {
   const folder = join(makeFolder(t), 'new', 'uploads');
   const file = await TemporaryFile.create(folder);
   await file.append(Buffer.from('secret'));
   assert.deepEqual(readdirSync(folder), []);
   assert.equal(statSync(folder).mode & 0o777, 0o700);
   await file.close();
-  await file.close(); // once more changes nothing
+  await file.close(); // closing twice is harmless
   await assert.rejects(readAll(file));
 });
 
@@ -46,7 +46,7 @@ test('releases its disk space', { skip: !existsSync(OPEN_FILES) }, async (t) => 
     try {
       return readlinkSync(join(OPEN_FILES, name)).startsWith(folder);
     } catch {
-      return false; // the one that lists them
+      return false; // the descriptor of the listing itself
     }
   }).length;
   const file = await TemporaryFile.create(folder);

@@ -1,4 +1,4 @@
-/** Uploads of any length: never whole in memory, and nothing is left of those that are cut off. */
+/** Uploads of any length are never in memory as a whole; interrupted ones leave nothing behind. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -34,7 +34,7 @@ async function open(t: TestContext) {
         'content-type': `multipart/form-data; boundary=${BOUNDARY}`, ...headers,
       },
     });
-    outgoing.on('error', () => {}); // some are broken off below
+    outgoing.on('error', () => {}); // some are destroyed below
     return outgoing;
   };
   return { ...shop, server, uploadFolder, head, begin };
@@ -45,7 +45,7 @@ test('streams a long file to disk, without a name in its folder', async (t) => {
   const outgoing = begin();
   outgoing.write(head + HEADER);
   const answered = once(outgoing, 'response');
-  const chunk = Buffer.from(',,,,\n'.repeat(200_000)); // a megabyte of rows that hold nothing
+  const chunk = Buffer.from(',,,,\n'.repeat(200_000)); // a megabyte of blank rows
   const before = process.memoryUsage().arrayBuffers;
   let most = 0;
   for (const _ of countTo(SENT_MIB)) {
@@ -56,13 +56,13 @@ test('streams a long file to disk, without a name in its folder', async (t) => {
   outgoing.end(`${makeRows(1)}\r\n--${BOUNDARY}--\r\n`);
   const [response] = await answered;
   assert.equal(response.statusCode, 303);
-  // What is not needed any more is not freed at once.
+  // Unused buffers are not freed at once.
   assert.ok(most - before < SENT_MIB / 2 * 1024 * 1024, `${most - before} bytes`);
   const page = await user.get(response.headers.location);
   assert.match(readText(page.text), /long\.csv/);
 });
 
-test('keeps nothing of an upload that is cut off, and frees its slot', async (t) => {
+test('keeps nothing of an interrupted upload, and frees its slot', async (t) => {
   const { begin, head, user, server } = await open(t);
   for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
     const outgoing = begin({ 'content-length': 1_000_000 });
@@ -73,7 +73,7 @@ test('keeps nothing of an upload that is cut off, and frees its slot', async (t)
   let page = await user.get('/portal/import');
   for (;;) {
     page = await user.submit({ file: new File([HEADER + makeRows(1)], 'a.csv') });
-    if (page.status === 303) break; // those that broke off have ended
+    if (page.status === 303) break; // an interrupted upload has freed its slot
     page = await user.get('/portal/import');
   }
   page = await user.get('/portal/import');
@@ -81,7 +81,7 @@ test('keeps nothing of an upload that is cut off, and frees its slot', async (t)
   assert.deepEqual(server.reports, []);
 });
 
-test('rejects a form without its end', async (t) => {
+test('rejects a truncated form', async (t) => {
   const { begin, head, user } = await open(t);
   const outgoing = begin();
   outgoing.end(head + HEADER + makeRows(1));

@@ -84,7 +84,7 @@ test('accepts an upload at the minimum rate', async () => {
   assert.equal(Buffer.concat(chunks).length, UPLOAD_MIN_RATE_BYTES_PER_SECOND * HOUR_S);
 });
 
-test('ends a slower upload after the grace period', async () => {
+test('aborts a slower upload after the grace period', async () => {
   const { content, now } = trickle(1, HOUR_S);
   const upload = guardUpload(content, async () => {}, now);
   await assert.rejects(Array.fromAsync(upload), { code: 'request_timeout' });
@@ -100,7 +100,7 @@ test('ends an upload within 15 s of the end of its session', async () => {
   assert.ok(now() < 60_000 + 16_000, String(now()));
 });
 
-/** Yields this many bytes a second, by a clock that reading advances. */
+/** Yields this many bytes per second of a clock that reading advances. */
 function trickle(bytesPerSecond: number, seconds: number) {
   let elapsedMs = 0;
   async function* make() {

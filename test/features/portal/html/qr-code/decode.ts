@@ -146,7 +146,7 @@ function takeBlocks(version: number, codewords: readonly number[]) {
   return blocks;
 }
 
-/** Whether the syndromes of a block are zero: the first one is not one in excess. */
+/** Whether the syndromes of a block are zero, starting with the one at α^0. */
 function assertCorrect(block: readonly number[]): void {
   const powers = [1];
   while (powers.length < 255) {

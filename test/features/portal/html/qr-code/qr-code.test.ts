@@ -1,4 +1,4 @@
-/** QR codes: read back by a decoder of its own, at every size. */
+/** QR codes of every size, read by an independent decoder. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { qrCode } from '../../../../../src/features/portal/html/qr-code/qr-code.ts';
@@ -14,7 +14,7 @@ function decode(text: string) {
   return decodeSvg(svg.text);
 }
 
-test('reads back what it encodes, in the smallest version that has room', () => {
+test('encodes a text so that it decodes to the same text, in the smallest version', () => {
   const masks = new Set<number>();
   for (const [index, capacity] of CAPACITIES.entries()) {
     for (const length of [capacity, capacity - 1, (CAPACITIES[index - 1] ?? -1) + 1]) {
@@ -25,7 +25,7 @@ test('reads back what it encodes, in the smallest version that has room', () => 
       masks.add(mask);
     }
   }
-  assert.ok(masks.size > 4, 'the penalties choose different masks');
+  assert.ok(masks.size > 4, 'the penalties must select different masks');
 });
 
 test('encodes UTF-8, and counts its bytes', () => {
@@ -34,7 +34,7 @@ test('encodes UTF-8, and counts its bytes', () => {
   assert.equal(decode('ü'.repeat(8)).version, 2);
 });
 
-test('has no code for a text that is too long', () => {
+test('returns no code for a text that is too long', () => {
   assert.equal(qrCode('Code', 'x'.repeat(413)), undefined);
 });
 
