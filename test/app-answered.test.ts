@@ -75,11 +75,11 @@ test('names the seller, the address and the outcome', async (t) => {
   assert.equal(entry?.address, '127.0.0.1');
   assert.deepEqual([entry?.sellerId, entry?.keyId], [seller.sellerId, seller.keyId]);
   assert.ok(entry !== undefined && entry.durationMs > 0);
-  const refused = await send({ path: PRODUCTS });
+  const rejected = await send({ path: PRODUCTS });
   const [, second] = witness.entries;
   assert.deepEqual([second?.status, second?.code], [401, 'key_missing']);
   assert.equal(second?.sellerId, undefined);
-  assert.equal(second?.sentBytes, Buffer.byteLength(refused.text));
+  assert.equal(second?.sentBytes, Buffer.byteLength(rejected.text));
   const head = await seller.send({ method: 'HEAD', path: PRODUCTS });
   assert.equal(head.status, 200);
   assert.equal(witness.entries[2]?.sentBytes, 0);

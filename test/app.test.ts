@@ -176,9 +176,9 @@ test('completes requests in flight while it closes, and rejects new ones', LIMIT
   let isClosed = false;
   const closed = mounted.app.close().then(() => { isClosed = true; });
   for (const path of [`/shop${PRODUCTS}`, '/shop/nothing']) {
-    const refused = await ask(mounted, seller, { path });
-    assertProblem(refused, 503, 'unavailable');
-    assert.match(refused.headers['retry-after'] ?? '', /^[1-9]\d*$/);
+    const rejected = await ask(mounted, seller, { path });
+    assertProblem(rejected, 503, 'unavailable');
+    assert.match(rejected.headers['retry-after'] ?? '', /^[1-9]\d*$/);
   }
   assert.equal((await ask(mounted, seller, { path: '/elsewhere' })).status, 418);
   assert.equal(isClosed, false);

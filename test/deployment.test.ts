@@ -112,8 +112,8 @@ test('nginx as a proxy passes on addresses, long imports and live changes', {
   const report = await text(await ask('POST', '/api/v1/products/import', type, csv));
   assert.equal(JSON.parse(report).summary.created, ROWS);
   const bad = csv.replaceAll(',1,1', ',x,1');
-  const refused = await text(await ask('POST', '/api/v1/products/import', type, bad));
-  assert.match(refused, new RegExp(`"failed":${ROWS},.*\n$`));
+  const rejected = await text(await ask('POST', '/api/v1/products/import', type, bad));
+  assert.match(rejected, new RegExp(`"failed":${ROWS},.*\n$`));
   const stream = { accept: 'text/event-stream' };
   const live = await ask('GET', `/api/v1/changes?after=${ROWS - 1}`, stream);
   let seen = '';

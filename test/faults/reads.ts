@@ -1,4 +1,4 @@
-/** Reads continuously: reads must go on, whatever happens to writes. */
+/** Reads continuously: reads must succeed, whatever happens to writes. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { send } from '../support/http.ts';

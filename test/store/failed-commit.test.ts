@@ -25,10 +25,10 @@ test('never brings back a rejected change after the disk failed at the end of a 
     const tracing = await injectFault(t, shop.serving.child, {
       calls: 'fsync,fdatasync', becomes: 'error=EIO:when=1+2', file: shop.log,
     });
-    const refused = await create(shop, 'refused');
-    assert.equal(refused.status, 503);
-    assert.match(refused.json().detail, /cannot write to its disk\. Nothing was changed/);
-    assert.ok(Number(refused.headers['retry-after']) > 0);
+    const rejected = await create(shop, 'rejected');
+    assert.equal(rejected.status, 503);
+    assert.match(rejected.json().detail, /cannot write to its disk\. Nothing was changed/);
+    assert.ok(Number(rejected.headers['retry-after']) > 0);
     assert.match(tracing.read().join('\n'), /INJECTED/);
     assert.deepEqual(await restartAndList(t, shop), ['before']);
   });
@@ -40,9 +40,9 @@ test('reports an unknown outcome while the disk keeps failing, and continues onc
       calls: 'fsync,fdatasync', becomes: 'error=EIO', file: shop.log,
     });
     for (const sku of ['A', 'B']) {
-      const refused = await create(shop, sku);
-      assert.equal(refused.status, 503);
-      assert.match(refused.json().detail, /outcome is unknown. Check whether the change exists/);
+      const rejected = await create(shop, sku);
+      assert.equal(rejected.status, 503);
+      assert.match(rejected.json().detail, /outcome is unknown. Check whether the change exists/);
     }
     assert.deepEqual(await list(shop.serving.port, shop.key), []); // reads continue
     await tracing.end();

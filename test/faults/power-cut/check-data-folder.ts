@@ -53,7 +53,7 @@ export async function checkDataFolder(
     if (hasLog(file)) return checkLostCatalogue(folder);
   } else if (isDoctorFirst) {
     const found = examine(folder).filter((text) => !isOlder || !OLDER.test(text));
-    if (found.length > 0) return found.map((text) => `doctor, at once: ${text}`);
+    if (found.length > 0) return found.map((text) => `doctor, before a start: ${text}`);
   }
   try {
     await openOnce(folder, isServed);

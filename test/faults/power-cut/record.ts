@@ -180,7 +180,7 @@ function assertSame(played: Tree, found: Tree): void {
   }
 }
 
-/** strace goes on writing for a moment after the traced process has ended. */
+/** strace continues to write for a moment after the traced process has ended. */
 async function waitForEnd(log: string, id: number): Promise<void> {
   const end = new RegExp(`^${id} .*\\+\\+\\+ (?:exited|killed)`, 'm');
   while (!end.test(readEnd(log))) await wait(5);

@@ -61,7 +61,7 @@ class CallReader {
     this.#isInside = isInside;
   }
 
-  /** Undefined for a call that failed, or concerns no recorded file and nobody else. */
+  /** Undefined for a call that failed, or that concerns no recorded file and no other process. */
   read(text: string, begin: number): Operation | undefined {
     const [, name = '', args = '', result = '', rest = '', seconds = '0', nanoseconds = '0'] =
       CALL.exec(text) ?? [];

@@ -70,11 +70,11 @@ function testRejections(prepare: PrepareStore): void {
     const { sellerId } = await makeActor(store);
     await store.close();
     const query = { after: undefined, limit: 1 };
-    const refusal = { name: 'AppError', code: 'unavailable' };
-    await assert.rejects(async () => store.findGrant(makeHash()), refusal);
-    await assert.rejects(store.listProducts(sellerId, query), refusal);
-    await assert.rejects(store.listKeys(sellerId, query), refusal);
-    await assert.rejects(store.listSellers(query), refusal);
-    await assert.rejects(store.findSeller(sellerId), refusal);
+    const rejection = { name: 'AppError', code: 'unavailable' };
+    await assert.rejects(async () => store.findGrant(makeHash()), rejection);
+    await assert.rejects(store.listProducts(sellerId, query), rejection);
+    await assert.rejects(store.listKeys(sellerId, query), rejection);
+    await assert.rejects(store.listSellers(query), rejection);
+    await assert.rejects(store.findSeller(sellerId), rejection);
   });
 }

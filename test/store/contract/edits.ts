@@ -1,4 +1,4 @@
-/** The contract of a store: edits of many products at once. */
+/** The contract of a store: bulk edits of products. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';

@@ -93,8 +93,8 @@ function testWithoutEffect(prepare: PrepareStore): void {
     await assert.rejects(taken, { code: 'sku_taken' });
     await Promise.all(beside);
     const isAtomic = true;
-    const faulty = [{ sku: A, adjust: 7 }, { sku: B, set: 1 }];
-    await store.syncStock(actor, makeSync(faulty, { isAtomic }), false);
+    const invalid = [{ sku: A, adjust: 7 }, { sku: B, set: 1 }];
+    await store.syncStock(actor, makeSync(invalid, { isAtomic }), false);
     await store.syncStock(actor, makeSync([{ sku: A, adjust: 7 }]), true);
     assert.deepEqual(await readDays(store, actor.sellerId), [[DAY, 16, 0]]);
   });

@@ -37,7 +37,7 @@ async function takeAll(limiter: LeasedLimiter, key = KEY): Promise<number> {
 }
 
 /**
- * Checks all windows at once: a bucket of `size` that leaks at the rate of the limit never
+ * Checks all windows together: a bucket of `size` that leaks at the rate of the limit never
  * overflows if and only if no window of T ms has more than size + T * rate requests.
  */
 function makeMeter(size: number, limit: number, clock: () => number) {
@@ -72,7 +72,7 @@ test('allows no more on two nodes than on one', async () => {
   assert.equal(await takeAll(one) + await takeAll(other), 10);
 });
 
-test('reports what is left for all nodes, and when there is more', async () => {
+test('reports the tokens left for all nodes, and when there are more', async () => {
   const { clock, limiters: [one = assert.fail(), other = assert.fail()] } = prepare(60);
   assert.deepEqual(await take(one), {
     isAllowed: true, remaining: 59, resetSeconds: 1, retryAfterSeconds: 0,
@@ -204,7 +204,7 @@ test('gives a busy node at least 90 % of the limit, whatever the idle nodes hold
     for (const limiter of idle) await take(limiter);
     const start = clock.now;
     let taken = await takeAll(busy);
-    assert.ok(taken >= limit * 0.9, `${taken} of ${limit} at once`);
+    assert.ok(taken >= limit * 0.9, `${taken} of ${limit} immediately`);
     while (clock.now < start + 2 * WINDOW_MS) {
       clock.now += random.below(500);
       taken += await takeAll(busy);

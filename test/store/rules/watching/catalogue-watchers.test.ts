@@ -42,9 +42,9 @@ function prepare(t: TestContext) {
 
 test('reads positions once for watches that start together, and once per commit', async (t) => {
   const { reads, watchers, commit } = prepare(t);
-  const told: number[] = [];
+  const notified: number[] = [];
   for (const after of countTo(100)) {
-    watchers.watch(ONE, after, () => told.push(after));
+    watchers.watch(ONE, after, () => notified.push(after));
     watchers.watch(OTHER, after, () => assert.fail('it has not changed'));
   }
   await turn();
@@ -52,14 +52,14 @@ test('reads positions once for watches that start together, and once per commit'
   commit(41);
   await turn();
   assert.deepEqual(reads.slice(1), [[ONE, OTHER]]);
-  assert.deepEqual(told, countTo(40));
+  assert.deepEqual(notified, countTo(40));
 });
 
 test('reads at most once per interval while commits are frequent, and misses none', async (t) => {
   const { reads, watchers, commit, pass } = prepare(t);
-  const told: number[] = [];
+  const notified: number[] = [];
   const follow = (after: number): void => void watchers.watch(ONE, after, (position) => {
-    told.push(position);
+    notified.push(position);
     if (position < 300) follow(position);
   });
   watchers.watch(OTHER, 0, () => assert.fail('it has not changed'));
@@ -73,13 +73,13 @@ test('reads at most once per interval while commits are frequent, and misses non
   commit(301);
   await turn();
   assert.equal(reads.length, 3, 'immediately after a quiet interval');
-  assert.deepEqual(told, [301]);
+  assert.deepEqual(notified, [301]);
 });
 
 test('notices a commit during a slow read', async (t) => {
   const { positions, state, watchers, commit, pass } = prepare(t);
-  const told: number[] = [];
-  watchers.watch(ONE, 1, (position) => told.push(position));
+  const notified: number[] = [];
+  watchers.watch(ONE, 1, (position) => notified.push(position));
   await turn();
   const slow = Promise.withResolvers<void>();
   state.read = async () => {
@@ -92,17 +92,19 @@ test('notices a commit during a slow read', async (t) => {
   commit(2);
   slow.resolve();
   await pass();
-  assert.deepEqual(told, [2]);
+  assert.deepEqual(notified, [2]);
 });
 
 test('notifies all watches if positions cannot be read', async (t) => {
   const { state, listeners, watchers, commit } = prepare(t);
-  const told: number[] = [];
-  for (const seller of [ONE, OTHER]) watchers.watch(seller, 9, (position) => told.push(position));
+  const notified: number[] = [];
+  for (const seller of [ONE, OTHER]) {
+    watchers.watch(seller, 9, (position) => notified.push(position));
+  }
   await turn();
   state.read = () => Promise.reject(new Error('The disk is gone.'));
   commit(1);
   await turn();
-  assert.deepEqual(told, [Infinity, Infinity]);
-  assert.equal(listeners.size, 0, 'nobody is watching any more');
+  assert.deepEqual(notified, [Infinity, Infinity]);
+  assert.equal(listeners.size, 0, 'a listener is left');
 });

@@ -45,7 +45,7 @@ async function prepare(
   return { folder, chains };
 }
 
-/** Changes the log, and recomputes all hashes of the chain, as anybody can. */
+/** Changes the log, and recomputes all hashes of the chain, which needs no key. */
 function rewrite(folder: string, sql: string): void {
   damage(folder, sql);
   const { rows, expected } = readChain(folder);

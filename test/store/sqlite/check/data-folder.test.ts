@@ -226,8 +226,8 @@ test('finds nothing while history is pruned', async (t) => {
 
 test('reports a missing database', () => {
   const folder = join(sample, 'nowhere');
-  const refusal = { code: 'not_found', message: /no catalogue in .*nowhere/ };
-  assert.throws(() => listFindings(folder), refusal);
+  const rejection = { code: 'not_found', message: /no catalogue in .*nowhere/ };
+  assert.throws(() => listFindings(folder), rejection);
   assert.equal(existsSync(folder), false);
 });
 

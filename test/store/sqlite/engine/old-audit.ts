@@ -54,7 +54,7 @@ export function putOldEvents(db: DatabaseSync, serverKey: Buffer | undefined): v
   if (serverKey) putOldSegment(db, serverKey);
 }
 
-/** Recomputes all hashes, as anybody can. */
+/** Recomputes all hashes, which needs no key. */
 export function hashOldEvents(db: DatabaseSync): void {
   let before = Buffer.alloc(32);
   const update = db.prepare('UPDATE audit_event SET hash = ? WHERE n = ?');

@@ -58,10 +58,10 @@ test('decrypts nothing with another key, and derives other keys from it', () => 
 test('rejects an invalid key file, and opens no store with it', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'server.key'), 'short');
-  const refusal = { code: 'unavailable', message: /server\.key.*not a key\. Put back/ };
-  assert.throws(() => openServerKey(folder), refusal);
+  const rejection = { code: 'unavailable', message: /server\.key.*not a key\. Put back/ };
+  assert.throws(() => openServerKey(folder), rejection);
   assert.equal(findServerKey(folder), undefined);
-  await assert.rejects(openStore(t, { folder }), refusal);
+  await assert.rejects(openStore(t, { folder }), rejection);
   assert.deepEqual(readdirSync(folder), ['server.key']);
 });
 

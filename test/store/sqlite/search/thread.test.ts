@@ -48,11 +48,11 @@ test('rejects pending and later searches when it is closed', async (t) => {
   await importProducts(store, actor, 3_000);
   const exported = await store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, 3_000);
   const search = store.searchProducts(actor.sellerId, QUERY, 3_001);
-  const refused = assert.rejects(search, { name: 'AppError', code: 'unavailable' });
+  const rejected = assert.rejects(search, { name: 'AppError', code: 'unavailable' });
   const [thread] = threads;
   assert.ok(thread);
   const ended = once(thread, 'exit');
-  await Promise.all([store.close(), refused, ended]);
+  await Promise.all([store.close(), rejected, ended]);
   const stopping = { name: 'AppError', code: 'unavailable', message: /stopping/ };
   await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 0), stopping);
   await assert.rejects(
@@ -70,9 +70,9 @@ test('rejects searches over the limit while others wait', async (t) => {
   const other = await makeActor(store);
   const theirs = store.searchProducts(other.sellerId, QUERY, 0);
   const results = await Promise.allSettled(waiting);
-  const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
-  assert.ok(refused.length > 0 && refused.length <= 50, `${refused.length}`);
-  for (const { code, retryAfterSeconds } of refused) {
+  const rejected = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
+  assert.ok(rejected.length > 0 && rejected.length <= 50, `${rejected.length}`);
+  for (const { code, retryAfterSeconds } of rejected) {
     assert.deepEqual([code, retryAfterSeconds], ['unavailable', 5]);
   }
   assert.equal((await theirs).position, 0);
