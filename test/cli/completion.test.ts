@@ -1,4 +1,4 @@
-/** The completion scripts, each in its shell as if somebody typed; a missing shell is skipped. */
+/** The completion scripts, each in its shell with simulated input; missing shells are skipped. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 
-/** What is typed, a word that completes it, and one that must not be offered. */
+/** Typed text, a word that must be offered, and one that must not. */
 const CASES: readonly (readonly [typed: string, offered: string, not: string])[] = [
   ['prof', 'profile', 'serve'],
   ['profile ', 'remove', 'serve'],
@@ -18,7 +18,7 @@ const CASES: readonly (readonly [typed: string, offered: string, not: string])[]
   ['completion ', 'fish', 'profile'],
 ];
 
-/** A script in a file; skips the test if its shell is missing. */
+/** Writes a script to a file; skips the test if the shell is missing. */
 async function writeScript(t: TestContext, shell: string): Promise<string | undefined> {
   if (spawnSync(shell, ['-c', 'exit 0']).status !== 0) {
     t.skip(`needs ${shell}`);
@@ -72,7 +72,7 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
     const folder = dirname(path);
     writeFileSync(join(folder, '.zshrc'), `autoload -U compinit; compinit -u -D
       source '${path}'; seller-api() { print -r -- "[got:\${*} end]" }`);
-    // A shell in a pseudo terminal gets the keys, and the completed line calls that function.
+    // A shell in a pseudo-terminal gets the key strokes; the completed line calls that function.
     for (const [typed, line] of [
       ['profi\tlis\t', 'profile list .'], ['export --price-mi\t', 'export --price-min .'],
       ['import --format nd\t', 'import --format ndjson .'], ['completion z\t', 'completion zsh .'],
@@ -86,7 +86,7 @@ describe('completes commands, flags and values', { concurrency: true }, () => {
   });
 });
 
-test('names the shells that it knows', async () => {
+test('names the supported shells', async () => {
   for (const shell of ['tcsh', 'toString']) {
     const { status, notes } = await run(['completion', shell]);
     assert.equal(status, 2);

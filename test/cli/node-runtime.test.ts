@@ -1,4 +1,4 @@
-/** The releases of Node that doctor warns about. */
+/** The Node releases that doctor warns about. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ for (const [version, now, says] of releases) {
   });
 }
 
-test('knows the releases that this project is made with as the newest', () => {
+test('treats the Node releases that this project is developed with as the newest', () => {
   const folder = join(import.meta.dirname, '../../.toolchain');
   const pinned = readdirSync(folder).flatMap((name) => /^node-(.+)$/.exec(name)?.[1] ?? []);
   assert.equal(pinned.length, 2);

@@ -12,7 +12,7 @@ test('shows what is done and what remains', () => {
   assert.equal(formatParts(HALF).join('  '), FULL_TEXT);
 });
 
-test('says how long it will take in minutes and hours', () => {
+test('shows the remaining time in minutes and hours', () => {
   const left = (elapsedMs: number) => formatParts({ ...HALF, elapsedMs }).at(-1);
   assert.equal(left(59_000), '0:59 left');
   assert.equal(left(61_000), '1:01 left');
@@ -25,12 +25,12 @@ test('shows neither percentage nor time left if the size is unknown', () => {
   assert.deepEqual(parts, ['3.0 MiB', '5 rows', '5 rows/s']);
 });
 
-test('counts bytes where there are no rows', () => {
+test('counts bytes if there are no rows', () => {
   const parts = formatParts({ bytes: 3 * 2 ** 20, sizeBytes: 6 * 2 ** 20, elapsedMs: 2_000 });
   assert.deepEqual(parts, ['50 %', '1.5 MiB/s', '0:02 left']);
 });
 
-test('says nothing of time left at the begin, at the end, and of an empty file', () => {
+test('shows no remaining time at the start, at the end, and for an empty file', () => {
   const ofState = (state: Partial<typeof HALF>) => formatParts({ ...HALF, ...state }).join();
   assert.equal(ofState({ rows: 0, bytes: 0, elapsedMs: 0 }), '0 %,0 rows,12 rejected,0 rows/s');
   assert.match(ofState({ bytes: 100 }), /^100 %.*rows\/s$/);
@@ -38,19 +38,19 @@ test('says nothing of time left at the begin, at the end, and of an empty file',
   assert.match(ofState({ bytes: 0, sizeBytes: 0 }), /^100 %.*rows\/s$/);
 });
 
-test('fills the line with a bar, up to a limit', () => {
+test('fills the line with a bar, up to a maximum width', () => {
   const columns = FULL_TEXT.length + 4 + 20 + 1;
   assert.equal(formatBar(HALF, columns), `[${'#'.repeat(10)}${'-'.repeat(10)}]  ${FULL_TEXT}`);
   assert.equal(formatBar(HALF, 500), `[${'#'.repeat(20)}${'-'.repeat(20)}]  ${FULL_TEXT}`);
   assert.equal(formatBar({ ...HALF, bytes: 100 }, 500).indexOf('-'), -1);
 });
 
-test('draws no bar where there is no room for it, or nothing known to draw', () => {
+test('draws no bar if it does not fit, or the size is unknown', () => {
   assert.equal(formatBar(HALF, FULL_TEXT.length + 5), FULL_TEXT);
   assert.doesNotMatch(formatBar({ rows: 1, bytes: 1, elapsedMs: 1 }, 500), /\[/);
 });
 
-test('is shorter than any terminal, and leaves out the least important first', () => {
+test('fits any terminal, and drops the least important parts first', () => {
   for (let columns = 0; columns < 150; columns += 1) {
     const line = formatBar(HALF, columns);
     assert.ok(line.length <= Math.max(0, columns - 1), `${columns}: ${line}`);
@@ -59,7 +59,7 @@ test('is shorter than any terminal, and leaves out the least important first', (
   assert.equal(formatBar(HALF, 35), '50 %  123,456 rows  12 rejected');
 });
 
-test('writes one line over and over on a terminal, ten times a second at most', () => {
+test('overwrites one line on a terminal, at most ten times a second', () => {
   const { written, progress, clock } = watch({ isTTY: true, columns: 60 });
   for (let n = 0; n < 1_000; n += 1) {
     clock.now += 1;
@@ -73,7 +73,7 @@ test('writes one line over and over on a terminal, ten times a second at most', 
   assert.equal(written.at(-1), '\n');
 });
 
-test('takes a terminal that does not know its width for one of 80 columns', () => {
+test('assumes 80 columns if the width of the terminal is unknown', () => {
   const { written, progress, clock } = watch({ isTTY: true, columns: 0 });
   clock.now += HALF.elapsedMs;
   progress.end(HALF);
@@ -91,7 +91,7 @@ test('ends its line if interrupted, and prints none before the start', () => {
   assert.deepEqual(written.slice(1), ['\n']);
 });
 
-test('writes plain lines elsewhere, every 5 s at most, and a last one', () => {
+test('writes plain lines if it is no terminal, at most every 5 s, and a last one', () => {
   const { written, progress, clock } = watch({});
   for (let n = 0; n < 120; n += 1) {
     clock.now += 100;
@@ -103,7 +103,7 @@ test('writes plain lines elsewhere, every 5 s at most, and a last one', () => {
   for (const text of written) assert.match(text, /^[ -~]+\n$/);
 });
 
-/** A progress on a stream that keeps what is written. */
+/** A progress line on a stream that records what is written. */
 function watch(terminal: { readonly isTTY?: boolean; readonly columns?: number }) {
   const written: string[] = [];
   const clock = makeClock();

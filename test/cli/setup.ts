@@ -1,4 +1,4 @@
-/** Sellers, keys and backups created with the command line, and a look into a data folder. */
+/** Creates sellers, keys and backups with the command line, and reads a data folder. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 
-/** The id of a new seller. */
+/** Creates a seller, and returns its id. */
 export async function createSeller(folder: string, name = 'A shop'): Promise<string> {
   const { status, out, notes } = await run(['seller', 'create', name, '--data', folder, '--json']);
   assert.equal(status, 0, notes);
@@ -16,11 +16,11 @@ export async function createSeller(folder: string, name = 'A shop'): Promise<str
 
 export interface CreatedKey {
   readonly id: string;
-  /** The secret. */
+  /** The secret key. */
   readonly key: string;
 }
 
-/** A new key of the only seller, or of the one that `flags` name. */
+/** Creates a key of the only seller, or of the one that `flags` name. */
 export async function createKey(
   folder: string, flags: readonly string[] = [],
 ): Promise<CreatedKey> {
@@ -30,7 +30,7 @@ export async function createKey(
   return JSON.parse(out);
 }
 
-/** A data folder with one seller, and a backup of it. */
+/** Creates a data folder with one seller, and a backup of it. */
 export async function makeBackup(t: TestContext): Promise<{ folder: string; file: string }> {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
@@ -40,7 +40,7 @@ export async function makeBackup(t: TestContext): Promise<{ folder: string; file
   return { folder, file };
 }
 
-/** Reads what is in a data folder, beside the commands. */
+/** Opens the store in a data folder, and reads from it. */
 export async function look<Found>(
   folder: string, at: (store: Store) => Promise<Found>,
 ): Promise<Found> {

@@ -1,4 +1,4 @@
-/** A running server with a seller, and client commands in processes of their own. */
+/** A running server with a seller, and client commands in separate processes. */
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,22 +14,22 @@ export const SAMPLE = join(import.meta.dirname, '../../data/sample-catalogue.csv
 
 export interface Shop {
   readonly serving: Serving;
-  /** Of the database. */
+  /** The data folder of the server. */
   readonly data: string;
-  /** For the files of a test. */
+  /** A folder for the files of the test. */
   readonly folder: string;
   readonly key: string;
-  /** With the address and the key. */
+  /** The variables with the address and the key. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Runs a command to its end; the key may not be among what it prints. */
+  /** Runs a command to its end, and asserts that it does not print the key. */
   run(...args: string[]): Promise<Finished>;
   /** Stops the server, and starts it again on the same port. */
   restart(t: TestContext): Promise<void>;
-  /** How many changes the catalogue has seen. */
+  /** The position of the catalogue. */
   readPosition(): Promise<number>;
 }
 
-/** `flags` are for `serve`. */
+/** @param flags Flags of `serve`. */
 export async function openShop(
   t: TestContext, flags: readonly string[] = [],
 ): Promise<Shop> {
@@ -58,14 +58,14 @@ export async function openShop(
   };
 }
 
-/** Starts a command with pipes to and from it. */
+/** Starts a command with pipes for its input and output. */
 export function spawnCommand(
   args: readonly string[], environment: NodeJS.ProcessEnv,
 ): ChildProcessWithoutNullStreams {
   return spawn(...program(...args), { env: { ...process.env, ...environment } });
 }
 
-/** Runs a command that reads this from a pipe. */
+/** Runs a command with this input from a pipe. */
 export async function runWithInput(
   args: readonly string[], environment: NodeJS.ProcessEnv, input: string | Uint8Array,
 ): Promise<Finished> {

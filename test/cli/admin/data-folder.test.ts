@@ -1,4 +1,4 @@
-/** What commands do if the data folder is missing or cannot be a folder. */
+/** How commands handle a data folder that is missing or cannot be created. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('the data folder', { concurrency: 2 }, () => {
     assert.equal(statSync(folder).mode & 0o777, 0o700);
   });
 
-  test('is rejected in one sentence where it cannot be a folder', async (t) => {
+  test('is rejected with one clear line if it cannot be a folder', async (t) => {
     const file = join(makeFolder(t), 'file');
     writeFileSync(file, 'text');
     for (const data of [file, join(file, 'data')]) {
@@ -55,7 +55,7 @@ describe('the data folder', { concurrency: 2 }, () => {
     }
   });
 
-  test('is rejected, and not retried forever, if folders cannot be created', {
+  test('is rejected, without endless retries, if folders cannot be created', {
     skip: !existsSync('/proc/self') && 'no /proc here', timeout: 30_000,
   }, async () => {
     for (const args of [['serve', '--port', '0'], ['seller', 'create', 'A shop']]) {

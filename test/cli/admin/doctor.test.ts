@@ -28,7 +28,7 @@ test('prints a line for each check of a healthy folder, with exit status 0', asy
   assert.match(lines.at(-1) ?? '', /^No problems found\.$|^No faults, \d+ warnings?\.$/);
 });
 
-test('names a fault and what to do, with exit status 1', async (t) => {
+test('prints a fault and what to do, with exit status 1', async (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2");
   const { status, out, notes } = await run(['doctor', '--data', folder]);

@@ -42,7 +42,7 @@ test('prints address, code and expiry as one JSON document', async (t) => {
   });
 });
 
-test('takes the address of the server from its variable', async (t) => {
+test('reads the address of the server from its environment variable', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { notes } = await run(['seller', 'invite', '--data', folder], {
     SELLER_API_BASE_URL: 'https://shop.example',
@@ -76,7 +76,7 @@ test('invites people to an existing seller, with a role and a code that works on
   });
 });
 
-test('rejects a role that is none, and flags that do not belong together', async (t) => {
+test('rejects an unknown role, and flags that cannot be combined', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const seller = ['--seller', await createSeller(folder)];
   for (const [flags, says] of [

@@ -1,4 +1,4 @@
-/** What the key commands reject, with which exit status, and that they change nothing then. */
+/** What the key commands reject, with which exit status, and without changing anything. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,39 +8,40 @@ import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { createKey, createSeller } from '../setup.ts';
 
-/** Well-formed ids that no database has given. */
+/** Well-formed ids that do not exist. */
 const NO_SELLER = 'sel_00000000005';
 const NO_KEY = 'key_0000000000500000000005';
 
-const misunderstood: readonly [what: string, args: readonly string[], says: RegExp][] = [
+const invalidArguments: readonly [what: string, args: readonly string[], says: RegExp][] = [
   ['a key without a name', ['create'], /--name NAME/],
   ['a blank name', ['create', '--name', ' '], /name.*blank/],
   ['a name that is too long', ['create', '--name', 'x'.repeat(101)], /name.*100/],
   ['an unknown scope', ['create', '--name', 'x', '--scopes', 'stock:write,all'], /"all".*Scopes/],
   ['an empty list of scopes', ['create', '--name', 'x', '--scopes', ''], /scope/],
   ['a list of scopes without one', ['create', '--name', 'x', '--scopes', ' , '], /scope/],
-  ['a life without a unit', ['create', '--name', 'x', '--expires', '90'], /"90".*90d/],
-  ['a life in an unknown unit', ['create', '--name', 'x', '--expires', '3y'], /"3y".*duration/],
-  ['a life above ten years', ['create', '--name', 'x', '--expires', '3654d'], /3653d/],
-  ['a range that is none', ['create', '--name', 'x', '--allow', '10.0.0.0/33'], /"10.0.0.0\/33"/],
+  ['a lifetime without a unit', ['create', '--name', 'x', '--expires', '90'], /"90".*90d/],
+  ['an unknown unit of lifetime', ['create', '--name', 'x', '--expires', '3y'], /"3y".*duration/],
+  ['a lifetime over ten years', ['create', '--name', 'x', '--expires', '3654d'], /3653d/],
+  ['an invalid range', ['create', '--name', 'x', '--allow', '10.0.0.0/33'], /"10.0.0.0\/33"/],
   ['a host name as a range', ['create', '--name', 'x', '--allow', 'shop.example'], /address range/],
   ['an empty list of ranges', ['create', '--name', 'x', '--allow', ''], /address|range/],
-  ['a text as a seller', ['create', '--name', 'x', '--seller', 'me'], /"me" is not a seller id/],
-  ['an operand too many', ['create', 'x', '--name', 'x'], /only flags, not "x"/],
-  ['an operand of a list', ['list', 'all'], /only flags, not "all"/],
+  ['a malformed seller id', ['create', '--name', 'x', '--seller', 'me'], /"me" is not a seller id/],
+  ['an extra operand', ['create', 'x', '--name', 'x'], /only flags, not "x"/],
+  ['an operand of list', ['list', 'all'], /only flags, not "all"/],
   ['an unknown flag', ['create', '--name', 'x', '--scope', 'all'], /--scope/],
   ['a flag of another command', ['list', '--overlap', '1h'], /--overlap/],
-  ['a rotation of nothing', ['rotate'], /KEY_ID/],
-  ['a rotation of two', ['rotate', NO_KEY, NO_KEY], /KEY_ID/],
-  ['a rotation of a text', ['rotate', 'mine'], /"mine" is not a key id/],
-  ['an overlap that is none', ['rotate', NO_KEY, '--overlap', 'soon'], /"soon".*duration/],
-  ['a revocation of nothing', ['revoke'], /KEY_ID/],
-  ['a revocation of a text', ['revoke', 'mine'], /"mine" is not a key id/],
+  ['a rotation without an id', ['rotate'], /KEY_ID/],
+  ['a rotation of two keys', ['rotate', NO_KEY, NO_KEY], /KEY_ID/],
+  ['a rotation of a malformed id', ['rotate', 'mine'], /"mine" is not a key id/],
+  ['a malformed overlap', ['rotate', NO_KEY, '--overlap', 'soon'], /"soon".*duration/],
+  ['a revocation without an id', ['revoke'], /KEY_ID/],
+  ['a revocation of a malformed id', ['revoke', 'mine'], /"mine" is not a key id/],
 ];
 
 const failing: readonly [what: string, args: readonly string[], says: RegExp][] = [
-  ['to make a key for nobody', ['create', '--name', 'x', '--seller', NO_SELLER], /no such seller/],
-  ['to list the keys of nobody', ['list', '--seller', NO_SELLER], /no such seller/],
+  ['to create a key of an unknown seller', ['create', '--name', 'x', '--seller', NO_SELLER],
+    /no such seller/],
+  ['to list the keys of an unknown seller', ['list', '--seller', NO_SELLER], /no such seller/],
   ['to rotate an unknown key', ['rotate', NO_KEY], /no such key/],
   ['to revoke an unknown key', ['revoke', NO_KEY], /no such key/],
 ];
@@ -56,7 +57,7 @@ describe('with one seller and one key', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   describe('the command line', { concurrency: 4 }, () => {
-    for (const [what, args, says] of misunderstood) {
+    for (const [what, args, says] of invalidArguments) {
       test(`rejects ${what} with exit status 2`, () => assertEnds(args, 2, says));
     }
     for (const [what, args, says] of failing) {
@@ -64,14 +65,14 @@ describe('with one seller and one key', () => {
     }
   });
 
-  test('created and changed no key in the rejected calls', async () => {
+  test('no rejected command creates or changes a key', async () => {
     const { out } = await run(['key', 'list', '--data', folder, '--json']);
     const { keys } = JSON.parse(out);
     assert.equal(keys.length, 1);
     assert.deepEqual([keys[0].id, keys[0].expires_at, keys[0].revoked_at], [keyId, null, null]);
   });
 
-  /** It ends with one line that says why, and nothing on standard output. */
+  /** Asserts one line on stderr that says why, and nothing on standard output. */
   async function assertEnds(args: readonly string[], status: number, says: RegExp): Promise<void> {
     const ended = await run(['key', ...args, '--data', folder]);
     assert.match(ended.notes, says);

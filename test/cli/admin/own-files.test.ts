@@ -16,7 +16,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { listFindings } from '../../support/health.ts';
 import { send } from '../../support/http.ts';
 
-test('doctor calls nothing foreign that a server with every feature creates', async (t) => {
+test('doctor reports no file as foreign that a server with every feature creates', async (t) => {
   const { folder, backups, names, watcher } = await prepare(t);
   const serving = await startServing(t, [
     '--data', folder, '--webhook-allow-private', '--webhook-allow-http', '--metrics-port', '0',
@@ -41,7 +41,7 @@ test('doctor calls nothing foreign that a server with every feature creates', as
   const kinds = ['catalogue.db-wal', 'catalogue.db-shm', 'search.db', 'search.db-wal',
     'search.db.lock', 'webhooks.lock', 'backups.lock', 'server.key', 'uploads'];
   assert.deepEqual(kinds.filter((name) => !names.has(name)), [], [...names].join('\n'));
-  // All names together, even short-lived ones, which kill -9 at that moment would leave behind.
+  // All names together, even of temporary files, which kill -9 could leave behind.
   for (const name of names) {
     if (!existsSync(join(folder, name))) writeFileSync(join(folder, name), '', { mode: 0o600 });
   }
@@ -50,7 +50,7 @@ test('doctor calls nothing foreign that a server with every feature creates', as
   await (await openStore(t, { folder })).close();
 });
 
-test('takes over a lock with the journal that a killed process of an earlier version has left',
+test('acquires a lock with a journal that a killed process of an earlier version has left',
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     await (await openStore(t, { folder })).close();
@@ -86,7 +86,7 @@ async function prepare(t: TestContext) {
   for (const path of [folder, backups]) mkdirSync(path, { mode: 0o700 });
   const names = new Set<string>();
   const watcher = watch(folder, (_, name) => {
-    if (name !== null && name !== 'data') names.add(name); // it names itself, too
+    if (name !== null && name !== 'data') names.add(name); // the watcher also reports the folder
   });
   t.after(() => watcher.close());
   return { folder, backups, names, watcher };

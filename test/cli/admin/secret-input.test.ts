@@ -1,4 +1,4 @@
-/** Secrets that are typed at a terminal or piped in. */
+/** Secrets typed at a terminal or read from a pipe. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { readSecret } from '../../../src/cli/admin/secret-input.ts';
 
 const LABELS = ['The password', 'The password again'];
 
-/** Keys as a terminal sends them, each line once it is asked for. */
+/** Sends key strokes as a terminal does, each line when it is prompted for. */
 async function typeLines(...lines: readonly string[]): Promise<string> {
   const modes: boolean[] = [];
   const terminal = Object.assign(new PassThrough(), {
@@ -24,7 +24,7 @@ async function typeLines(...lines: readonly string[]): Promise<string> {
   }
 }
 
-function handOver(...chunks: readonly string[]): Promise<string> {
+function pipe(...chunks: readonly string[]): Promise<string> {
   const source = new PassThrough();
   for (const chunk of chunks) source.write(chunk);
   source.end();
@@ -45,9 +45,9 @@ test('stops at a terminal on Ctrl-C and Ctrl-D', async () => {
 });
 
 test('reads the first line of piped input, up to a limit', async () => {
-  assert.equal(await handOver('green ', 'boats\r\nother'), 'green boats');
-  assert.equal(await handOver('green boats'), 'green boats');
-  assert.equal(await handOver(), '');
+  assert.equal(await pipe('green ', 'boats\r\nother'), 'green boats');
+  assert.equal(await pipe('green boats'), 'green boats');
+  assert.equal(await pipe(), '');
   const endless = new PassThrough();
   endless.write('x'.repeat(SECRET_INPUT_LIMIT_CHARACTERS + 1));
   const read = await readSecret(endless, LABELS, () => {});

@@ -57,7 +57,7 @@ test('lists the sellers in the order of their creation', async (t) => {
   ]);
 });
 
-test('disables a seller at once in a running server, and enables it', async (t) => {
+test('disables a seller immediately in a running server, and enables it', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const ids = [await createSeller(folder), await createSeller(folder)] as const;
   const keys = [
@@ -79,7 +79,7 @@ test('disables a seller at once in a running server, and enables it', async (t) 
   assert.deepEqual(await ask(), [200, 200]);
 });
 
-test('disables no unknown seller, and rejects a malformed id', async (t) => {
+test('rejects an unknown seller and a malformed id', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const malformed = await run(['seller', 'disable', 'anna', '--data', folder]);
   assert.deepEqual([malformed.status, malformed.out], [2, '']);
@@ -92,7 +92,7 @@ test('disables no unknown seller, and rejects a malformed id', async (t) => {
 
 test('says how to create a seller if there is none', async (t) => {
   const folder = makeFolder(t);
-  await look(folder, async () => {}); // makes a catalogue without any
+  await look(folder, async () => {}); // creates a catalogue without sellers
   const [plain, json] = await Promise.all([
     run(['seller', 'list', '--data', folder]), run(['seller', 'list', '--data', folder, '--json']),
   ]);
@@ -101,7 +101,7 @@ test('says how to create a seller if there is none', async (t) => {
   assert.deepEqual([json.status, JSON.parse(json.out), json.notes], [0, { sellers: [] }, '']);
 });
 
-const faulty: readonly [what: string, args: readonly string[], says: RegExp][] = [
+const invalidArguments: readonly [what: string, args: readonly string[], says: RegExp][] = [
   ['no name', [], /Give NAME/],
   ['a name in two words without quotes', ['My', 'shop'], /quotes/],
   ['a blank name', ['  '], /name.*blank/],
@@ -112,7 +112,7 @@ const faulty: readonly [what: string, args: readonly string[], says: RegExp][] =
   ['a currency without a value', ['My shop', '--currency'], /--currency/],
 ];
 
-for (const [what, args, says] of faulty) {
+for (const [what, args, says] of invalidArguments) {
   test(`rejects ${what} in one line, and creates no database`, async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { status, out, notes } = await run(['seller', 'create', ...args, '--data', folder]);

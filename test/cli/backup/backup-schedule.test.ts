@@ -21,7 +21,7 @@ test('makes the next backup when it is due, and reports backups and failures', a
     { made: 'two.db', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
     { made: undefined, removed: [], dueInMs: undefined },
   ];
-  const told: (string | number)[] = [];
+  const events: (string | number)[] = [];
   const over = Promise.withResolvers<void>();
   const schedule = scheduleBackups({
     clock: () => NOW,
@@ -29,42 +29,42 @@ test('makes the next backup when it is due, and reports backups and failures', a
     async run() {
       const outcome = outcomes.shift();
       if (outcome instanceof Error) throw outcome;
-      return outcome ?? assert.fail('it goes on');
+      return outcome ?? assert.fail('the schedule continues');
     },
     async wait(waitMs) {
-      told.push(waitMs);
+      events.push(waitMs);
       if (outcomes.length > 0) return;
       over.resolve();
       await schedule.stop();
     },
-    note: (text) => void told.push(text),
-    warn: (text) => void told.push(`! ${text}`),
+    note: (text) => void events.push(text),
+    warn: (text) => void events.push(`! ${text}`),
   });
   await over.promise;
-  // The last run reported when the next backup is due.
+  // Computed from when the next backup is due after the last run.
   assert.deepEqual(schedule.readMetrics(), { made: 2, failed: 1, newestAt: NOW });
-  assert.deepEqual(told, [
+  assert.deepEqual(events, [
     'Backed up to one.db.', HOUR_MS,
     5_000,
     '! The backup failed: The disk is full.', 600_000,
-    'Backed up to two.db. Removed the oldest: old.db.', HOUR_MS, // it looks: clocks may step
+    'Backed up to two.db. Removed the oldest: old.db.', HOUR_MS, // it checks: clocks may step
     600_000,
   ]);
 });
 
-test('ends a backup in progress when stopped, without reporting a failure', async () => {
-  const told: string[] = [];
+test('aborts a backup in progress when stopped, without reporting a failure', async () => {
+  const events: string[] = [];
   const schedule = scheduleBackups({
     clock: () => NOW,
     intervalMs: HOUR_MS,
     run: (signal) => new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('ended')));
     }),
-    wait: () => assert.fail('it does not wait any more'),
-    note: (text) => void told.push(text), warn: (text) => void told.push(text),
+    wait: () => assert.fail('it still waits'),
+    note: (text) => void events.push(text), warn: (text) => void events.push(text),
   });
   await schedule.stop();
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   assert.deepEqual(schedule.readMetrics(), { made: 0, failed: 0, newestAt: undefined });
 });
 
@@ -114,7 +114,7 @@ test('lets one of two servers on a data folder make the backup', async (t) => {
   assert.equal(readdirSync(folder).length, 1);
 });
 
-test('knows the backup that was made before it started', async () => {
+test('reports the time of a backup that was created before it started', async () => {
   const schedule = scheduleBackups({
     intervalMs: 24 * HOUR_MS, clock: () => NOW,
     run: async () => ({ made: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
@@ -136,7 +136,7 @@ test('reports a failed backup, and keeps serving', async (t) => {
   assert.equal(await serving.stop('SIGTERM'), 0);
 });
 
-const MISUNDERSTOOD: readonly [args: readonly string[], says: RegExp][] = [
+const INVALID_SETTINGS: readonly [args: readonly string[], says: RegExp][] = [
   [['serve', '--backup-every', '1x'], /"1x" is not a duration/],
   [['serve', '--backup-every', '0s'], /1s or more/],
   [['serve', '--backup-keep', '0'], /1 or more/],
@@ -149,7 +149,7 @@ const MISUNDERSTOOD: readonly [args: readonly string[], says: RegExp][] = [
 
 test('rejects invalid backup settings', async (t) => {
   const data = join(makeFolder(t), 'data');
-  await Promise.all(MISUNDERSTOOD.map(async ([args, says]) => {
+  await Promise.all(INVALID_SETTINGS.map(async ([args, says]) => {
     const { status, notes } = await run([...args, '--data', data]);
     assert.equal(status, 2, args.join(' '));
     assert.match(notes, says);

@@ -26,29 +26,29 @@ test('copies what a server has acknowledged, while it keeps writing', async (t) 
   await load.reach(load.answered.size + 20);
   await load.stop();
   assert.match(notes, /^100 %, .* MiB\/s\nChecking the copy\.\nThe backup does not contain server/);
-  const { seconds, ...told } = JSON.parse(out);
+  const { seconds, ...report } = JSON.parse(out);
   assert.equal(typeof seconds, 'number');
   const { positions, products } = readCatalogue(file);
-  assert.deepEqual(told, {
+  assert.deepEqual(report, {
     file, sellers: 2, products: products.size,
     changes: positions.reduce((sum, position) => sum + position, 0),
-    version: told.version, bytes: statSync(file).size,
+    version: report.version, bytes: statSync(file).size,
   });
   for (const sku of answered.keys()) assert.ok(products.has(sku), sku);
-  // Of each seller it is what was answered up to one position, and nothing else.
+  // The copy has exactly the acknowledged products of each seller up to one position.
   assert.ok(positions.every((position) => position > 0));
   positions.forEach((last, seller) => {
     const skus = [...load.answered].filter(([sku, position]) =>
       sku.startsWith(`S${seller}-`) && position <= last).map(([sku]) => sku);
-    assert.equal(skus.length, last, 'each position is answered in the end');
+    assert.equal(skus.length, last, 'every position is acknowledged in the end');
     assert.deepEqual([...products.keys()].filter((sku) => sku.startsWith(`S${seller}-`)).sort(),
       skus.sort());
   });
   const bytes = readFileSync(file, 'latin1');
-  for (const key of load.keys) assert.equal(bytes.includes(key), false, 'no plain key is in it');
+  for (const key of load.keys) assert.equal(bytes.includes(key), false, 'it contains no plain key');
 });
 
-test('leaves no file or a complete one wherever it is killed; the server keeps on', async (t) => {
+test('leaves no file or a complete one wherever it is killed, beside a server', async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
   const random = makeRandom(seed);
@@ -57,11 +57,11 @@ test('leaves no file or a complete one wherever it is killed; the server keeps o
   const folder = makeFolder(t);
   const file = join(folder, 'copy.db');
   let [whole, none] = [0, 0];
-  let longestMs = 50; // finds the middle of the work, however fast the machine is
+  let longestMs = 50; // adapts to the speed of the machine, to kill in the middle of the work
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const { size } = load.answered;
     const child = startBackup(t, file, load.folder);
-    // To start takes the most time by far: what matters begins with the first file.
+    // Starting takes most of the time: the relevant part begins with the first file.
     while (readdirSync(folder).length === 0 && child.exitCode === null) await wait(1);
     await wait(random.below(Math.ceil(longestMs)));
     child.kill('SIGKILL');
@@ -86,10 +86,10 @@ test('leaves no file or a complete one wherever it is killed; the server keeps o
   }
   const { status, notes } = await run(['backup', file, '--data', load.folder]);
   assert.equal(status, 0, notes);
-  assert.deepEqual(readdirSync(folder), ['copy.db'], 'what the killed ones left is gone');
+  assert.deepEqual(readdirSync(folder), ['copy.db'], 'the files of killed backups are removed');
   await load.stop();
   readCatalogue(join(load.folder, 'catalogue.db'));
-  t.diagnostic(`${KILLS} kills: ${none} left no file, ${whole} a whole one`);
+  t.diagnostic(`${KILLS} kills: ${none} left no file, ${whole} a complete one`);
 });
 
 test('lets only one of two backups create the same file', async (t) => {
@@ -105,7 +105,7 @@ test('lets only one of two backups create the same file', async (t) => {
   assert.equal(seller, 0);
 });
 
-test('rejects names that are not files of their own', async (t) => {
+test('rejects names that SQLite uses, and names that are no file', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
   for (const name of [join(folder, 'x.db-wal'), '-', '']) {
@@ -124,21 +124,21 @@ test('removes its partial file when it is interrupted', async (t) => {
   child.kill('SIGINT');
   const [status] = await once(child, 'exit');
   const names = readdirSync(folder);
-  // It may just have come to its end, where the signal ends it with no status.
+  // It may have just finished, in which case the signal ends it without a status.
   assert.deepEqual([status, names], status === 130 ? [130, []] : [status || null, ['copy.db']]);
 });
 
 interface Load {
   readonly folder: string;
   readonly keys: readonly string[];
-  /** By SKU (`S0-12`, of the first seller), the position that was answered. */
+  /** The acknowledged positions by SKU; `S0-12` is of the first seller. */
   readonly answered: ReadonlyMap<string, number>;
-  /** Resolves once so many creations were answered. */
+  /** Resolves once this many creations were acknowledged. */
   reach(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A server in a process of its own, and two sellers who create products without a pause. */
+/** A server in a separate process, and two sellers that create products without a pause. */
 async function startLoad(t: TestContext): Promise<Load> {
   const folder = join(makeFolder(t), 'data');
   const sellers = [await createSeller(folder, 'One'), await createSeller(folder, 'Two')];
@@ -180,7 +180,7 @@ function startBackup(t: TestContext, file: string, folder: string): ChildProcess
   return child;
 }
 
-/** As SQLite alone finds it: whole, with the last position of each seller and their products. */
+/** Checks the integrity of a file with SQLite, and returns its positions and products. */
 function readCatalogue(
   file: string,
 ): { readonly positions: readonly number[]; readonly products: ReadonlyMap<string, number> } {

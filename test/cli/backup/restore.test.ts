@@ -1,4 +1,4 @@
-/** `restore` as a command: its output, what it rejects, and kills while it runs. */
+/** `restore` as a command: its output, what it rejects, and kill -9 while it runs. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { createKey, makeBackup } from '../setup.ts';
 
 const KILLS = 12;
 
-test('says what it has restored, and what to do next', async (t) => {
+test('reports what it has restored, and what to do next', async (t) => {
   const { folder, file } = await makeBackup(t);
   const refused = await run(['restore', file, '--data', folder]);
   assert.deepEqual([refused.status, refused.out], [1, '']);
@@ -26,28 +26,28 @@ test('says what it has restored, and what to do next', async (t) => {
   assert.match(done.notes, /The previous catalogue is kept as catalogue\.db\.replaced-\d{8}T/);
   assert.match(done.notes, /Keys revoked since then are valid again/);
   assert.doesNotMatch(done.notes, /webhook and two-factor secrets/, 'there are none');
-  const judged = await run(['doctor', '--data', folder]);
-  assert.equal(judged.status, 0, judged.out + judged.notes);
-  assert.doesNotMatch(judged.out, /catalogue\.db/, 'also of what was set aside');
+  const checked = await run(['doctor', '--data', folder]);
+  assert.equal(checked.status, 0, checked.out + checked.notes);
+  assert.doesNotMatch(checked.out, /catalogue\.db/, 'nor the replaced catalogue');
   const other = join(makeFolder(t), 'data');
   const { status, out } = await run(['restore', file, '--data', other, '--json']);
-  const { seconds, bytes, version, ...told } = JSON.parse(out);
+  const { seconds, bytes, version, ...report } = JSON.parse(out);
   assert.deepEqual([status, typeof seconds, typeof bytes, typeof version],
     [0, 'number', 'number', 'number']);
-  assert.deepEqual(told, {
+  assert.deepEqual(report, {
     folder: other, sellers: 1, products: 0, changes: 0, kept: [],
     secrets: { sealed: 0, opened: 0 },
   });
 });
 
-test('leaves the old catalogue or the new one, wherever it is killed, and it opens', async (t) => {
+test('leaves the old or the new catalogue, which opens, wherever it is killed', async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
   const random = makeRandom(seed);
   const { folder, file } = await makeBackup(t);
-  await createKey(folder); // by which the old one is known
+  await createKey(folder); // identifies the old catalogue
   const counts = [0, 0];
-  let longestMs = 50; // finds the middle of the work, however fast the machine is
+  let longestMs = 50; // adapts to the speed of the machine, to kill in the middle of the work
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const args = ['restore', file, '--data', folder, '--replace'];
     const child = spawn(...program(...args), { stdio: 'ignore' });
@@ -62,7 +62,7 @@ test('leaves the old catalogue or the new one, wherever it is killed, and it ope
     counts[keys] = (counts[keys] ?? 0) + 1;
     for (const name of readdirSync(folder)) {
       if (!/replaced-\d{8}T\d{6}Z$/.test(name)) continue;
-      assert.equal(countKeys(join(folder, name)), 1, 'only the old one is ever set aside');
+      assert.equal(countKeys(join(folder, name)), 1, 'only the old catalogue is kept under a name');
       rmSync(join(folder, name));
     }
     longestMs *= keys === 0 ? 0.5 : 2;
@@ -72,7 +72,7 @@ test('leaves the old catalogue or the new one, wherever it is killed, and it ope
   assert.equal(status, 0, notes);
   assert.equal(countKeys(join(folder, 'catalogue.db')), 0);
   assert.equal(readdirSync(folder).some((name) => name.includes('.part')), false);
-  t.diagnostic(`${KILLS} kills: ${counts[1]} left the old one, ${counts[0]} the new one`);
+  t.diagnostic(`${KILLS} kills: ${counts[1]} left the old catalogue, ${counts[0]} the new one`);
 });
 
 function countKeys(file: string): number {

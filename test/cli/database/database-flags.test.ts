@@ -1,4 +1,4 @@
-/** `--database`: migrating, administering, and what commands say when a setting is wrong. */
+/** `--database`: migration, administration, and error messages for invalid settings. */
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import {
 } from '../../support/postgres/server.ts';
 import { makeDatabase } from './setup.ts';
 
-/** Writes the name of every file of this adapter that is loaded to standard error. */
+/** A module that logs every loaded file of the PostgreSQL adapter to standard error. */
 const PROBE = `
 import { registerHooks } from 'node:module';
 registerHooks({
@@ -25,7 +25,7 @@ registerHooks({
   },
 });`;
 
-test('rejects a password in the URL, and flags that do not fit', async (t) => {
+test('rejects a password in the URL, and flags that cannot be combined', async (t) => {
   const key = ['--server-key-file', join(makeFolder(t), 'server.key')];
   writeFileSync(key[1] ?? '', Buffer.alloc(32), { mode: 0o600 });
   for (const [args, message] of [
@@ -43,7 +43,7 @@ test('rejects a password in the URL, and flags that do not fit', async (t) => {
   }
 });
 
-test('says what to use instead of backup and restore', async () => {
+test('names the alternatives to backup and restore', async () => {
   const environment = { SELLER_API_DATABASE: 'postgres://h/d', SELLER_API_SERVER_KEY_FILE: 'k' };
   for (const args of [['backup', 'x'], ['restore', 'x'], ['serve', '--backup-folder', 'x']]) {
     const { status, notes } = await run(args, environment);
@@ -73,7 +73,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     }
   });
 
-  test('is migrated once, and then administered', async (t) => {
+  test('is migrated once, and can then be administered', async (t) => {
     const { succeed, run: runOn } = await makeDatabase(server, makeFolder(t));
     for (const command of [['seller', 'list'], ['serve', '--port', '0']]) {
       const early = await runOn(command);
@@ -93,7 +93,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     assert.match(await succeed('seller', 'invite'), /^\w+/);
   });
 
-  test('is refused with another key, and after a newer version', async (t) => {
+  test('is rejected with another server key, and with a newer schema version', async (t) => {
     const { flags, environment, query, succeed, run: runOn } =
       await makeDatabase(server, makeFolder(t));
     await succeed('migrate');
@@ -111,7 +111,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     assert.match(notes, /schema version 99, and this program knows up to 1\./);
   });
 
-  test('takes its password from a file, which only some may read', async (t) => {
+  test('reads its password from a file that others cannot access', async (t) => {
     const folder = makeFolder(t);
     const { flags, environment, succeed } = await makeDatabase(server, folder);
     await succeed('migrate');
@@ -127,7 +127,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     assert.match(open.notes, /Every user of this machine can access the password in .*chmod o= /);
   });
 
-  test('that cannot be opened is reported with the setting to change', async (t) => {
+  test('that cannot be opened causes an error that names the setting to change', async (t) => {
     const folder = makeFolder(t);
     const { url, keyFile } = await makeDatabase(server, folder);
     const free = await findFreePort();

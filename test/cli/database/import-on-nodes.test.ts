@@ -16,17 +16,17 @@ import {
 } from '../../support/postgres/server.ts';
 import { makeDatabase } from './setup.ts';
 
-/** Each batch of an import takes 0.3 s longer. */
+/** Delays each batch of an import by 0.3 s. */
 const SLOW_WRITES = [`
   CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM pg_sleep(0.3);
     RETURN NULL;
   END $$`, `
   CREATE TRIGGER slow AFTER INSERT ON change FOR EACH STATEMENT EXECUTE FUNCTION slow()`];
-/** A session may ask ten times a second. */
+/** A session may send ten requests a second. */
 const POLL_MS = 150;
 
-/** The same browser, whose next request reaches another node. */
+/** The same browser session, whose next request reaches another node. */
 function moveTo(port: number, { cookies, page }: PageClient): PageClient {
   const moved = new PageClient(port);
   for (const [name, value] of cookies) moved.cookies.set(name, value);
@@ -34,7 +34,7 @@ function moveTo(port: number, { cookies, page }: PageClient): PageClient {
   return moved;
 }
 
-/** The text of a page once it matches. */
+/** Polls a page until its text matches, and returns the text. */
 async function read(user: PageClient, path: string, wanted: RegExp): Promise<string> {
   for (;;) {
     const { text } = readPage(await user.get(path));
@@ -48,7 +48,7 @@ describe('two processes on one database', { skip: NO_POSTGRES }, () => {
   before(async () => { server = await startPostgres({ isFast: true }); });
   after(() => server.end());
 
-  test('import files that the other one received, even if that was killed', async (t) => {
+  test('import files that the other one received, even after it was killed', async (t) => {
     const folder = makeFolder(t);
     const { succeed, flags, environment, url, keyFile, query } = await makeDatabase(server, folder);
     await succeed('migrate');
@@ -78,7 +78,7 @@ describe('two processes on one database', { skip: NO_POSTGRES }, () => {
     await read(onA, waiting, /Import now/);
     const large = await receive(HEADER + makeRows(20_000, 10));
     await read(onA, large, /Import now/);
-    for (const text of SLOW_WRITES) await query(text); // the kill comes before the end
+    for (const text of SLOW_WRITES) await query(text); // so that the kill precedes the end
     await act(onA, 'commit');
     await read(onB, large, /Importing.* Created [1-9]/);
     await a.stop('SIGKILL');

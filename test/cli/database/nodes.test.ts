@@ -1,4 +1,4 @@
-/** Two `serve` processes on one database: what one of them did is there on the other at once. */
+/** Two `serve` processes on one database: each sees the changes of the other immediately. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

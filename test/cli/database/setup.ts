@@ -1,4 +1,4 @@
-/** A PostgreSQL with a database for the command line: its flags, its files and its environment. */
+/** A PostgreSQL database for the command line, with its flags, files and environment. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export async function makeDatabase(
   writeFileSync(keyFile, Buffer.alloc(32, database), { mode: 0o600 });
   const url = `postgres://${USER}@127.0.0.1:${server.port}/${database}`;
   const flags = ['--database', url, '--server-key-file', keyFile];
-  // Nothing of the user who runs the tests.
+  // Without the settings of the user who runs the tests.
   const environment = { PGPASSWORD: PASSWORD, PGPASSFILE: join(folder, 'none') };
   return {
     url, keyFile, flags, environment,

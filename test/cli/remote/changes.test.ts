@@ -29,12 +29,12 @@ function tail(t: TestContext, shop: Shop, ...flags: string[]) {
   };
 }
 
-/** Resolves when the command has found its position. */
+/** Resolves when the command has determined its position. */
 async function waitForNote(child: ChildProcessWithoutNullStreams): Promise<void> {
   await once(child.stderr, 'data');
 }
 
-test('prints new changes in one line each, and says where to continue', async (t) => {
+test('prints each new change on one line, and says where to continue', async (t) => {
   const shop = await openShop(t);
   assert.equal((await shop.run('products', 'set', 'OLD-1', ...MUG)).status, 0);
   const feed = tail(t, shop);
@@ -50,7 +50,7 @@ test('prints new changes in one line each, and says where to continue', async (t
     + 'Stopped. To continue: changes tail --after 3\n');
 });
 
-test('prints JSON lines from a position on, and only some types', async (t) => {
+test('prints JSON lines from a position on, of the selected types', async (t) => {
   const shop = await openShop(t);
   assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
   assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
@@ -60,7 +60,7 @@ test('prints JSON lines from a position on, and only some types', async (t) => {
   assert.deepEqual(await feed.interrupt('SIGTERM'), [0, null]);
 });
 
-test('continues when the server is back after a restart', async (t) => {
+test('continues after the server has restarted', async (t) => {
   const shop = await openShop(t);
   const feed = tail(t, shop, '--after', '0');
   await feed.waits;
@@ -94,7 +94,7 @@ test('waits for a server that is unavailable, and reports in JSON why it ends', 
   assert.equal(rest, '');
 });
 
-test('fails at once without a server, with a wrong type, and beyond the last position',
+test('fails immediately without a server, with an invalid type, and beyond the last position',
   async (t) => {
     const shop = await openShop(t);
     const wrong = await shop.run('changes', 'tail', '--after', '0', '--types', 'sold');

@@ -1,11 +1,11 @@
-/** What commands print of a server that wants to control the terminal. */
+/** What commands print if a hostile server sends control characters. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run } from '../../support/command.ts';
 import { startFakeServer } from '../transfer/fake-server.ts';
 
-/** Sets the title of a terminal, and its colour in two ways; changes the writing direction. */
+/** Sets the title of a terminal, its color in two ways, and the writing direction. */
 const HOSTILE = '\x1b]0;title\x07\x1b[31m\x9b31m\u202e';
 const CONTROL = /[^\n\P{Cc}]|\p{Cf}/u;
 

@@ -39,7 +39,7 @@ describe('products list', { concurrency: true }, () => {
     assert.deepEqual([none.out, none.notes], ['', 'No product matches.\n']);
   });
 
-  test('stops when nobody reads its output any more', async (t) => {
+  test('stops when the reader of its output closes the pipe', async (t) => {
     const shop = await openStockedShop(t, 3_000);
     const child = spawnCommand(['products', 'list', '--json'], shop.environment);
     t.after(() => child.kill('SIGKILL'));
@@ -63,7 +63,7 @@ describe('products list', { concurrency: true }, () => {
 describe('products get and set', { concurrency: true }, () => {
   const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.50', 'stock=40'];
 
-  test('creates a product only with --create, then changes single members', async (t) => {
+  test('creates a product only with --create, and then changes single members', async (t) => {
     const shop = await openShop(t);
     const missing = await shop.run('products', 'set', 'MUG-1', 'price=12.5');
     assert.equal(missing.status, 1);
@@ -99,7 +99,7 @@ describe('products get and set', { concurrency: true }, () => {
     assert.match(gone.notes, /You had no product with this SKU at 3\./);
   });
 
-  test('sets optional members and pairs of metadata, and removes those left blank', async (t) => {
+  test('sets optional members and metadata pairs, and removes blank ones', async (t) => {
     const shop = await openStockedShop(t, 1);
     const set = async (...members: string[]) =>
       JSON.parse((await shop.run('products', 'set', 'P-0', ...members, '--json')).out);
@@ -138,7 +138,7 @@ describe('products get and set', { concurrency: true }, () => {
     [['get', 'P-0', '--id', 'prd_1'], /^Name the product: either SKU or --id ID\./],
   ];
 
-  test('rejects wrong arguments without asking the server', async (t) => {
+  test('rejects invalid arguments without a request', async (t) => {
     const shop = await openShop(t);
     await shop.serving.stop('SIGTERM');
     await Promise.all(wrong.map(async ([args, says]) => {

@@ -70,7 +70,7 @@ test('loses no profile if several are added at once', async (t) => {
   assert.deepEqual(Object.keys(profiles).sort(), saved);
 });
 
-test('rejects what is not a key or not a name, and does not repeat it', async (t) => {
+test('rejects invalid keys and names, without repeating them', async (t) => {
   const { environment, run: runAt } = openHome(t);
   const wrong = await run(['profile', 'add', 'shop'], environment, 'spk_not-a-key\n');
   assert.equal(wrong.status, 1);
@@ -83,7 +83,7 @@ test('rejects what is not a key or not a name, and does not repeat it', async (t
   assert.deepEqual([argument.status, argument.notes.includes(KEY)], [2, false]);
 });
 
-test('refuses a file that other users can read, or that is damaged', async (t) => {
+test('rejects a file that other users can read, or that is damaged', async (t) => {
   const { file, add, run: runAt } = openHome(t);
   assert.equal((await add('shop')).status, 0);
   for (const mode of [0o604, 0o640, 0o620]) {
@@ -138,7 +138,7 @@ test('selects a profile by flag, by variable, or the one named default', async (
   assert.equal((await run(first, environment, shop.key)).status, 0);
   assert.equal((await runAt('export')).status, 0);
   const other = await run(['export'], { ...environment, SELLER_API_URL: URL });
-  assert.equal(other.status, 2, 'the key of the profile is for no other address');
+  assert.equal(other.status, 2, 'the key of a profile is not sent to another address');
 });
 
 test('sends the key of a profile to no other address', async (t) => {

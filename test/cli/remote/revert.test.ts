@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { makeFolder } from '../../support/folder.ts';
 import { openShop } from '../shop.ts';
 
-test('reverts an import, and reports what it leaves alone', async (t) => {
+test('reverts an import, and reports what it does not revert', async (t) => {
   const shop = await openShop(t);
   const file = join(makeFolder(t), 'shop.csv');
   const importRows = async (...rows: readonly string[]): Promise<string> => {
@@ -44,7 +44,7 @@ test('reverts an import, and reports what it leaves alone', async (t) => {
   assert.match(range.out, /2 deleted/);
 });
 
-test('says what to give', async (t) => {
+test('reports missing and invalid arguments', async (t) => {
   const shop = await openShop(t);
   const cases: readonly [args: readonly string[], status: number, notes: RegExp][] = [
     [[], 2, /Give an IMPORT_ID \("imports list" shows them\), or --after and --up-to\./],

@@ -1,4 +1,4 @@
-/** `status`, `open` and `openapi`: about a server, with and without one. */
+/** `status`, `open` and `openapi`, with and without a running server. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ test('status checks the server, and the key if there is one', async (t) => {
   assert.match(scoped.out, /^ok {2}key {5}valid, without the scope products:read\n/m);
 });
 
-test('status fails without a server, and with one of another kind or path', async (t) => {
+test('status fails without a server, with a foreign server, and with another path', async (t) => {
   const shop = await openShop(t);
   const other = await listenUntilEnd(t, (_, response) => void response.end('{"hello":1}'));
   const page = await listenUntilEnd(t, (_, response) => void response.end('<h1>It works</h1>'));
@@ -106,7 +106,7 @@ test('colors only a terminal, and only without NO_COLOR', {
 }, async (t) => {
   const shop = await openShop(t);
   const command = `'${process.execPath}' '${MAIN}' status`;
-  // Node takes CI for a terminal without colors.
+  // Node treats CI as a terminal without colors.
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...environment } = process.env;
   const show = (settings: NodeJS.ProcessEnv): string =>
     spawnSync('script', ['-qec', command, '/dev/null'], {

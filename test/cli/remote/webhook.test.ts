@@ -1,4 +1,4 @@
-/** `webhook listen`, `list` and `test`: messages of a running server, received on this machine. */
+/** `webhook listen`, `list` and `test`: receives messages of a running server on this machine. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -55,7 +55,7 @@ test('prints verified messages, and deletes the webhook at the end', async (t) =
   assert.deepEqual(JSON.parse(none.out), { webhooks: [] });
 });
 
-test('forwards messages unchanged, and answers with the status of the application', async (t) => {
+test('forwards messages unchanged, and returns the status of the application', async (t) => {
   const shop = await openShop(t, ALLOWED);
   const { promise: forwarded, resolve } = Promise.withResolvers<[object, string]>();
   const application = await listenUntilEnd(t, (request, response) => {
@@ -76,7 +76,7 @@ test('forwards messages unchanged, and answers with the status of the applicatio
   await receiver.interrupt('SIGTERM');
 });
 
-test('reports an application that does not respond to the server, which retries', async (t) => {
+test('reports to the server that the application does not respond, for a retry', async (t) => {
   const shop = await openShop(t, ALLOWED);
   const receiver = await listen(t, shop, '--forward-to', 'http://127.0.0.1:9/hook');
   await receiver.nextNote();
@@ -98,7 +98,7 @@ test('fails with one clear line if the port is taken, and registers no webhook',
   assert.deepEqual(JSON.parse(out), { webhooks: [] });
 });
 
-test('explains a server that does not send webhooks here', async (t) => {
+test('explains that the server does not send webhooks to this machine', async (t) => {
   const strict = await openShop(t);
   const refused = await strict.run('webhook', 'listen');
   assert.equal(refused.status, 1);

@@ -66,7 +66,7 @@ test('reports a damaged database, and does not change it', async (t) => {
   }
 });
 
-test('rejects a product and a webhook for which there is no room',
+test('rejects a product and a webhook if there is no space',
   async (t) => {
     const disk = mountSmallDisk(t, '1000k');
     if (disk === undefined) return;
@@ -81,7 +81,7 @@ test('rejects a product and a webhook for which there is no room',
     });
     const product = (sku: string) => ({ name: 'A', category: 'B', sku, price: 1, stock: 1 });
     const refused = [];
-    // What is in the files has some room of its own.
+    // The existing files have some free space.
     for (let n = 0; refused.length === 0 && n < 5_000; n += 1) {
       const answer = await post('products', product(`S${n}`));
       if (answer.status !== 201) refused.push(answer);

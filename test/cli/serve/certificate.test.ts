@@ -1,4 +1,4 @@
-/** The files of a certificate, and the errors and warnings about them. */
+/** Certificate files, and the errors and warnings about them. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ function write(t: TestContext, { cert, key }: TestCertificate): CertificateFiles
   return files;
 }
 
-/** Valid from so many days before now to so many days after. */
+/** A certificate that is valid from this many days ago for this many more days. */
 function makeValid(daysBefore: number, daysAfter: number, names = ['shop.example', '127.0.0.1']) {
   return makeCertificate({
     names,
@@ -36,7 +36,7 @@ test('describes the subject and the expiry of a certificate', (t) => {
   }
 });
 
-test('warns of a certificate that is expired, soon expires or has another host', (t) => {
+test('warns of a certificate that has expired, expires soon or is for another host', (t) => {
   const warn = (daysBefore: number, daysAfter: number, host = 'shop.example'): string => {
     const read = readCertificate(write(t, makeValid(daysBefore, daysAfter)), host, NOW);
     return read.warnings.join('\n');

@@ -1,4 +1,4 @@
-/** `demo`: the commands that it prints work, and it leaves nothing behind. */
+/** `demo`: the commands that it prints work, and it removes its files. */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ test('fails in one line if the port is taken, and leaves no folder', async (t) =
   assert.deepEqual(readdirSync(folder), []);
 });
 
-/** Runs `demo` on a free port until it has said all that it has to say. */
+/** Runs `demo` on a free port until its output is complete. */
 async function startDemo(
   t: TestContext, flags: readonly string[] = [], environment: NodeJS.ProcessEnv = {},
 ) {

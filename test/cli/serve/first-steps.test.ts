@@ -1,4 +1,4 @@
-/** The first steps that `serve` prints on an empty database work as they are printed. */
+/** The first steps that `serve` prints for an empty database work exactly as printed. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 test('prints first steps that create and list a product, in any currency', {
   skip: hasCurl ? false : 'curl is not installed',
 }, async (t) => {
-  // A folder that a shell would trip over.
+  // A folder name that needs quoting in a shell.
   const folder = join(makeFolder(t), "it's $HOME data");
   const serving = await startServing(t, ['--data', folder]);
   const script = await readFirstSteps(serving);
@@ -21,7 +21,7 @@ test('prints first steps that create and list a product, in any currency', {
   const inYen = script.replace('seller create', '$& --currency JPY'); // it has no decimals
   const { stdout } = await execute('sh', ['-e', '-c', inYen], { cwd: process.cwd() });
   const lines = stdout.split('\n').join('');
-  // The id of the seller, the product as it was created, and the list that it is in.
+  // The id of the seller, the created product, and the list that contains it.
   const [, created, listed] = /^sel_\w+(\{"id".*?\})(\{"products".*\})$/.exec(lines) ?? [];
   const product = JSON.parse(created ?? '');
   assert.deepEqual(JSON.parse(listed ?? ''), { products: [product], next_cursor: null });

@@ -12,7 +12,7 @@ import { type Answer, send } from '../../support/http.ts';
 import { makeNewProduct } from '../../store/contract/fixture.ts';
 import { readRows } from '../../store/sqlite/engine/read-file.ts';
 
-/** For tests that would otherwise wait for ever where the source is wrong. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 20_000 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHANGES = '/api/v1/changes';
@@ -24,7 +24,7 @@ interface Past {
   readonly actor: Author;
 }
 
-/** A folder whose changes were made so many days ago, 1,200 of them, and one more today. */
+/** A folder with 1,200 changes from this many days ago, and one from today. */
 async function makePast(t: TestContext, days: number): Promise<Past> {
   const folder = makeFolder(t);
   let now = Date.now() - days * DAY_MS;
@@ -46,7 +46,7 @@ async function makePast(t: TestContext, days: number): Promise<Past> {
   return { folder, headers: { 'x-api-key': key }, actor };
 }
 
-/** Asks until the answer is this one. */
+/** Repeats a request until it returns this status. */
 async function waitFor(ask: () => Promise<Answer>, status: number): Promise<Answer> {
   for (;;) {
     const answer = await ask();
@@ -82,12 +82,12 @@ test('reads the days from a variable, and ends streams of pruned history', LIMIT
   });
 
 for (const [days, flags] of [
-  ['0', ['--history-days', '0']], ['more', ['--history-days', '5']], ['the default of', []],
+  ['forever', ['--history-days', '0']], ['5 days', ['--history-days', '5']], ['by default', []],
 ] as const) {
-  test(`keeps the history for ${days} days if that is long enough`, LIMITED, async (t) => {
-    const { folder, headers, actor } = await makePast(t, days === '0' ? 5_000 : 3);
+  test(`keeps all history within the retention: ${days}`, LIMITED, async (t) => {
+    const { folder, headers, actor } = await makePast(t, days === 'forever' ? 5_000 : 3);
     const serving = await startServing(t, ['--data', folder, ...flags]);
-    // What a server removes it begins to remove at once; this comes after many small steps of it.
+    // A server starts pruning immediately; these requests outlast many of its small steps.
     for (let n = 0; n < 30; n += 1) {
       const answer = await send(serving.port, { path: `${CHANGES}?limit=1000`, headers });
       assert.equal(answer.json().changes.length, 1_000);
@@ -117,7 +117,7 @@ test('removes old idempotency records, however long the history is kept', LIMITE
     assert.deepEqual(list(), [now]);
   });
 
-test('stops at once while it removes old history', LIMITED, async (t) => {
+test('stops immediately while it removes old history', LIMITED, async (t) => {
   const { folder } = await makePast(t, 3);
   const serving = await startServing(t, ['--data', folder, '--history-days', '1']);
   assert.equal(await serving.stop('SIGTERM'), 0);

@@ -28,7 +28,7 @@ function makeToken(t: TestContext, token = randomBytes(32).toString('hex')) {
   return { file, token };
 }
 
-/** Judges the whole text. */
+/** Parses a metrics response, and returns a function that finds the values of a series. */
 function readSeries(answer: Answer): (name: string, labels?: Series['labels']) => number[] {
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers['content-type'], TYPE);
@@ -39,7 +39,7 @@ function readSeries(answer: Answer): (name: string, labels?: Series['labels']) =
 }
 
 describe('the metrics of a server', { concurrency: 3 }, () => {
-  test('are served on a port of their own, in the format of Prometheus', async (t) => {
+  test('are served on a separate port, in the Prometheus format', async (t) => {
     const folder = makeFolder(t);
     const seller = await createSeller(folder);
     const { id, key } = await createKey(folder);
@@ -82,12 +82,12 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
       'log_lines_dropped_total', 'webhook_deliveries_in_flight']) {
       assert.deepEqual(find(name), [0], name);
     }
-    assert.equal(find('store_changes_waiting').length, 1); // counts of keys are written meanwhile
+    assert.equal(find('store_changes_waiting').length, 1); // key counts are written concurrently
     for (const secret of ['canary', seller, id, key]) assert.ok(!answer.text.includes(secret));
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
 
-  test('are served on that port only at loopback, and under no other host name', async (t) => {
+  test('are served on that port only on loopback, and under no other host name', async (t) => {
     const serving = await startServing(t, ['--data', makeFolder(t), '--metrics-port', '0']);
     const port = await findMetricsPort(serving);
     assert.equal((await send(serving.port, { path: '/metrics' })).status, 404);
@@ -100,7 +100,7 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
     assert.deepEqual([posted.status, posted.headers['allow']], [405, 'GET, HEAD']);
   });
 
-  test('are served beside the API to clients with the token only', async (t) => {
+  test('are served on the port of the API only to clients with the token', async (t) => {
     const { file, token } = makeToken(t);
     const flags = ['--data', makeFolder(t), '--metrics-token-file', file, '--log', 'debug'];
     const serving = await startServing(t, flags);
@@ -159,7 +159,7 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
     assert.doesNotMatch(serving.notes(), /Metrics/);
   });
 
-  test('are not served with a weak or missing token, or on a port that is taken', async (t) => {
+  test('prevent the start with a weak or missing token, or on a port that is taken', async (t) => {
     const weak = makeToken(t, 'short').file;
     const odd = makeToken(t, `${'x'.repeat(30)} y`).file;
     const data = ['serve', '--port', '0', '--data', makeFolder(t)];
@@ -181,7 +181,7 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
   });
 });
 
-/** Sends this over a connection, and waits for its end. */
+/** Sends raw text over a connection, and waits until it is closed. */
 async function sendRaw(port: number, text: string): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);

@@ -12,7 +12,7 @@ import { makeFolder } from '../../support/folder.ts';
 
 const POLL_MS = 150;
 
-test('keeps uploads in the data folder, without names, and stops during an import',
+test('stores uploads in the data folder, without names, and stops during an import',
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { port, stop } = await startServing(t, ['--data', folder]);
@@ -24,7 +24,7 @@ test('keeps uploads in the data folder, without names, and stops during an impor
     assert.deepEqual(readdirSync(uploads), []);
     assert.equal(statSync(uploads).mode & 0o777, 0o700);
     while (!/Import now/.test(user.page?.text ?? '')) {
-      await wait(POLL_MS); // a session may ask ten times a second
+      await wait(POLL_MS); // a session may send ten requests a second
       await user.get(location);
     }
     await user.submit({ revision: user.valueOf('revision') });

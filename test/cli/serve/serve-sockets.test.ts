@@ -1,4 +1,4 @@
-/** `serve` on a Unix socket, and on sockets that its parent opened for it, as systemd does. */
+/** `serve` on a Unix socket, and on sockets that its parent process opened, as systemd does. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { createKey, createSeller } from '../setup.ts';
 
 const PATH = '/api/v1/products';
 const BASE_URL = 'https://shop.example';
-/** systemd tells the id of the process, which is known only in it. */
+/** systemd passes the process id, which only the process itself knows. */
 const ACTIVATE = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"', ...program('serve', '--json').flat()];
 
 async function ask(socketPath: string, headers = {}): Promise<number | undefined> {
@@ -53,7 +53,7 @@ test('rejects keys with an address allowlist on a Unix socket', async (t) => {
   assert.equal(await ask(path, { 'x-api-key': key }), 401);
 });
 
-test('replaces the Unix socket that it left when it was killed', async (t) => {
+test('replaces the Unix socket of a killed server', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'api.sock');
   const flags = ['--data', folder, '--socket', path, '--base-url', BASE_URL];
@@ -79,7 +79,7 @@ async function openSocket(): Promise<ListeningSocket> {
   return { port, descriptor: fd, server };
 }
 
-/** Starts `serve` with these sockets as its descriptors from 3 on. */
+/** Starts `serve` with these sockets as file descriptors from 3 on. */
 async function activate(
   t: TestContext, sockets: readonly ListeningSocket[], names: string, flags: readonly string[],
 ): Promise<Serving> {
@@ -87,7 +87,7 @@ async function activate(
     stdio: ['ignore', 'pipe', 'pipe', ...sockets.map(({ descriptor }) => descriptor)],
     env: { ...process.env, LISTEN_FDS: String(sockets.length), LISTEN_FDNAMES: names },
   });
-  for (const { server } of sockets) server.close(); // the child has them now
+  for (const { server } of sockets) server.close(); // the child has inherited them
   return watchServing(t, child);
 }
 
@@ -129,7 +129,7 @@ test('fails with one line if an inherited descriptor is not a listening socket',
   assert.deepEqual([status, notes], [1, 'Descriptor 3 is not a socket on which one can listen.\n']);
 });
 
-const misunderstood: readonly [says: RegExp, flags: readonly string[]][] = [
+const invalidArguments: readonly [says: RegExp, flags: readonly string[]][] = [
   [/^Without a port of its own, the server needs --base-url/, ['--socket', 'a.sock']],
   [/^--port cannot be combined with --socket\./,
     ['--socket', 'a.sock', '--base-url', BASE_URL, '--port', '1']],
@@ -137,7 +137,7 @@ const misunderstood: readonly [says: RegExp, flags: readonly string[]][] = [
     ['--socket', 'a.sock', '--base-url', BASE_URL, '--tls-cert', 'a', '--tls-key', 'b']],
 ];
 
-for (const [says, flags] of misunderstood) {
+for (const [says, flags] of invalidArguments) {
   test(`rejects ${flags.join(' ')} with exit status 2`, async (t) => {
     const { status, notes } = await run(['serve', '--data', makeFolder(t), ...flags]);
     assert.match(notes, says);

@@ -1,4 +1,4 @@
-/** `serve` stops in time: it finishes requests in flight and waits for nothing else. */
+/** `serve` stops promptly: it drains requests in flight and waits for nothing else. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -38,7 +38,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
     const stopped = serving.stop('SIGTERM');
     await serving.waitForNote(/Stopping/);
     const late = send(serving.port, { path: PATH, headers: { 'x-api-key': key } });
-    // Reset if the system had taken it before the server stopped listening.
+    // Reset if the system had accepted it before the server stopped listening.
     await assert.rejects(late, { code: /^ECONN(?:REFUSED|RESET)$/ });
     socket.write(BODY.slice(10));
     assert.match(await answer, /HTTP\/1\.1 201 Created/);
@@ -62,7 +62,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
     const waiting = send(serving.port, {
       path: '/api/v1/changes?wait=30', headers: { 'x-api-key': key },
     });
-    await send(serving.port, { path: PATH, headers: { 'x-api-key': key } }); // which came after it
+    await send(serving.port, { path: PATH, headers: { 'x-api-key': key } }); // it arrives later
     const startedAt = performance.now();
     assert.equal(await serving.stop('SIGTERM'), 0);
     assert.ok(performance.now() - startedAt < 5_000);
@@ -75,7 +75,7 @@ describe('a server that is stopped', { concurrency: 3 }, () => {
   test('exits within 10 s if a client never ends its request', async (t) => {
     const { serving, key } = await prepare(t);
     const { socket } = await beginRequest(serving, key);
-    socket.on('error', () => {}); // it is reset, which is what is wanted
+    socket.on('error', () => {}); // it is reset, as expected
     const startedAt = performance.now();
     assert.equal(await serving.stop('SIGTERM'), 0);
     assert.ok(performance.now() - startedAt < 10_000);
@@ -91,7 +91,7 @@ async function prepare(
   return { serving: await startServing(t, ['--data', folder]), folder, key };
 }
 
-/** Sends a request but for the end of its body, once the server has said that it reads it. */
+/** Sends a request without the end of its body, once the server has sent 100 Continue. */
 async function beginRequest(
   serving: Serving, key: string,
 ): Promise<{ socket: Socket; answer: Promise<string> }> {

@@ -34,7 +34,7 @@ function makeFiles(t: TestContext, certificate = makeCertificate()): TlsFiles {
   return { folder, certificate, flags, write };
 }
 
-/** The status of an answer, and whether its connection had been used before. */
+/** The status of a response, and whether its connection had been used before. */
 async function ask(
   url: string, { cert }: TestCertificate, agent: Agent | false = false,
 ): Promise<[status: number | undefined, isReused: boolean]> {
@@ -128,7 +128,7 @@ test('fails with one clear line if the port of the redirect is taken', async (t)
   assert.ok(notes.endsWith(said), notes);
 });
 
-const misunderstood: readonly [says: RegExp, ...flags: string[]][] = [
+const invalidArguments: readonly [says: RegExp, ...flags: string[]][] = [
   [/^--tls-cert and --tls-key must be given together\./, '--tls-cert', 'a.pem'],
   [/^--tls-cert and --tls-key must be given together\./, '--tls-key', 'a.pem'],
   [/^With --tls-cert, --base-url must begin with https\./,
@@ -137,7 +137,7 @@ const misunderstood: readonly [says: RegExp, ...flags: string[]][] = [
   [/^--redirect-port takes /, '--redirect-port', 'http'],
 ];
 
-for (const [says, ...flags] of misunderstood) {
+for (const [says, ...flags] of invalidArguments) {
   test(`rejects ${flags.join(' ')} with exit status 2`, async (t) => {
     const { status, notes } = await run(['serve', '--data', makeFolder(t), ...flags]);
     assert.match(notes, says);

@@ -12,7 +12,7 @@ import { createKey, createSeller } from '../setup.ts';
 
 const ALLOWED = { SELLER_API_WEBHOOK_ALLOW_PRIVATE: 'true', SELLER_API_WEBHOOK_ALLOW_HTTP: '1' };
 
-/** Writes the name of every file of webhooks that is loaded to standard error. */
+/** A module that logs every loaded file of the webhook worker to standard error. */
 const PROBE = `
 import { registerHooks } from 'node:module';
 registerHooks({
@@ -49,7 +49,7 @@ async function prepare(
 
 const PRODUCT = { name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 };
 
-test('loads no webhook code if webhooks are switched off, and responds with 404', async (t) => {
+test('loads no webhook code if webhooks are disabled, and returns 404', async (t) => {
   const { serving, post } = await prepare(t, ['--no-webhooks']);
   const answer = await post('webhooks', { url: 'https://shop.example/' });
   assert.equal(answer.status, 404);
@@ -82,7 +82,7 @@ test('sends to this machine if both settings allow it', async (t) => {
   assert.deepEqual(readdirSync(folder).toSorted(), ['catalogue.db', 'server.key', 'webhooks.lock']);
 });
 
-test('stops at once even if an endpoint does not respond', async (t) => {
+test('stops immediately even if an endpoint does not respond', async (t) => {
   const { serving, post } = await prepare(t, [], ALLOWED);
   const receiver = await startReceiver(t, () => {});
   const { id } = (await post('webhooks', { url: receiver.url })).json();

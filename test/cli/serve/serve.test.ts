@@ -40,7 +40,7 @@ test('prints its address to stdout, and that it has stopped to stderr', async (t
   assert.equal(notes, 'Stopping: finishing requests in flight.\nStopped.\n');
 });
 
-test('warns if other machines can connect without encryption', async (t) => {
+test('warns if other machines can connect without TLS', async (t) => {
   const serving = await startServing(t, ['--data', makeFolder(t), '--host', '0.0.0.0']);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.match(serving.notes(), /not encrypted.*TLS/);
@@ -80,7 +80,7 @@ test('reads its settings from SELLER_API_ variables', async (t) => {
     SELLER_API_DATA: folder, SELLER_API_PORT: '1', SELLER_API_HOST: '127.0.0.1',
     SELLER_API_RATE_LIMIT: '2', SELLER_API_ALLOW_BROWSERS: 'true',
   });
-  // The flag `--port 0`, which every test server is started with, has won over the variable.
+  // The flag `--port 0`, with which every test server starts, takes precedence over the variable.
   assert.ok(serving.port > 1);
   const headers = { 'x-api-key': key, origin: 'https://page.example' };
   const statuses: number[] = [];
@@ -103,7 +103,7 @@ test('limits sellers by --seller-rate-limit', async (t) => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-test('prefers flags to variables, and rejects browsers by default', async (t) => {
+test('gives flags precedence over variables, and rejects browsers by default', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder);
@@ -142,7 +142,7 @@ test('trusts the proxies of --trusted-proxies, and none without it', async (t) =
   }
 });
 
-const misunderstood: readonly [flag: string, value: string][] = [
+const invalidArguments: readonly [flag: string, value: string][] = [
   ['port', '65536'], ['port', '80.5'], ['port', 'http'], ['port', ''],
   ['trusted-proxies', 'proxy.example'], ['trusted-proxies', '10.0.0.0/33'],
   ['rate-limit', '-1'], ['rate-limit', 'fast'], ['rate-limit', '10000001'],
@@ -151,7 +151,7 @@ const misunderstood: readonly [flag: string, value: string][] = [
   ['base-url', 'https://me:secret@shop.example'],
 ];
 
-for (const [flag, value] of misunderstood) {
+for (const [flag, value] of invalidArguments) {
   test(`rejects --${flag}=${value} with exit status 2, and creates no database`, async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { status, out, notes } = await run(['serve', `--${flag}=${value}`, '--data', folder]);

@@ -1,4 +1,4 @@
-/** Commands beside a running server on the same folder; neither prints a secret. */
+/** Commands beside a running server on the same folder, and secrets in the output of both. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { createKey, createSeller } from '../setup.ts';
 
 const PATH = '/api/v1/products';
 
-test('accepts at once a key that is created while it runs', async (t) => {
+test('accepts a key immediately after it was created', async (t) => {
   const folder = makeFolder(t);
   const { port } = await startServing(t, ['--data', folder]);
   await createSeller(folder);
@@ -71,7 +71,7 @@ test('shows when and from where a key was last used', async (t) => {
   await createKey(folder);
   const serving = await startServing(t, ['--data', folder]);
   await list(serving.port, used.key);
-  assert.equal(await serving.stop('SIGTERM'), 0); // which commits what is in flight
+  assert.equal(await serving.stop('SIGTERM'), 0); // which commits pending writes
   const { keys } = JSON.parse((await run(['key', 'list', '--data', folder, '--json'])).out);
   assert.equal(keys[0].last_used_address, '127.0.0.1');
   assert.ok(Math.abs(Date.now() - Date.parse(keys[0].last_used_at)) < 60_000);

@@ -1,4 +1,4 @@
-/** Where an export may be written: anything but a file is left alone, without a request. */
+/** The target of an export: it replaces nothing but files, and otherwise sends no request. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,4 +1,4 @@
-/** `export`: files and standard output, what it prints and what it rejects. */
+/** `export` to files and standard output: what it prints and what it rejects. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
@@ -216,11 +216,11 @@ test('rejects a response that is no export, and keeps the file of another proces
   assert.deepEqual(readdirSync(dirname(path)).sort(), ['all.csv', 'all.csv.1.part']);
 });
 
-test('ends in one line if nobody reads its output', async (t) => {
+test('ends with one clear line if the reader of its output closes the pipe', async (t) => {
   const url = await startFakeServer(t, (_, response) => {
     response.writeHead(200, { 'seller-position': '7' });
     const endless = Readable.from((function* () { for (;;) yield 'A,'.repeat(10_000); })());
-    pipeline(endless, response, () => {}); // it ends with the connection
+    pipeline(endless, response, () => {}); // ends with the connection
   });
   const env = { ...process.env, SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const script = `"${program('export').flat().join('" "')}" | head -c 10`;
@@ -231,7 +231,7 @@ test('ends in one line if nobody reads its output', async (t) => {
   assert.equal(notes, 'The reader of the output closed it early.\n');
 });
 
-const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
+const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
   [['--json'], /--json needs a FILE/],
   [['all.xlsx'], /--format csv or --format ndjson/],
@@ -239,8 +239,8 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [['--sort', '-price'], /--sort needs a value\. .*--sort=-/],
 ];
 
-for (const [args, says] of misunderstood) {
-  test(`does not understand "export ${args.join(' ')}"`, async () => {
+for (const [args, says] of invalidArguments) {
+  test(`rejects "export ${args.join(' ')}"`, async () => {
     const { status, out, notes } = await run(['export', ...args], { SELLER_API_KEY: KEY });
     assert.match(notes, says);
     assert.equal(status, 2);

@@ -1,9 +1,9 @@
-/** A server that responds as a test wants, for what a real one seldom does. */
+/** A fake server, for responses that a real one rarely sends. */
 import type { RequestListener } from 'node:http';
 import type { TestContext } from 'node:test';
 import { listenUntilEnd } from '../../support/listening.ts';
 
-/** The URL of a server that answers its requests with these, in turn, and then with the last. */
+/** Starts a server that uses these listeners in turn, then always the last. Returns its URL. */
 export function startFakeServer(
   t: TestContext, ...answers: readonly RequestListener[]
 ): Promise<string> {
@@ -11,7 +11,7 @@ export function startFakeServer(
   return listenUntilEnd(t, (request, response) => {
     const answer = answers[Math.min(requests, answers.length - 1)];
     requests += 1;
-    request.on('error', () => {}); // it may have been cut off
+    request.on('error', () => {}); // it may be cut off
     answer?.(request, response);
   });
 }

@@ -12,7 +12,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';
 import { openShop, runWithInput, SAMPLE } from '../shop.ts';
 
-/** Enough for the server to be at work on it when it is ended. */
+/** Enough rows that the server is still importing when it is killed. */
 const MANY = 150_000;
 const KEY = generateApiKey();
 const SUMMARY = JSON.stringify({
@@ -104,7 +104,7 @@ test('passes --default to the server', async (t) => {
   assert.deepEqual([status, seen], [0, ['stock:0']]);
 });
 
-test('does not send a pipe twice, and says what to do', async (t) => {
+test('does not send piped input twice, and says what to do', async (t) => {
   const url = await startFakeServer(t, cutOff);
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const args = ['import', '-', '--format', 'csv'];

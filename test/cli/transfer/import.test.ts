@@ -1,4 +1,4 @@
-/** `import`: files and pipes, what it prints and what it rejects. */
+/** `import` of files and pipes: what it prints and what it rejects. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /^[^\n]*sample\.csv\.gz cannot be read: [^\n]+\n$/);
   });
 
-  test('takes the format from the extension unless --format is given', async (t) => {
+  test('determines the format by the extension unless --format is given', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, '{"name":"A","category":"B","sku":"C","price":1,"stock":1}\n');
@@ -228,7 +228,7 @@ for (const [usage, flags] of Object.entries(HELP)) {
   });
 }
 
-test('does not wait for more of a pipe after the server has rejected it', async (t) => {
+test('does not wait for more piped input after the server has rejected it', async (t) => {
   const shop = await openShop(t);
   const environment = { ...shop.environment, SELLER_API_KEY: KEY };
   const child = spawnCommand(['import', '-', '--format', 'csv'], environment);
@@ -238,7 +238,7 @@ test('does not wait for more of a pipe after the server has rejected it', async 
   assert.equal(status, 1);
 });
 
-const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
+const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [[], /Give FILE\|-/],
   [['a.csv', 'b.csv'], /Give FILE\|-/],
   [[SAMPLE, '--format', 'xml'], /--format must be csv or ndjson, not "xml"/],
@@ -249,8 +249,8 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [[SAMPLE, '--key', 'x'], /--key/],
 ];
 
-for (const [args, says] of misunderstood) {
-  test(`does not understand "import ${args.join(' ').replaceAll(SAMPLE, 'FILE')}"`, async () => {
+for (const [args, says] of invalidArguments) {
+  test(`rejects "import ${args.join(' ').replaceAll(SAMPLE, 'FILE')}"`, async () => {
     const { status, out, notes } = await run(['import', ...args], { SELLER_API_KEY: KEY });
     assert.match(notes, says);
     assert.deepEqual([status, out, notes.includes('secret')], [2, '', false]);
@@ -295,7 +295,7 @@ test('rejects a malformed key without repeating it', async (t) => {
   }
 });
 
-test('reports a missing file in one sentence', async () => {
+test('reports a missing file in one line', async () => {
   const { status, notes } = await run(['import', 'nowhere.csv'], { SELLER_API_KEY: KEY });
   assert.deepEqual([status, notes], [1, 'There is no file nowhere.csv.\n']);
   const keyless = await run(['import', SAMPLE, '--key-file', 'nowhere'], {});

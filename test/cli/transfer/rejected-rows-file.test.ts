@@ -19,7 +19,7 @@ const CATALOGUE = [
 const PRICE_FAULT = /"price: Write a plain number[^"]*"/;
 
 describe('the file of rejected rows', { concurrency: 2 }, () => {
-  test('has the rejected rows as they were, and can be corrected and imported', async (t) => {
+  test('has the rejected rows unchanged, and can be corrected and imported', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     const failedPath = join(shop.folder, 'products.failed.csv');
@@ -46,7 +46,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.match((await shop.run('import', path, '--json')).out, /"unchanged":3/);
   });
 
-  test('of a file of rejected rows has one error column, with the new reasons', async (t) => {
+  test('of a rejected-rows file has one error column, with the new reasons', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, [
@@ -113,7 +113,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.deepEqual([corrected.created, corrected.unchanged, corrected.failed], [4, 1, 0]);
   });
 
-  test('is not what to import after a dry run', async (t) => {
+  test('is not suggested for import after a dry run', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, 'sku,name,category,price,stock\nA,A,B,x,1\n');

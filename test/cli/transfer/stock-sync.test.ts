@@ -1,4 +1,4 @@
-/** `stock sync`: files and pipes of stock changes, what it prints, and its exit status. */
+/** `stock sync` of files and pipes: what it prints, and its exit status. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function lines(...changes: readonly object[]): string {
 }
 
 describe('stock sync', { concurrency: 2 }, () => {
-  test('applies a file, and says what changed', async (t) => {
+  test('applies a file, and reports what changed', async (t) => {
     const shop = await openStockedShop(t);
     const path = join(shop.folder, 'stock.ndjson');
     writeFileSync(path, lines({ sku: 'MUG-1', adjust: -3 }, { sku: 'CUP-1', set: 20 }));
@@ -52,7 +52,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.deepEqual([feed.json().movements.length, feed.json().movements[0].delta], [1, -3]);
   });
 
-  test('writes rejected rows to a file that can be corrected and sent as it is', async (t) => {
+  test('writes rejected rows to a file that can be corrected and sent again', async (t) => {
     const shop = await openStockedShop(t);
     const path = join(shop.folder, 'stock.ndjson');
     writeFileSync(path, lines(
@@ -105,7 +105,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.match(empty.notes, /^Give the format of standard input/);
   });
 
-  test('sends CSV as it is, with the flags as parameters', async (t) => {
+  test('sends CSV unchanged, with the flags as parameters', async (t) => {
     const seen: unknown[] = [];
     const url = await startFakeServer(t, async (request, response) => {
       const { searchParams } = new URL(request.url ?? '', 'http://x');
@@ -115,7 +115,7 @@ describe('stock sync', { concurrency: 2 }, () => {
       const summary = { applied: 1, unchanged: 0, failed: 0, zeroed: 7, position: 9 };
       response.end(`${JSON.stringify({ summary })}\n`);
     });
-    const path = join(makeFolder(t), 'count.dat'); // neither name nor suffix says what it is
+    const path = join(makeFolder(t), 'count.dat'); // the name does not indicate the format
     writeFileSync(path, gzipSync('sku;Bestand\nMUG-1;4\n'));
     const { status, out, notes } = await run([
       'stock', 'sync', path, '--source', 'erp', '--reason', 'count', '--map', 'stock:Bestand',
@@ -156,7 +156,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.deepEqual(await readStock(shop), { 'MUG-1': 4, 'CUP-1': 0 });
   });
 
-  test('says how to continue a run that stopped, and then applies nothing twice', async (t) => {
+  test('says how to continue an interrupted run, which then applies nothing twice', async (t) => {
     const shop = await openStockedShop(t);
     const changes = lines({ sku: 'MUG-1', adjust: -3 });
     const args = ['stock', 'sync', '-', '--idempotency-key', 'till-7'];
@@ -185,7 +185,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     ['a limit without a stocktake', ['stock.ndjson', '--zero-limit', '5'], /add --complete/],
     ['a limit out of range', ['stock.ndjson', '--complete', '--zero-limit', '101'], /0 to 100/],
   ];
-  test('exits with status 2 and one line if nothing could be done', async (t) => {
+  test('exits with status 2 and one line if nothing was applied', async (t) => {
     const shop = await openStockedShop(t);
     writeFileSync(join(shop.folder, 'stock.ndjson'), stock);
     for (const [name, [path = '', ...args], says] of failures) {

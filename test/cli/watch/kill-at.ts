@@ -1,7 +1,7 @@
 /**
- * Loaded before a command (`node --import`): kills its process, as `kill -9` does, before call
- * number KILL_AT of those that change files below KILL_FOLDER, flush something, or send a request,
- * and before the response of a request is read.
+ * Loaded before a command with `node --import`: kills the process, as `kill -9` does, at step
+ * number KILL_AT. A step is a call that changes files below KILL_FOLDER, flushes a file or sends a
+ * request, or the moment before a response is read.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -17,14 +17,14 @@ function step(): void {
 
 type Call = (...args: readonly unknown[]) => unknown;
 
-// The cast: they are replaced by functions with the same parameters and results.
+// The cast: each is replaced with a function of the same parameters and result.
 const calling = fs as unknown as Record<string, Call>;
 for (const name of [
   'mkdirSync', 'renameSync', 'rmSync', 'rmdirSync', 'linkSync', 'writeFileSync', 'chmodSync',
   'fsyncSync',
 ]) {
   const call = calling[name];
-  if (!call) throw new Error(`fs.${name} is gone`);
+  if (!call) throw new Error(`fs.${name} does not exist`);
   calling[name] = (...args) => {
     if (typeof args[0] !== 'string' || args[0].startsWith(folder)) step();
     return call(...args);

@@ -1,4 +1,4 @@
-/** A watcher of stock files that is killed again and again, and what it must leave. */
+/** A watcher of stock files that is killed repeatedly, and the state that it must leave. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openShop, type Shop, spawnCommand } from '../shop.ts';
 
-/** More than one batch. */
+/** The rows of a file: more than one batch. */
 const ROWS = 1_001;
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 
@@ -15,11 +15,11 @@ export interface WatchedShop {
   readonly shop: Shop;
   /** The folder that is watched. */
   readonly folder: string;
-  /** Puts a file into it that adds to the stock of a product of its own; one row is rejected. */
+  /** Adds a file that increases the stock of its own product; one row is rejected. */
   addFile(): void;
-  /** Runs the watcher until `kill` or the end of all files; then stops it. */
+  /** Runs the watcher until it is killed, or until all files are processed, and stops it then. */
   watch(kill: { readonly at?: number; readonly afterMs?: number }): Promise<'killed' | 'stopped'>;
-  /** Every file was applied once, and is in done/ with its report. */
+  /** Asserts that every file was applied once, and is in done/ with its report. */
   assertExactlyOnce(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function openWatchedShop(t: TestContext, filesLimit: number): Promi
       child.kill('SIGTERM');
       const [status, signal] = await ended;
       if (signal === 'SIGKILL') return 'killed';
-      // SIGTERM ends a process that does not listen for signals yet. The folder was empty.
+      // SIGTERM ends a process that has no signal handler yet. The folder was empty.
       if (signal === 'SIGTERM') return 'stopped';
       assert.equal(status, 0, notes);
       return 'stopped';

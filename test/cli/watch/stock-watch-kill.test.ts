@@ -1,9 +1,9 @@
-/** `stock sync --watch` is killed, and applies every file exactly once. */
+/** `stock sync --watch` applies every file exactly once, even if it is killed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWatchedShop } from './killed-watch.ts';
 
-/** Calls from the start of the process to a published file, and some. */
+/** More than the calls from the start of the process to a published file. */
 const CALLS = 70;
 const STRIDE = 6;
 

@@ -50,7 +50,7 @@ async function readStock({ run: runCommand }: Shop, sku: string): Promise<number
   return JSON.parse((await runCommand('products', 'get', sku, '--json')).out).stock;
 }
 
-test('waits for a server that is down, and is the only watcher of its folder', async (t) => {
+test('waits for a server that is down, and allows no second watcher of its folder', async (t) => {
   const shop = await openShop(t);
   const mug = ['name=Mug', 'category=K', 'price=5', 'stock=9', '--create'];
   assert.equal((await shop.run('products', 'set', 'MUG-1', ...mug)).status, 0);
@@ -98,7 +98,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
+const invalidArguments: readonly [args: readonly string[], says: RegExp][] = [
   [['FILE', '--watch', '.'], /^Give either FILE, - for standard input, or --watch DIR\./],
   [[], /^Give either FILE/],
   [['--watch', '.', '--dry-run'], /^--dry-run is for a FILE, not for --watch\./],
@@ -107,8 +107,8 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [['--watch', './none'], /^There is no folder \.\/none\./],
 ];
 
-test('says what it does not understand, and exits with status 2', async () => {
-  for (const [args, says] of misunderstood) {
+test('reports invalid arguments, and exits with status 2', async () => {
+  for (const [args, says] of invalidArguments) {
     const { status, notes } = await run(['stock', 'sync', ...args], { SELLER_API_KEY: KEY });
     assert.match(notes, says);
     assert.equal(status, 2);

@@ -1,4 +1,4 @@
-/** What a watcher of stock files does about responses, and about what an earlier one left. */
+/** How a watcher of stock files handles responses, and files that an earlier watcher left. */
 import assert from 'node:assert/strict';
 import {
   appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync,
@@ -29,9 +29,9 @@ interface Setting {
   readonly folder: string;
   readonly notes: string[];
   readonly out: string[];
-  /** What the server got. */
+  /** The requests that the server received. */
   readonly requests: Request[];
-  /** Where the watcher sends its requests; by default to the fake server. */
+  /** The address to which the watcher sends its requests; by default the fake server. */
   url: string;
   nowMs: number;
   /** Called before each wait: it may change the setting. */
@@ -159,7 +159,7 @@ const drops: RequestListener = (_, response) => void response.destroy();
 const ends: RequestListener = (_, response) => void response
   .end(`${JSON.stringify({ problem: { title: 'Stopping', status: 503, detail: 'Later.' } })}\n`);
 
-test('waits while the server has a problem, and sends the file under the same key', async (t) => {
+test('waits while the server has a problem, and retries with the same key', async (t) => {
   const setting = await openSetting(
     t, drops, problem(503, 'unavailable'), problem(507, 'storage_full'), problem(500, 'internal'),
     problem(429, 'rate_limited'), ends, accept,
@@ -201,7 +201,7 @@ test('continues with the key and the options of the first attempt', async (t) =>
   assert.deepEqual(setting.requests[1], setting.requests[0]);
 });
 
-test('does not send a file again when the server may have forgotten its key', async (t) => {
+test('does not send a file again after the server may have deleted its key', async (t) => {
   const setting = await openSetting(t, drops, accept);
   setting.onWait = () => { setting.nowMs += 48 * HOUR_MS; };
   await setting.watch();
@@ -224,7 +224,7 @@ const rejections: readonly [name: string, answer: RequestListener][] = [
   } })}\n`)],
 ];
 for (const [name, answer] of rejections) {
-  test(`publishes ${name} that the server rejects in rejected/, with the reason`, async (t) => {
+  test(`publishes the file and the reason in rejected/ for ${name}`, async (t) => {
     const setting = await openSetting(t, answer);
     await setting.watch();
     assert.deepEqual(setting.list('rejected'), ['stock.ndjson', 'stock.ndjson.report.json']);

@@ -1,4 +1,4 @@
-/** Which files of a watched folder are claimed, and when; and where they are published. */
+/** Which files of a watched folder are claimed, when, and where they are published. */
 import assert from 'node:assert/strict';
 import {
   existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync,
@@ -16,10 +16,10 @@ interface Watched {
   readonly folder: WatchedFolder;
   readonly path: string;
   readonly ignored: string[];
-  /** Moves the timer. */
+  /** Advances the timer. */
   pass(ms: number): void;
   put(name: string, text?: string, modifiedSeconds?: number): void;
-  /** The files of a folder below it, without prefixes. */
+  /** The files of a subfolder. */
   list(name: string): string[];
 }
 
@@ -80,7 +80,7 @@ test('claims the oldest file first, and equally old ones by name', (t) => {
   ]);
 });
 
-test('takes a file again that changed while others were sent only when it has settled', (t) => {
+test('waits again for a file that changed while others were sent', (t) => {
   const watched = openFolder(t);
   watched.put('a.csv');
   watched.put('b.csv');
@@ -93,7 +93,7 @@ test('takes a file again that changed while others were sent only when it has se
   assert.equal(takeNext(watched), 'b.csv');
 });
 
-test('leaves files that are temporary, hidden, empty or not wanted, and names some once', (t) => {
+test('ignores temporary, hidden, empty and unwanted files, and reports some of them once', (t) => {
   const watched = openFolder(t);
   const temporary = ['.a.csv', '~$a.csv', 'a.csv.part', 'a.TMP', 'a.csv.filepart', 'a.csv~'];
   for (const name of temporary) watched.put(name);
@@ -116,7 +116,7 @@ test('leaves files that are temporary, hidden, empty or not wanted, and names so
   assert.equal(takeNext(watched), 'empty.csv');
 });
 
-test('gives two files with the same name and content two ids, and keeps both', (t) => {
+test('assigns distinct ids to files with the same name and content, and keeps both', (t) => {
   const watched = openFolder(t);
   const ids = [1, 2].map(() => {
     watched.put('stock.csv', 'sku,adjust\nA,-1\n');
@@ -137,7 +137,7 @@ test('gives two files with the same name and content two ids, and keeps both', (
   }
 });
 
-test('publishes rejected rows in rejected/, without the prefix of an earlier round', (t) => {
+test('publishes rejected rows in rejected/, without the prefix of an earlier run', (t) => {
   const watched = openFolder(t);
   watched.put('20250101T000000Z-01234567-stock.failed.csv');
   watched.folder.next();
@@ -154,7 +154,7 @@ test('publishes rejected rows in rejected/, without the prefix of an earlier rou
   assert.equal(readFileSync(rejectedPath, 'utf8'), 'sku,stock,error\n');
 });
 
-test('publishes a name that is as long as the file system allows', (t) => {
+test('publishes a file with the longest name that the file system allows', (t) => {
   const watched = openFolder(t);
   const name = `${'ä'.repeat(125)}.csv`;
   watched.put(name);
@@ -210,7 +210,7 @@ for (const last of MOVES) {
   });
 }
 
-test('rejects a second watcher of the folder, and a folder that is not there', (t) => {
+test('rejects a second watcher of the folder, and a missing folder', (t) => {
   const { path } = openFolder(t);
   assert.throws(() => openFolder(t, path), /^CommandFailure: Another process watches .* Stop it/);
   assert.throws(() => openFolder(t, join(path, 'none')), /There is no folder .*none\./);
