@@ -1,4 +1,4 @@
-/** Which keys are accepted. Every error says what to do, and helps nobody to guess a key. */
+/** Which keys are accepted. Errors say what to do, and nothing that helps guessing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';

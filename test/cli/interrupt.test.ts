@@ -35,7 +35,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test(`removes the rejected rows of an import, and says what stays, on ${signal}`, async (t) => {
+  test(`removes the rejected rows of an import, and says what remains, on ${signal}`, async (t) => {
     const folder = makeFolder(t);
     const path = join(folder, 'products.csv');
     writeFileSync(path, 'name,category,sku,price,stock\nA,B,C,1,1\nA,B,X,1,1\n');

@@ -144,7 +144,7 @@ test('reads products as they were at a position and at a time', async (t) => {
   await assert.rejects(shop.products.list({ at, q: 'mug' }).next(), { name: 'InvalidDataError' });
 });
 
-test('synchronises stock at once and as a stream', async (t) => {
+test('synchronises stock in one call and as a stream', async (t) => {
   const { shop } = await start(t);
   await (await shop.products.import(makeRows(3))).summary();
   const { results, applied } = await shop.stock.sync(

@@ -190,7 +190,7 @@ async function settle(count: () => number): Promise<number> {
   }
 }
 
-test('reads a source only as fast as the server takes it', async (t) => {
+test('reads a source only as fast as the server accepts it', async (t) => {
   let bytes = 0;
   const file = async function* () {
     for (;; bytes += CHUNK.length) yield CHUNK;

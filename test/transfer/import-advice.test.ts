@@ -41,7 +41,7 @@ test('asks for a column if one is unused, but never for NDJSON', () => {
   assert.match(advise([['/stock required']], { format: 'ndjson' }) ?? '', /add stock in the file/);
 });
 
-test('gives advice if more than half of the rows have one cause', () => {
+test('gives advice if more than half of the rows were rejected for one cause', () => {
   const [stock, taken, unknown] = [['/stock blank'], ['/sku taken'], ['/sku unknown']];
   assert.equal(advise([]), undefined);
   assert.equal(advise([stock, taken]), undefined);

@@ -174,7 +174,7 @@ test('responds on every route to objects of another seller as to unknown ones', 
   const document = await fetchDocument(server);
   const before = watch.digestSeller(other.sellerId);
   let asked = 0;
-  // Routes with path parameters come first: the others create own products.
+  // Routes with path parameters come first: the others create products of the requesting seller.
   for (const route of routes.toSorted((a, b) => b.path.indexOf('{') - a.path.indexOf('{'))) {
     for (const [name, makeAsk] of listAsks(document, route)) {
       const context = `${route.method} ${route.path} naming the ${name}`;

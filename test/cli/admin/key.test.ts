@@ -81,7 +81,7 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   }
 });
 
-test('rotates a key: the new one works at once, the old one during the overlap', async (t) => {
+test('rotates a key: the new one works immediately, the old one during the overlap', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const old = await createKey(folder, ['--scopes', 'products:read']);

@@ -32,7 +32,7 @@ describe('a moved catalogue', { skip: NO_POSTGRES, timeout: 180_000 }, () => {
   });
   after(() => server.end());
 
-  test('is proved to be equal there and back, and the output says what to do next', async (t) => {
+  test('is verified to be equal in both directions, and the output says what to do', async (t) => {
     const folder = join(makeFolder(t), 'data');
     await createSeller(folder);
     await createKey(folder);

@@ -13,7 +13,7 @@ import { createSeller } from '../setup.ts';
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21);
 
-test('makes the next backup when it is due, and reports backups and failures', async () => {
+test('creates the next backup when it is due, and reports backups and failures', async () => {
   const outcomes: (BackupRun | Error)[] = [
     { made: 'one.db', removed: [], dueInMs: HOUR_MS },
     { made: undefined, removed: [], dueInMs: 5_000 },
@@ -68,7 +68,7 @@ test('aborts a backup in progress when stopped, without reporting a failure', as
   assert.deepEqual(schedule.readMetrics(), { made: 0, failed: 0, newestAt: undefined });
 });
 
-test('makes backups while serving, keeps a limited number, and ends with the server', async (t) => {
+test('creates backups while serving, limits their number, and stops with the server', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const folder = makeFolder(t);
@@ -99,7 +99,7 @@ test('makes backups while serving, keeps a limited number, and ends with the ser
   }
 });
 
-test('lets one of two servers on a data folder make the backup', async (t) => {
+test('lets only one of two servers on a data folder create the backup', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const folder = makeFolder(t);

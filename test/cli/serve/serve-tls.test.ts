@@ -1,4 +1,4 @@
-/** `serve` with a certificate of its own. */
+/** `serve` with a TLS certificate. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';

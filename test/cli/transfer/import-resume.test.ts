@@ -115,16 +115,16 @@ test('does not send piped input twice, and says what to do', async (t) => {
 
 type Respond = (response: ServerResponse) => void;
 
-const refusals: readonly [name: string, respond: Respond, says: RegExp][] = [
+const failures: readonly [name: string, respond: Respond, says: RegExp][] = [
   ['a problem at the end of a report', (response) => {
     const summary = { created: 2_000 };
     const problem = { title: 'Full', status: 507, detail: 'The disk.', summary };
     response.end(`${JSON.stringify({ problem })}\n`);
   }, /^Full\. The disk\. Before that: 2,000 created\.\n$/],
-  ['that the server is another one', (response) => {
+  ['a foreign server', (response) => {
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>\x1b[31mNot here');
   }, /responded with status 404, but not like a Seller Product API server\. Is --url/],
-  ['that the server redirects', (response) => {
+  ['a redirect', (response) => {
     response.writeHead(301, { location: 'https://shop.example' }).end();
   }, /responded with status 301/],
   ['a problem, without control characters', (response) => {
@@ -132,12 +132,12 @@ const refusals: readonly [name: string, respond: Respond, says: RegExp][] = [
     response.writeHead(403, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({ title: 'No', status: 403, detail, errors: 7 }));
   }, /^No\. No \ufffd\[31m\ufffd\ufffd\.\n$/],
-  ['that the summary is malformed', (response) => {
+  ['a malformed summary', (response) => {
     response.end('{"summary":[]}\n');
   }, /has no "created"/],
 ];
 
-for (const [name, respond, says] of refusals) {
+for (const [name, respond, says] of failures) {
   test(`reports in one line ${name}`, async (t) => {
     const url = await startFakeServer(t, async (request, response) => {
       await buffer(request);

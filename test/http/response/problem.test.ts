@@ -28,7 +28,7 @@ function answer(error: unknown) {
 // The cast: the keys of a record of that type.
 for (const code of Object.keys(STATUS) as ErrorCode[]) {
   const status = STATUS[code];
-  test(`answers ${code} with ${status}`, () => {
+  test(`maps ${code} to status ${status}`, () => {
     const error = new AppError(code, 'What is wrong.');
     const { status: actual, headers, problem, reports } = answer(error);
     assert.equal(actual, status);

@@ -35,7 +35,7 @@ class GoodClient {
   async ask(): Promise<number> {
     const start = performance.now();
     const outgoing = get(this.#options);
-    // The cast: what this event comes with.
+    // The cast: the arguments of this event.
     const [answer] = (await once(outgoing, 'response')) as [NodeJS.ReadableStream & {
       readonly statusCode: number;
     }];
