@@ -101,7 +101,7 @@ for (const { name, sku, path } of products) {
     assert.ok(movements.includes(name), movements);
     await fillIn(browser, { 'Price in EUR': name.replace(/\p{Cf}/gu, '') });
     await press(browser, 'Save');
-    await assertShown([name, sku], 'a refused edit');
+    await assertShown([name, sku], 'a rejected edit');
     await assertHarmless(`${path}/delete`, [name, sku]);
     await assertHarmless(`/products?${new URLSearchParams({ q: name, price_min: name })}`, [name]);
     await assertHarmless(`/changes?${new URLSearchParams({ product: sku })}`, [sku]);

@@ -95,7 +95,7 @@ test('lists adjustments and stocktakes in the ledger, with reasons', async (t) =
   await inspect(browser, 'product-stock-refused');
 
   await (await browser.find('#field-set')).fill('20');
-  await shop.sync([{ id, set: 19 }]); // while somebody counts
+  await shop.sync([{ id, set: 19 }]); // during the stocktake
   await browser.findByText(/^The stock has changed\./);
   await press(browser, 'Set stock'); // the form now expects the stock shown since, 19
   assert.match(await movements(), /\+1\s+19 → 20/);

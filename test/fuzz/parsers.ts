@@ -333,7 +333,7 @@ async function readWhole(bytes: Buffer, sizeBytes: number): Promise<string> {
       parts.push([part.name, part.fileName, await readField(part, 10_000)]);
     }
   } catch (error) {
-    parts.push(refusal(error));
+    parts.push(rejection(error));
   }
   return JSON.stringify(parts);
 }
@@ -342,12 +342,12 @@ async function readTable(bytes: Buffer, sizeBytes: number): Promise<string> {
   try {
     return JSON.stringify(await readRecords(bytes, sizeBytes));
   } catch (error) {
-    return refusal(error);
+    return rejection(error);
   }
 }
 
 /** Any error other than AppError is a failure of the parser. */
-function refusal(error: unknown): string {
+function rejection(error: unknown): string {
   if (error instanceof Error && error.name === 'AppError') return error.message;
   throw error;
 }

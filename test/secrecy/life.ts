@@ -119,7 +119,7 @@ async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promis
   const made = await run(['key', 'create', '--name', 'cli', '--data', folder]);
   keep('key of the command line', made.out.trim());
   // A known key, an unknown one, and a mistyped one: a canary without its last character.
-  const stranger = keep('pasted key of nobody', generateApiKey());
+  const stranger = keep('pasted unknown key', generateApiKey());
   for (const pasted of [made.out.trim(), stranger, `x-api-key: ${stranger.slice(0, -1)}`]) {
     for (const page of ['/portal/keys', '/portal/leaked']) {
       await visitor.get(page);

@@ -197,7 +197,7 @@ test('reports all invalid parameters at once', async (t) => {
     + '&sort=stock&limit=1001&format=xml';
   const answer = await seller.send({ path: `${MOVEMENTS}?${query}` });
   assertProblem(answer, 400, 'invalid-query');
-  assert.deepEqual(faultsOf(answer).map((fault) => fault.split(' ')[0]), [
+  assert.deepEqual(faultsOf(answer).map((error) => error.split(' ')[0]), [
     'sku', 'source', 'reason', 'since', 'until', 'after', 'sort', 'limit', 'format',
   ]);
   const unknown = await seller.send({ path: `${MOVEMENTS}?seller=1` });

@@ -19,10 +19,10 @@ test('signs out a disabled seller, and rejects the right password like a wrong o
     assert.equal(user.cookies.has('__Host-session'), false);
     return [answer.status, readText(answer.text)];
   };
-  const refused = await tryPassword(password);
-  assert.equal(refused[0], 422);
-  assert.match(String(refused[1]), /Incorrect e-mail or password/);
-  assert.deepEqual(await tryPassword(`${password}!`), refused);
+  const rejected = await tryPassword(password);
+  assert.equal(rejected[0], 422);
+  assert.match(String(rejected[1]), /Incorrect e-mail or password/);
+  assert.deepEqual(await tryPassword(`${password}!`), rejected);
   assert.equal((await other.user.get('/portal')).status, 200);
 
   await server.store.setSellerDisabled(shop.sellerId, false);

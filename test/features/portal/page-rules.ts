@@ -42,7 +42,7 @@ export function assertNoPositions(page: string): void {
 }
 
 /** Asserts that a signed-out client is redirected to the sign-in, with the path to return to. */
-export async function assertOwn(
+export async function assertRequiresSignIn(
   { port }: Pick<TestServer, 'port'>, paths: readonly string[],
 ): Promise<void> {
   const stranger = new PageClient(port);
@@ -60,7 +60,7 @@ export async function assertOwn(
 }
 
 /** Asserts identical responses for another shop's ids and for unknown ids. */
-export async function assertForeign(
+export async function assertHidden(
   { user }: Shop,
   { get, post, foreign, unknown }: {
     /** The ends of the paths, after the id. */

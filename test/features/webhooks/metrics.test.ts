@@ -12,14 +12,14 @@ test('counts attempts by result, and deliveries in flight', async (t) => {
   const refusing = await startReceiver(t, answerWith(500));
   const breaking = await startReceiver(t, (response) => response.destroy());
   const good = await sending.create(receiver.url);
-  const refused = await sending.create(refusing.url);
+  const rejected = await sending.create(refusing.url);
   const broken = await sending.create(breaking.url);
   const webhooks = sending.start();
   assert.deepEqual(webhooks.readMetrics(),
     { inFlight: 0, attempts: { delivered: 0, refused: 0, failed: 0 } });
   await sending.change(1);
   await receiver.until(({ length }) => length === 1);
-  await sending.until(refused, ({ failures }) => failures === 1);
+  await sending.until(rejected, ({ failures }) => failures === 1);
   await sending.until(broken, ({ failures }) => failures === 1);
   assert.deepEqual(webhooks.readMetrics().attempts, { delivered: 0, refused: 1, failed: 1 });
   assert.ok(webhooks.readMetrics().inFlight >= 1);

@@ -7,7 +7,7 @@ import { ask, createWebhook, LOCAL, WEBHOOKS } from './routes.ts';
 
 const URL_ONE = 'http://127.0.0.1:9/one';
 
-const faulty: readonly [body: unknown, faults: readonly string[]][] = [
+const invalid: readonly [body: unknown, errors: readonly string[]][] = [
   [{}, ['/url required']],
   [[], [' type']],
   [{ url: 1, description: 2, types: 3 }, ['/url type', '/description type', '/types type']],
@@ -30,13 +30,13 @@ const faulty: readonly [body: unknown, faults: readonly string[]][] = [
 test('reports every error of a body at once', async (t) => {
   const server = await startServer(t, { webhooks: LOCAL });
   const seller = await server.makeSeller();
-  for (const [body, faults] of faulty) {
+  for (const [body, errors] of invalid) {
     const answer = await ask(seller, 'POST', '', body);
     assertProblem(answer, 400, 'invalid-data');
-    assert.deepEqual(faultsOf(answer), faults, answer.text);
+    assert.deepEqual(faultsOf(answer), errors, answer.text);
   }
   const { id } = await createWebhook(seller, URL_ONE);
-  for (const [path, method, body, faults] of [
+  for (const [path, method, body, errors] of [
     ['', 'PATCH', { url: null, status: 'off', types: 1 },
       ['/url type', '/types type', '/status format']],
     ['', 'PATCH', { url: 'ftp://a.example/', id: 1 }, ['/url target', '/id unknown']],
@@ -50,7 +50,7 @@ test('reports every error of a body at once', async (t) => {
   ] as const) {
     const answer = await ask(seller, method, `/${id}${path}`, body);
     assertProblem(answer, 400, 'invalid-data');
-    assert.deepEqual(faultsOf(answer), faults, answer.text);
+    assert.deepEqual(faultsOf(answer), errors, answer.text);
   }
 });
 
@@ -90,8 +90,8 @@ test('requires a key with the scope', async (t) => {
     ['GET', `/${id}/deliveries`], ['POST', `/${id}/test`], ['POST', `/${id}/replay`],
     ['POST', `/${id}/rotate-secret`],
   ] as const) {
-    const refused = await server.send({ method, path: `${WEBHOOKS}${path}` });
-    assertProblem(refused, 401, 'key-missing');
+    const rejected = await server.send({ method, path: `${WEBHOOKS}${path}` });
+    assertProblem(rejected, 401, 'key-missing');
     assertProblem(await ask(stranger, method, path), 403, 'scope-missing');
   }
 });

@@ -102,14 +102,14 @@ test('rejects a taken or invalid e-mail, and any change without the password',
     const { server, shop: { user, sellerId, email, password } } = await prepare(t);
     const other = await openShop(server);
     await user.get('/portal/account/email');
-    for (const [fields, fault] of [
+    for (const [fields, error] of [
       [{ email: other.email, current_password: password }, /Another account already uses/],
       [{ email: 'anna', current_password: password }, /Enter an e-mail address/],
       [{ email: 'new@shop.example', current_password: 'wrong' }, /Incorrect password/],
     ] as const) {
       const answer = await user.submit(fields);
       assert.equal(answer.status, 422);
-      assert.match(readText(answer.text), fault);
+      assert.match(readText(answer.text), error);
       assert.equal(user.valueOf('email'), fields.email);
       assert.equal((await server.store.findAccount(ownerOf(sellerId)))?.email, email);
     }
@@ -140,7 +140,7 @@ test('rejects a weak new password, and any change without the old one', async (t
   const { user, email, password } = shop;
   const other = await signIn(server.port, shop);
   await user.get('/portal/account/password');
-  for (const [fields, fault] of [
+  for (const [fields, error] of [
     [{ current_password: password, new_password: 'tiny words' }, /Must have 12 to 256/],
     [{ current_password: password, new_password: 'a shop a shop' }, /easy to guess/],
     [{ current_password: password, new_password: email }, /easy to guess/],
@@ -149,7 +149,7 @@ test('rejects a weak new password, and any change without the old one', async (t
   ] as const) {
     const answer = await user.submit(fields);
     assert.equal(answer.status, 422);
-    assert.match(readText(answer.text), fault);
+    assert.match(readText(answer.text), error);
     for (const secret of Object.values(fields)) {
       assert.ok(secret === '' || secret === email || !answer.text.includes(secret));
     }

@@ -237,8 +237,8 @@ test('turns the password off and on again, with a passkey that works here', asyn
   assert.match(readText((await user.follow()).text), /Off: you sign in with passkeys only\./);
   const [passkey] = await store.listPasskeys(ownerOf(shop.sellerId));
   await user.get(`${PAGE}/${passkey?.id}/remove`);
-  const refused = await user.submit({ current_password: shop.password });
-  assert.equal(refused.status, 409);
+  const rejected = await user.submit({ current_password: shop.password });
+  assert.equal(rejected.status, 409);
   await store.addPasskey(ownerOf(shop.sellerId), {
     name: 'Elsewhere', rpId: 'shop.example', signCount: 0, transports: [], credentialId: 'AAAA',
     publicKey: 'AAAA',

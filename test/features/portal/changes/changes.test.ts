@@ -7,7 +7,7 @@ import { makeClock } from '../../../support/clock.ts';
 import type { Answer } from '../../../support/http.ts';
 import { ownerOf } from '../../../support/owner.ts';
 import { startServer } from '../../../support/server.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
 const MUG = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
@@ -17,7 +17,7 @@ test('explains how to start without changes', async (t) => {
   const page = await shop.user.get('/portal/changes');
   assertPage(page);
   assert.match(readText(page.text), /No changes yet Create a product/);
-  await assertOwn({ port: shop.user.port }, ['/changes']);
+  await assertRequiresSignIn({ port: shop.user.port }, ['/changes']);
 });
 
 describe('a change', () => {

@@ -125,8 +125,8 @@ test('serves 50 streams of one shop, and more for another', LIMITED,
   async (t) => {
     const { user, server } = await openCatalogue(t);
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
-    const refused = await ask(t, user, '0');
-    assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);
+    const rejected = await ask(t, user, '0');
+    assert.deepEqual([rejected.statusCode, rejected.headers['retry-after']], [503, '5']);
     const other = await openOther(server);
     await follow(t, other.user, '0');
     streams[0]?.leave();

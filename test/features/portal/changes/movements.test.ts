@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
 import { HOSTILE_NAMES, openCatalogue, openOther, readRows } from '../products/catalogue.ts';
 import { PageClient, readText } from '../page-client.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 
 const PAGE = '/portal/movements';
 
@@ -89,9 +89,9 @@ test('exports exactly what the filter shows', async (t) => {
     const lined = await user.get(`${PAGE}/export?${query}&format=ndjson`);
     assert.equal(lined.text.split('\n').length - 1, shown.length, query);
   }
-  const refused = await user.get(`${PAGE}/export?from=x`);
-  assert.equal(refused.status, 400);
-  assert.match(readText(refused.text), /filters are invalid.*Must be a date/);
+  const rejected = await user.get(`${PAGE}/export?from=x`);
+  assert.equal(rejected.status, 400);
+  assert.match(readText(rejected.text), /filters are invalid.*Must be a date/);
   assert.equal((await new PageClient(server.port).get(`${PAGE}/export`)).status, 303);
 });
 
@@ -114,7 +114,7 @@ test('shows nothing of another shop', async (t) => {
     assert.match(readText(page.text), /No (stock movements yet|movements match)\./);
     assert.doesNotMatch((await user.get(`${PAGE}/export${query}`)).text, /MUG/);
   }
-  await assertOwn(server, ['/movements', '/movements/export']);
+  await assertRequiresSignIn(server, ['/movements', '/movements/export']);
 });
 
 test('stays small and escapes hostile texts', async (t) => {

@@ -80,8 +80,8 @@ describe('an upload', () => {
     async function* give() {
       for (;; given += chunk.length) yield chunk;
     }
-    const refused = jobs.receive(importer, 'a.csv', give());
-    await assert.rejects(refused, { code: 'body_too_large', message: /larger than 256 MiB/ });
+    const rejected = jobs.receive(importer, 'a.csv', give());
+    await assert.rejects(rejected, { code: 'body_too_large', message: /larger than 256 MiB/ });
     assert.equal(given, UPLOAD_LIMIT_BYTES);
   });
 

@@ -6,7 +6,7 @@ import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import { HEADER, makeRows } from './setup.ts';
 import { act, open, readPage, upload } from './page-setup.ts';
-import { assertForeign, assertOwn } from '../page-rules.ts';
+import { assertHidden, assertRequiresSignIn } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
 function listSkus(shop: Shop): Promise<string[]> {
@@ -39,11 +39,11 @@ test('uploads, previews and imports a file, and offers its rejected rows', async
   const { changes } = await server.store.listChanges(shop.sellerId, { after: 2, limit: 10 });
   assert.deepEqual(changes.map(({ keyId }) => keyId), [PORTAL_KEY_ID, PORTAL_KEY_ID]);
   const href = /href="([^"]*\/refused)"/.exec(user.page?.text ?? '')?.[1] ?? '';
-  const refused = await user.get(href);
-  assert.match(refused.headers['content-disposition'] ?? '',
+  const rejected = await user.get(href);
+  assert.match(rejected.headers['content-disposition'] ?? '',
     /^attachment; filename="gr__e _b_\.failed\.csv"; filename\*=UTF-8''gr%C3%B6/);
-  assert.equal(refused.headers['content-type'], 'text/csv; charset=utf-8');
-  assert.match(refused.text, /^name,category,sku,price,stock,"error"\r\nBad,K,B-1,x,1,"price: /);
+  assert.equal(rejected.headers['content-type'], 'text/csv; charset=utf-8');
+  assert.match(rejected.text, /^name,category,sku,price,stock,"error"\r\nBad,K,B-1,x,1,"price: /);
 
   const list = readPage(await user.get('/portal/import'));
   assert.match(list.text, /größe <b>\.csv Imported 4 1 .* products\.csv Imported 2 0/);
@@ -56,9 +56,9 @@ test('imports NDJSON, whose rejected rows have no error column', async (t) => {
   assert.doesNotMatch(preview.text, /Column/);
   await act(shop.user, 'commit');
   const path = /href="([^"]*\/refused)"/.exec(shop.user.page?.text ?? '')?.[1] ?? '';
-  const refused = await shop.user.get(path);
-  assert.match(refused.headers['content-disposition'] ?? '', /"products\.failed\.ndjson"/);
-  assert.equal(refused.text, '{"sku":"B"}\n');
+  const rejected = await shop.user.get(path);
+  assert.match(rejected.headers['content-disposition'] ?? '', /"products\.failed\.ndjson"/);
+  assert.equal(rejected.text, '{"sku":"B"}\n');
 });
 
 test('names the rows that override an earlier row, before and after the import', async (t) => {
@@ -188,9 +188,9 @@ test('imports only the revision that the page showed', async (t) => {
   const shown = user.page;
   await act(user, '', { mode: 'create' });
   user.page = shown;
-  const refused = await act(user, 'commit');
-  assert.equal(refused.status, 409);
-  assert.match(refused.text, /settings have changed.*Nothing was imported/);
+  const rejected = await act(user, 'commit');
+  assert.equal(rejected.status, 409);
+  assert.match(rejected.text, /settings have changed.*Nothing was imported/);
   for (const suffix of ['.0', '.00000000000000001', 'e0', ' ']) {
     const revision = `${user.valueOf('revision')}${suffix}`;
     assert.equal((await act(user, 'commit', { revision })).status, 409);
@@ -298,12 +298,12 @@ test('hides the imports of one seller from others', async (t) => {
   await upload(user, HEADER + makeRows(1));
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
   const other = await openShop(server);
-  await assertForeign(other, {
+  await assertHidden(other, {
     get: ['', '/refused'], post: ['', '/commit', '/cancel', '/discard'], foreign: path,
     unknown: ['/portal/import/x', `/portal/import/${crypto.randomUUID()}`],
   });
   const below = path.slice('/portal'.length);
-  await assertOwn(server, ['/import', below, `${below}/refused`]);
+  await assertRequiresSignIn(server, ['/import', below, `${below}/refused`]);
   const { text } = await other.user.get('/portal/import');
   assert.match(readText(text), /No uploads in the last 24 hours/);
   assert.equal((await user.get(path)).status, 200);

@@ -1,4 +1,4 @@
-/** The pages of API keys: making them, the list, rotation, revocation. */
+/** The API key pages: creation, the list, rotation and revocation. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { formatKeyId, type KeyId } from '../../../../src/domain/id.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { send } from '../../../support/http.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
-import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { assertHidden, assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -71,7 +71,7 @@ describe('creating a key', () => {
     const submit = () => user.post('/portal/keys/new', body);
     const both = await Promise.all([submit(), submit()]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
-    server.clock.now += 1_000; // so that it would expire at another time
+    server.clock.now += 1_000; // a second key would expire later
     const again = await submit();
     assertPage(again, 409);
     assert.doesNotMatch(again.text, /spk_/);
@@ -80,30 +80,30 @@ describe('creating a key', () => {
   });
 });
 
-const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
+const invalid: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
   ['a blank name', { name: ' ' }, 'name', /blank/],
   ['a name that is too long', { name: 'x'.repeat(101) }, 'name', /100/],
   ['nothing that it may do', { scopes: undefined }, 'scopes', /at least one/],
   ['an unknown scope', { scopes: ['products:read', 'all'] }, 'scopes', /&quot;all&quot;/],
   ['a host name as an address', { allow: 'shop.example' }, 'allow', /shop\.example/],
   ['33 addresses', { allow: '192.0.2.1\n'.repeat(33) }, 'allow', /32/],
-  ['a day that is none', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
-  ['a day that is over', { expires: 'day', day: '2026-01-01' }, 'day', /in the past/],
+  ['an invalid day', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
+  ['a past day', { expires: 'day', day: '2026-01-01' }, 'day', /in the past/],
   ['a day beyond ten years', { expires: 'day', day: '2036-01-31' }, 'day', /ten years/],
-  ['a day without the choice of a date', { day: '2026-02-01' }, 'day', /On a date/],
+  ['a day without the option for a date', { day: '2026-02-01' }, 'day', /On a date/],
 ];
 
 test('creates no key from an invalid form', async (t) => {
   const { server, shop } = await start(t);
   const { user } = shop;
-  for (const [what, fields, at, says] of faulty) {
-    await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
+  for (const [what, fields, at, says] of invalid) {
+    await t.test(`reports ${what} at the field, and keeps the entered values`, async () => {
       await user.get('/portal/keys/new');
       const typed: Fields = { ...GOOD, allow: '192.0.2.7', ...fields };
       const answer = await user.submit(typed);
       assertPage(answer, 422);
-      const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
-      assert.match(fault ?? '', says);
+      const error = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
+      assert.match(error ?? '', says);
       assert.ok(answer.text.includes(`href="#field-${at}"`));
       for (const [name, value] of Object.entries(typed)) {
         const first = [value].flat().map((one) => String(one ?? '').trim())[0];
@@ -111,7 +111,7 @@ test('creates no key from an invalid form', async (t) => {
       }
     });
   }
-  await t.test('and names all faults at once', async () => {
+  await t.test('reports all errors at once', async () => {
     await user.get('/portal/keys/new');
     const { text } = await user.submit({
       name: '', scopes: undefined, allow: 'here', expires: 'day', day: '',
@@ -119,7 +119,7 @@ test('creates no key from an invalid form', async (t) => {
     const errors = [...text.matchAll(/id="field-(\w+)-fault"/g)].map(([, name]) => name);
     assert.deepEqual(errors.sort(), ['allow', 'day', 'name', 'scopes']);
   });
-  await t.test('or of one that no page has shown', async () => {
+  await t.test('rejects a form that no page has shown', async () => {
     for (const once of [undefined, '', 'x', `${crypto.randomUUID()} `]) {
       await user.get('/portal/keys/new');
       assertPage(await user.submit({ ...GOOD, once }), 400);
@@ -160,7 +160,7 @@ describe('the list of keys', () => {
     const previous = /href="([^"]*)" rel="prev"/.exec(second.text)?.[1] ?? '';
     assert.equal(readList((await user.get(previous)).text), readList(first.text));
     assert.ok(!(await user.get(pathOf(expiring))).text.includes('/rotate'));
-    // What cannot be a place in the list is the first page.
+    // An invalid cursor shows the first page.
     const invalid = await user.get('/portal/keys?cursor=x');
     assertPage(invalid, 400);
     assert.match(readText(invalid.text), /This page link is no longer valid/);
@@ -170,7 +170,7 @@ describe('the list of keys', () => {
   test('shows when and from where a key was last used', async (t) => {
     const { server, shop } = await start(t);
     await shop.send({ path: '/api/v1/products' });
-    // It is noted beside the request.
+    // The last use is stored asynchronously.
     while ((await listKeys(server, shop))[0]?.lastUsedAt === undefined) await nextTurn();
     const { text } = await shop.user.get('/portal/keys');
     assert.match(readText(text), /My first key.*from 127\.0\.0\.1/);
@@ -192,7 +192,7 @@ describe('the list of keys', () => {
     }
   });
 
-  test('stays small and escapes names, whatever the keys are called', async (t) => {
+  test('stays small and escapes hostile names', async (t) => {
     const { server, shop } = await start(t);
     const { user } = shop;
     const name = '<script>alert("1")</script>&\'"><b>'.padEnd(100, '&');
@@ -274,7 +274,7 @@ test('revokes a key after a confirmation, and rejects the next request with it',
   assert.equal(revoked.status, 303);
   assert.equal((await list(server.port, shop.key)).status, 401);
   assert.match(readText((await user.follow()).text), /Key revoked.*My first key spk_… Revoked/);
-  // Once more changes nothing.
+  // A second revocation changes nothing.
   server.clock.now += 1_000;
   await user.get(`${pathOf(key)}/revoke`);
   assert.equal((await user.submit({}, { action: `${pathOf(key)}/revoke` })).status, 303);
@@ -293,13 +293,13 @@ test('hides the keys of a shop from other sellers', async (t) => {
     `/portal/keys/${formatKeyId({ sellerId: shop.sellerId, keyId: 5 as KeyId })}`,
     '/portal/keys/key_0000000000500000000005', '/portal/keys/x',
   ];
-  await assertForeign(shop, {
+  await assertHidden(shop, {
     foreign: pathOf(key), unknown, get: ['', '/revoke'], post: ['/rotate', '/revoke'],
   });
   assert.deepEqual(await listKeys(server, other), [key]);
   const listed = await shop.user.get('/portal/keys');
   assert.equal(readList(listed.text).match(/Active/g)?.length, 1);
-  await assertOwn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
+  await assertRequiresSignIn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
 });
 
 async function start(t: Parameters<typeof startServer>[0]) {
@@ -308,7 +308,7 @@ async function start(t: Parameters<typeof startServer>[0]) {
   return { server, shop: await openShop(server) };
 }
 
-/** The newest first. */
+/** The keys of a shop, newest first. */
 function listKeys(
   { store }: Pick<TestServer, 'store'>, { sellerId }: Pick<Shop, 'sellerId'>,
 ): Promise<readonly ApiKey[]> {

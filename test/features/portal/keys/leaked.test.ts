@@ -1,4 +1,4 @@
-/** A pasted key is identified by its hash; a leaked one is revoked, replaced and looked into. */
+/** Pasted keys are found by their hashes; leaked keys can be revoked, replaced and reviewed. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { type ApiKey, generateApiKey } from '../../../../src/domain/access/api-key.ts';
@@ -11,7 +11,7 @@ import { startServer } from '../../../support/server.ts';
 import { addColleague } from '../colleague.ts';
 import { act } from '../imports/page-setup.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
-import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { assertHidden, assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { ownerOf } from '../../../support/owner.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -40,7 +40,7 @@ async function paste({ user }: Shop, [page, action]: (typeof PAGES)[number], key
 }
 
 describe('a pasted key', () => {
-  test('is found by its hash, in any text, also when it no longer works', async (t) => {
+  test('is found by its hash, within any text, even if it no longer works', async (t) => {
     const { server, shop, key } = await start(t);
     const ends = [`/portal/keys/${idOf(key)}?done=found`, `/portal/leaked/${idOf(key)}`];
     for (const [index, page] of PAGES.entries()) {
@@ -82,7 +82,7 @@ describe('a pasted key', () => {
     }
   });
 
-  test('is not kept when the session has ended', async (t) => {
+  test('is not kept in a draft if the session has ended', async (t) => {
     const { server, shop } = await start(t);
     await shop.user.get('/portal/leaked');
     const log = { type: 'session_ended', address: '' } as const;
@@ -93,7 +93,7 @@ describe('a pasted key', () => {
 });
 
 describe('a leaked key', () => {
-  test('can be chosen among the keys that work, also behind many that ended', async (t) => {
+  test('can be chosen from the active keys, even among many revoked ones', async (t) => {
     const { server, shop: { user, sellerId } } = await start(t);
     const listed = async (): Promise<string> => {
       const page = await user.get('/portal/leaked');
@@ -135,7 +135,7 @@ describe('a leaked key', () => {
     assert.ok(!text.includes(secret));
   });
 
-  test('is revoked only, which a form that is sent twice does once', async (t) => {
+  test('can be revoked only, and a form that is sent twice revokes it once', async (t) => {
     const { clock, server, shop: { user, key: secret, sellerId }, key, ask } = await start(t);
     const action = `/portal/leaked/${idOf(key)}/revoke`;
     await user.get(`/portal/leaked/${idOf(key)}`);
@@ -152,7 +152,7 @@ describe('a leaked key', () => {
     assert.equal(events.length, 1);
   });
 
-  test('is replaced once by a form that is sent twice, and not after its end', async (t) => {
+  test('is replaced once by a form that is sent twice, and not after it was revoked', async (t) => {
     const { server, shop: { user, sellerId }, key } = await start(t);
     const action = `/portal/leaked/${idOf(key)}/replace`;
     await user.get(`/portal/leaked/${idOf(key)}`);
@@ -164,7 +164,7 @@ describe('a leaked key', () => {
     assert.equal((await server.store.listKeys(sellerId, { after: undefined, limit: 9 })).length, 2);
   });
 
-  test('shows what it may do, and its own requests by the hour', async (t) => {
+  test('shows its permissions, and its requests by the hour', async (t) => {
     const { clock, server, shop: { user, sellerId }, key } = await start(t);
     const hour = Math.floor(clock.now / HOUR_MS);
     const other = 5 as KeyId; // requests of another key are not counted
@@ -186,7 +186,7 @@ describe('a leaked key', () => {
       `hour,succeeded,rejected\r\n${new Date(hour * HOUR_MS).toISOString()},68,3\r\n`);
   });
 
-  test('shows what it changed, and leads to the preview of undoing that', async (t) => {
+  test('shows its changes, and reverts them after a preview', async (t) => {
     const { clock, server: { store }, shop: { user, sellerId }, key } = await start(t);
     const leaked = { sellerId, keyId: key.id };
     const other = await store.createKey(sellerId, makeHash(), makeNewKey());
@@ -224,7 +224,7 @@ describe('a leaked key', () => {
     assert.deepEqual(await rows('x'), []);
   });
 
-  test('can be chosen from the keys that work', async (t) => {
+  test('is linked from the active keys until it is revoked', async (t) => {
     const { server, shop: { user, sellerId }, key } = await start(t);
     const link = `href="/portal/leaked/${idOf(key)}"`;
     assert.ok((await user.get('/portal/leaked')).text.includes(link));
@@ -238,7 +238,7 @@ describe('a leaked key', () => {
     const [theirs] = await server.store.listKeys(other.sellerId, { after: undefined, limit: 1 });
     assert.ok(theirs);
     const unknown = [idOf({ sellerId: shop.sellerId, id: 5 as KeyId }), 'x'];
-    await assertForeign(shop, {
+    await assertHidden(shop, {
       foreign: `/portal/leaked/${idOf(theirs)}`,
       unknown: unknown.map((id) => `/portal/leaked/${id}`),
       get: [''], post: ['/revoke', '/replace', '/revert'],
@@ -246,7 +246,7 @@ describe('a leaked key', () => {
     assert.equal((await server.store.findKey({
       sellerId: other.sellerId, keyId: theirs.id,
     }))?.revokedAt, undefined);
-    await assertOwn(server, ['/leaked', '/keys/find']);
+    await assertRequiresSignIn(server, ['/leaked', '/keys/find']);
     for (const id of [idOf(theirs), 'x', '']) {
       assertPage(await shop.user.get(`/portal/reports/key-requests?key=${id}`), 404);
     }

@@ -1,4 +1,4 @@
-/** The API reference: a page for each operation, with a curl line that works. */
+/** The API reference: a page for each operation, with a working curl command. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -9,12 +9,12 @@ import { renderProse } from '../../../../src/features/portal/openapi/schema-view
 import { LOCAL } from '../../webhooks/routes.ts';
 import { type Answer, send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
 const OPERATIONS = readOperations();
 const IDS = routes.map(({ operation }) => operation.id);
-/** Full of characters that are special in a shell, a URL and a page. */
+/** Characters that are special in a shell, a URL or HTML. */
 const SKU = 'it\'s "$1" /`x`%2F&<é>';
 
 test('the index links to every operation and to the document', async (t) => {
@@ -27,7 +27,7 @@ test('the index links to every operation and to the document', async (t) => {
   }
   assert.ok(index.text.includes('href="/api/v1/openapi.json"'));
   assert.ok(readText(index.text).includes(`The API is at http://127.0.0.1:${server.port}`));
-  await assertOwn(server, ['/api', '/api/problems', '/api/listProducts']);
+  await assertRequiresSignIn(server, ['/api', '/api/problems', '/api/listProducts']);
 });
 
 describe('the page of an operation', () => {
@@ -53,7 +53,7 @@ describe('the page of an operation', () => {
     }
   });
 
-  test('describes each object that it names once, and links to each error', async (t) => {
+  test('describes each referenced object once, and links to each error', async (t) => {
     const { shop } = await start(t);
     const problems = await shop.user.get('/portal/api/problems');
     assertPage(problems);
@@ -71,7 +71,7 @@ describe('the page of an operation', () => {
     assert.match(readText(sync), /StockSync Member Type Description changes array of StockChange/);
   });
 
-  test('has a working curl line if it reads', async (t) => {
+  test('has a working curl command for reads', async (t) => {
     const { shop, server } = await start(t);
     await createProduct(shop);
     await shop.user.get('/portal/webhooks/new');
@@ -94,7 +94,7 @@ describe('the page of an operation', () => {
     }
   });
 
-  test('has a curl line that changes the example product only',
+  test('has a curl command that changes the example product only',
     async (t) => {
       const { shop } = await start(t);
       const id = (await createProduct(shop)).json().id;
@@ -124,7 +124,7 @@ describe('the page of an operation', () => {
   });
 });
 
-test('a curl line has the URL of this server, and is quoted', () => {
+test('a curl command has the URL of this server, and is quoted for the shell', () => {
   const route = routes.find(({ operation }) => operation.id === 'putProductBySku');
   assert.ok(route);
   const line = formatCurl(route, 'https://shop.example/base', '$KEY', new Map([['sku', SKU]]));
@@ -143,7 +143,7 @@ test('a curl line has the URL of this server, and is quoted', () => {
   assert.equal(body, '{"name":"it\'s $1 `x`"}');
 });
 
-test('prose has code, emphasis and lists; everything else is text', () => {
+test('descriptions render code, emphasis and lists; everything else is text', () => {
   const { text } = renderProse('A <b>`<i>`</b> *word* 2*3*4\nand on\n\n- `x`: one\n- two & more');
   assert.equal(text.replaceAll(/\s+/g, ' '), '<p>A &lt;b&gt;<code>&lt;i&gt;</code>&lt;/b&gt;'
     + ' <em>word</em> 2<em>3</em>4 and on</p> <ul><li><code>x</code>: one</li>'
@@ -168,7 +168,7 @@ function readOperations() {
     part.$ref === undefined ? part : components[kind][part.$ref.split('/').at(-1) ?? ''];
   const readPath = ([path, item]: [string, Record<string, unknown>]) => {
     const { parameters: shared = [], head, ...methods } = item;
-    // The casts: a path item has shared parameters, and otherwise only operations.
+    // The casts: a path item contains shared parameters and operations only.
     return Object.entries(methods as Record<string, DescribedOperation>)
       .map(([method, operation]) => ({
         id: operation.operationId, method: method.toUpperCase(), path, operation,
@@ -195,7 +195,7 @@ async function createProduct(shop: Shop): Promise<Answer> {
   return answer;
 }
 
-/** The curl line on the page of an operation, as copied. */
+/** The curl command on the page of an operation, as copied. */
 async function readLine(shop: Shop, id: string): Promise<string> {
   const page = await shop.user.get(`/portal/api/${id}`);
   const shown = /<pre id="copy-curl"[^>]*>([^<]*)<\/pre>/.exec(page.text)?.[1];
@@ -204,7 +204,7 @@ async function readLine(shop: Shop, id: string): Promise<string> {
     .replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 }
 
-/** The arguments that a shell passes to curl. */
+/** The arguments that a shell would pass to curl. */
 function runShell(line: string, key: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\nKEY='${key}'\n${line}`;
   const { stdout, status, stderr } = spawnSync('sh', ['-eu', '-c', script]);
@@ -212,7 +212,7 @@ function runShell(line: string, key: string): string[] {
   return String(stdout).split('\0').slice(0, -1);
 }
 
-/** The request that curl would send, for the flags used here. */
+/** The request that curl would send, for the flags in use. */
 function readCall(url: string | undefined, flags: readonly string[]) {
   const { port, pathname, search } = new URL(url ?? '');
   const headers = flags.flatMap((flag, index) =>
@@ -223,7 +223,7 @@ function readCall(url: string | undefined, flags: readonly string[]) {
   };
 }
 
-/** Runs a curl line that writes. */
+/** Runs a curl command that writes. */
 async function run(shop: Shop, id: string): Promise<Answer> {
   const given = runShell(await readLine(shop, id), shop.key);
   const method = given[0] === '-X' ? given[1] ?? '' : 'POST';

@@ -1,9 +1,9 @@
-/** The overview: figures, what is low, what moved, and who asked. */
+/** The overview: totals, low stock, stock movements and API requests. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -19,7 +19,7 @@ test('shows the totals of the catalogue in the locale', async (t) => {
   assert.match(text, /Low or sold out 1 /);
 });
 
-test('lists low stock by the threshold of the shop, the lowest first', async (t) => {
+test("lists low stock by the shop's threshold, the lowest first", async (t) => {
   const { shop } = await start(t);
   for (const [sku, stock] of [['TWO', 2], ['NONE', 0], ['SIX', 6]] as const) {
     await create(shop, { sku, stock, name: `Name <${sku}>` });
@@ -37,7 +37,7 @@ test('shows stock movements of 30 days by day, as a chart and as a table', async
   await create(shop, { sku: 'A', stock: 100 });
   clock.now += DAY_MS;
   await adjust(shop, -30);
-  await signIn(shop); // the session has not lasted so long
+  await signIn(shop); // the first session has expired
   const { text } = await shop.user.get('/portal');
   assert.match(text, /role="img" aria-label="Stock movements, last 30 days: In 100, Out 30"/);
   assert.match(readText(text), /2 Jan 100 0 3 Jan 0 30/);
@@ -59,7 +59,7 @@ test('shows the requests of 24 hours by key', async (t) => {
   assert.match(readText(text), /My first key 41 2/);
 });
 
-test('says what to do about an empty catalogue', async (t) => {
+test('explains how to start with an empty catalogue', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal');
   assertPage(page);
@@ -73,7 +73,7 @@ test('shows nothing of another shop, and nothing to anonymous users', async (t) 
   await create(shop, { sku: 'MINE', stock: 0 });
   const other = await openShop(server);
   assert.doesNotMatch((await other.user.get('/portal')).text, /MINE/);
-  await assertOwn(server, ['/products', '/keys', '/account']);
+  await assertRequiresSignIn(server, ['/products', '/keys', '/account']);
 });
 
 async function start(t: TestContext) {

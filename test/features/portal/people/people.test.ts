@@ -1,4 +1,4 @@
-/** The page of a shop's people: inviting, renaming, giving roles, removing and leaving. */
+/** The people page: inviting, renaming, changing roles, removing and leaving. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
@@ -30,7 +30,7 @@ async function prepare(t: TestContext) {
   return { clock, server, store: server.store, shop, user, owner, sellerId, confirmed, invite };
 }
 
-/** The code on the page that shows an invitation. */
+/** The code on an invitation page. */
 function readCode(text: string): string {
   const [, code = ''] = /join\?shop=existing#([\w-]+)</.exec(text) ?? [];
   return code;
@@ -53,7 +53,7 @@ test('invites a colleague by a link that is shown once and works once', async (t
   const joined = await ben.submit({ code, email: 'ben@shop.example', password: PASSWORD });
   assert.equal(joined.headers.location, '/portal');
   assert.equal((await ben.follow()).status, 200);
-  // Owners create the keys.
+  // Only owners create keys.
   assert.equal((await store.listKeys(sellerId, { after: undefined, limit: 9 })).length, 1);
   const people = await store.listAccounts(sellerId);
   assert.deepEqual(people.slice(1).map(({ name, role }) => [name, role]), [['Ben', 'editor']]);
@@ -65,7 +65,7 @@ test('invites a colleague by a link that is shown once and works once', async (t
   assert.match(readText(late.text), /invalid, expired or already used/);
 });
 
-test('names the colleague in what they change, in the feed and in the activity', async (t) => {
+test('names the colleague as the actor in the feed and in the activity', async (t) => {
   const { server, shop, store, sellerId } = await prepare(t);
   const { user } = await addColleague(server, shop, 'editor', 'Ben');
   await user.get('/portal/products/new');
@@ -88,7 +88,7 @@ test('names who created a key', async (t) => {
   assert.match(readText((await user.get('/portal/keys')).text), /by Zoë/);
 });
 
-test('rejects a name that somebody has, or that is invited, and a role that is none', async (t) => {
+test('rejects names of people and invitations, invalid names and unknown roles', async (t) => {
   const { server, shop, store, sellerId, invite } = await prepare(t);
   await addColleague(server, shop, 'viewer', 'Ben');
   assert.equal((await invite('Zoë', 'viewer')).status, 200);
@@ -104,7 +104,7 @@ test('rejects a name that somebody has, or that is invited, and a role that is n
   assert.equal((await store.listInvitations(sellerId)).length, 1);
 });
 
-test('revokes an invitation, which then admits nobody; an expired one is not listed', async (t) => {
+test('revokes an invitation, whose code is then unknown', async (t) => {
   const { clock, store, user, sellerId, invite } = await prepare(t);
   const code = readCode((await invite('Ben', 'viewer')).text);
   await user.get('/portal/people');
@@ -137,7 +137,7 @@ test('renames people and changes their roles', async (t) => {
   assert.match(readText(taken.text), /has this name/);
 });
 
-test('shows who signs in with passkeys only, or with a second factor', async (t) => {
+test('shows who signs in with passkeys only, or with two-factor authentication', async (t) => {
   const { server, shop, store, user, owner } = await prepare(t);
   const { account } = await addColleague(server, shop, 'viewer', 'Ben');
   const path = `/portal/people/${account.accountId}`;
@@ -173,7 +173,7 @@ test('removes a person, whose sessions end at once', async (t) => {
   assert.equal((await user.get(path)).status, 404);
 });
 
-test('invites, gives a role and removes only after the password', async (t) => {
+test('requires the password to invite or remove people, and to change roles', async (t) => {
   const { server, shop, store, user, sellerId } = await prepare(t);
   const { account } = await addColleague(server, shop, 'viewer', 'Ben');
   const path = `/portal/people/${account.accountId}`;
@@ -193,7 +193,7 @@ test('invites, gives a role and removes only after the password', async (t) => {
   assert.equal((await store.findAccount(account))?.role, 'viewer');
 });
 
-test('shows a draft to nobody but its author, also in the same shop', async (t) => {
+test('shows a draft to its author only, even within a shop', async (t) => {
   const { server, shop, store } = await prepare(t);
   const ben = await addColleague(server, shop, 'editor', 'Ben');
   const { user } = ben;
@@ -205,7 +205,7 @@ test('shows a draft to nobody but its author, also in the same shop', async (t) 
   assert.equal(user.page?.headers.location, '/portal');
 });
 
-test('shows no draft to an author who may no longer send it', async (t) => {
+test('shows no draft to an author who may no longer submit it', async (t) => {
   const { server, shop, store } = await prepare(t);
   const { user, account, email, password } = await addColleague(server, shop, 'editor', 'Ben');
   await user.get('/portal/products/new');
@@ -236,7 +236,7 @@ test('keeps the last owner, who can neither leave nor give up the role', async (
   assert.equal(await store.findAccount(owner), undefined);
 });
 
-test('says when the shop has as many people as it may have', async (t) => {
+test('rejects an invitation at the limit on people per shop', async (t) => {
   const { clock, store, sellerId, invite } = await prepare(t);
   const expiresAt = clock.now + 1_000;
   for (let n = 1; n < ACCOUNTS_PER_SELLER_LIMIT; n += 1) {

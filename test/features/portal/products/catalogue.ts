@@ -1,4 +1,4 @@
-/** A shop whose seller is signed in to the portal while its programs use the API. */
+/** A shop whose seller is signed in to the portal, with helpers that use its API key. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
@@ -12,22 +12,22 @@ export interface Catalogue
   extends Pick<Shop, 'user' | 'sellerId' | 'send' | 'email' | 'password'> {
   readonly server: TestServer;
   readonly clock: Clock;
-  /** By the API. */
+  /** Creates a product by the API. */
   create(members?: object): Promise<Created>;
   patch(product: Pick<Created, 'id'>, members: object): Promise<void>;
   sync(changes: readonly object[], members?: object): Promise<void>;
-  /** As the API answers it now; undefined where there is none. */
+  /** The product in the API; undefined if it does not exist. */
   read(product: Pick<Created, 'id'>): Promise<Record<string, unknown> | undefined>;
 }
 
 export interface Created {
   readonly id: string;
   readonly sku: string;
-  /** Of its page. */
+  /** The path of the product's page. */
   readonly path: string;
 }
 
-/** Names that try to break out of their context. */
+/** Product names that try to break out of their HTML context. */
 export const HOSTILE_NAMES: readonly string[] = [
   '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onmouseover='alert(1)",
   '</title><h1>&lt;', '\u202egnihton', '👩‍👩‍👧‍👦'.repeat(20), 'ǹ́'.repeat(60), '${1+1} {{7*7}}',
@@ -73,7 +73,7 @@ export async function openOther(server: TestServer, fields: Fields = {}) {
 /** The error messages at fields, by field name. */
 export function readFieldErrors({ text }: Answer): Record<string, string> {
   const errors = [...text.matchAll(/id="field-(\w+)-fault">(.*?)<\/p>/gs)];
-  return Object.fromEntries(errors.map(([, name = '', fault = '']) => [name, readText(fault)]));
+  return Object.fromEntries(errors.map(([, name = '', error = '']) => [name, readText(error)]));
 }
 
 /** The cell texts of the first table, row by row. */

@@ -1,4 +1,4 @@
-/** The export of the portal: the files of the API, for signed-in users. */
+/** Exports in the portal: the same files as the API's, for signed-in users. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -35,9 +35,9 @@ test('exports all products, or those of a search', async (t) => {
       new RegExp(`^attachment; filename="products-2026-01-02\\.${ending}";`));
     assert.equal(file.headers['cache-control'], 'private, no-cache');
   }
-  const refused = await user.get('/portal/export?price_min=cheap&sort=x');
-  assert.equal(refused.status, 400);
-  assert.match(readText(refused.text), /filters are invalid.*plain number.*Must be one of/);
+  const rejected = await user.get('/portal/export?price_min=cheap&sort=x');
+  assert.equal(rejected.status, 400);
+  assert.match(readText(rejected.text), /filters are invalid.*plain number.*Must be one of/);
   assert.equal((await new PageClient(server.port).get('/portal/export')).status, 303);
 });
 

@@ -61,7 +61,7 @@ describe('the grid', () => {
     assert.deepEqual(await readAll(), ['5 10', '5 10', '5 10']);
   });
 
-  test('shows rows again that someone else has changed, and saves the others', async (t) => {
+  test('shows rows again if someone else changed them, and saves the others', async (t) => {
     const { user, save, readAll, sync, patch, a, b, c } = await openGrid(t);
     await sync([{ id: a.id, adjust: -1 }, { id: c.id, adjust: -1 }]);
     await patch(b, { price: 11 });
@@ -83,7 +83,7 @@ describe('the grid', () => {
     assert.deepEqual(await readAll(), ['9 10', '5 12', '4 8']);
   });
 
-  test('says which products were deleted since', async (t) => {
+  test('names the products that were deleted since', async (t) => {
     const { user, save, readAll, send, a } = await openGrid(t);
     await send({ method: 'DELETE', path: `/api/v1/products/${a.id}` });
     const answer = await save(['9', '6', '5'], ['10', '10', '10']);
@@ -125,10 +125,10 @@ describe('the grid', () => {
     assert.equal(same.headers.location, '/portal/products?q=Name&done=same');
     assert.match(readText((await user.follow()).text), /You changed no values/);
     const { imports } = (await send({ path: '/api/v1/imports' })).json();
-    assert.equal(imports.length, 2); // and the stock sync
+    assert.equal(imports.length, 2); // the first save and the stock sync
   });
 
-  test('ignores products of another shop, and forms that are not its own', async (t) => {
+  test('ignores products of another shop, and rejects malformed forms', async (t) => {
     const { user, server, a } = await openGrid(t);
     const other = await openOther(server);
     const theirs = await other.create({ stock: 5, price: 10 });

@@ -37,7 +37,7 @@ test('accepts prices with a decimal point or comma, and no other separators', as
     const [, id] = /(prd_\w+)/.exec(made.headers.location ?? '') ?? [];
     assert.equal((await send({ path: `/api/v1/products/${id}` })).json().price, read, price);
   }
-  for (const [price, fault] of [
+  for (const [price, error] of [
     ['1.234', /Could mean 1234 or 1\.234\. .* EUR has 2 decimals/], ['1,234', /Could mean 1234 or/],
     ['1.234,50', /thousands separators/], ["1'234", /thousands separators/], ['1e3', /exponents/],
     ['12.5055', /at most 2 decimals in EUR\. It was read as 12\.5055\./], ['€5', /currency signs/],
@@ -48,7 +48,7 @@ test('accepts prices with a decimal point or comma, and no other separators', as
     await user.get(NEW);
     const answer = await user.submit({ ...GOOD, price });
     assertPage(answer, 422);
-    assert.match(readFieldErrors(answer)['price'] ?? '', fault, price);
+    assert.match(readFieldErrors(answer)['price'] ?? '', error, price);
     assert.equal(user.valueOf('price'), price);
   }
 });
@@ -56,15 +56,15 @@ test('accepts prices with a decimal point or comma, and no other separators', as
 test('accepts three decimals for a currency that has them', async (t) => {
   const { user, send } = await openCatalogue(t, { currency: 'KWD' });
   await user.get(NEW);
-  const refused = await user.submit({ ...GOOD, price: '1,234' });
+  const rejected = await user.submit({ ...GOOD, price: '1,234' });
   assert.match(
-    readFieldErrors(refused)['price'] ?? '', /1234 or 1\.234\. Enter one of them/,
+    readFieldErrors(rejected)['price'] ?? '', /1234 or 1\.234\. Enter one of them/,
   );
   assert.equal((await user.submit({ price: '1.234' })).status, 303);
   assert.equal((await send({ path: '/api/v1/products' })).json().products[0].price, 1.234);
 });
 
-const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
+const invalid: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
   ['no name', { name: ' ' }, 'name', /blank/],
   ['a name that is too long', { name: 'x'.repeat(201) }, 'name', /at most 200/],
   ['a line break in a name', { name: 'a\u2028b' }, 'name', /control characters or line breaks/],
@@ -81,7 +81,7 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
 test('creates nothing from an invalid form', async (t) => {
   const { user, create, send } = await openCatalogue(t);
   await create({ sku: 'TAKEN' });
-  for (const [what, fields, at, says] of faulty) {
+  for (const [what, fields, at, says] of invalid) {
     await t.test(`reports ${what} at the field, and keeps the entered values`, async () => {
       await user.get(NEW);
       const typed: Fields = { ...GOOD, ...fields };
@@ -120,7 +120,7 @@ test('creates one product, however often its form is sent', async (t) => {
   both.push(await user.post(NEW, body));
   assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([303]));
   assert.equal(new Set(both.map(({ headers }) => headers.location)).size, 1);
-  // Somebody went back, and typed something else.
+  // The user went back, and entered something else.
   body.set('sku', 'MUG-2');
   const other = await user.post(NEW, body);
   assertPage(other, 409);
@@ -136,9 +136,9 @@ test('keeps hostile names as entered, and renders them as text', async (t) => {
   for (const [n, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
     await user.get(NEW);
-    const refused = await user.submit({ ...GOOD, name, category, sku: `S${n}`, price: name });
-    assertPage(refused, 422);
-    assert.doesNotMatch(refused.text, /<script>|<img|onmouseover='|<h1>&lt;/);
+    const rejected = await user.submit({ ...GOOD, name, category, sku: `S${n}`, price: name });
+    assertPage(rejected, 422);
+    assert.doesNotMatch(rejected.text, /<script>|<img|onmouseover='|<h1>&lt;/);
     assert.equal(user.valueOf('name'), name);
     assert.equal((await user.submit({ price: '1' })).status, 303);
     assertPage(await user.follow());

@@ -42,7 +42,7 @@ test('edits and removes pairs of metadata without scripts, and clears other fiel
     [{ b: '3', c: '4' }, undefined, 0, 'Line 1\nLine 2']);
 });
 
-test('keeps a removed pair removed in the form of a rejected edit', async (t) => {
+test('keeps a metadata pair removed after a rejected edit', async (t) => {
   const { user, create, read } = await openCatalogue(t);
   await create({ sku: 'TAKEN' });
   const mug = await create({ metadata: { old: '1', kept: '2' } });
@@ -84,7 +84,7 @@ test('shows an error at each invalid field, and keeps what was typed', async (t)
   assert.equal((await read(mug))?.['position'], 1);
 });
 
-test('archives and restores a product, which lists show on request', async (t) => {
+test('archives and restores a product, and lists archived ones on request', async (t) => {
   const { user, create, read } = await openCatalogue(t);
   const mug = await create({ name: 'Mug', stock: 1 });
   const page = await user.get(mug.path);

@@ -120,9 +120,9 @@ test('detects an edit between reading and saving the product', async (t) => {
   before = () => patch(mug, { name: 'Vase' });
   assertPage(await tryEdit('Jar'), 409);
   before = sell;
-  const refused = await tryEdit('Jar');
-  assertPage(refused, 503);
-  assert.match(readText(refused.text), /keeps changing/);
+  const rejected = await tryEdit('Jar');
+  assertPage(rejected, 503);
+  assert.match(readText(rejected.text), /keeps changing/);
   const { name, stock: last } = await read(mug) ?? {};
   assert.deepEqual([name, last], ['Vase', 85]);
 });

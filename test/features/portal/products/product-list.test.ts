@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { readText, PageClient } from '../page-client.ts';
 import {
   type Catalogue, HOSTILE_NAMES, openCatalogue, openOther, readFieldErrors, readRows,
@@ -39,7 +39,8 @@ test('redirects without a session, and hides other shops',
     const { server, create, user } = await openCatalogue(t);
     const { path } = await create({ name: 'Secret' });
     const one = path.slice('/portal'.length);
-    await assertOwn(server, ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
+    await assertRequiresSignIn(server,
+      ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
     const stranger = new PageClient(server.port);
     await stranger.get('/portal/sign-in');
     const form = new URLSearchParams({ csrf: stranger.valueOf('csrf') ?? '', amount: '1' });
@@ -52,7 +53,7 @@ test('redirects without a session, and hides other shops',
     const found = await other.user.get(`${LIST}?q=Secret`);
     assert.match(readText(found.text), /No products match/);
     assert.doesNotMatch(found.text, /value="0"|prd_/);
-    // A cursor of one shop is none of another.
+    // A cursor is only valid in its own shop.
     for (let n = 0; n < 51; n += 1) await create();
     const next = /href="([^"]*cursor=[^"]*)"/.exec((await user.get(LIST)).text)?.[1] ?? '';
     const answer = await other.user.get(next);
@@ -107,7 +108,7 @@ describe('filters', () => {
     }
   });
 
-  test('sort by every column, both ways, by form and by column header', async (t) => {
+  test('sort by every column in both directions, by form and by column header', async (t) => {
     const catalogue = await openCatalogue(t);
     const { create, clock, user } = catalogue;
     await create({ name: 'b', sku: 'S1', price: 3, stock: 1 });
@@ -123,7 +124,7 @@ describe('filters', () => {
       assert.deepEqual(await list(catalogue, `?sort=${sort}`), sorted, sort);
       assert.deepEqual(await list(catalogue, `?sort=-${sort}`), sorted.toReversed(), `-${sort}`);
     }
-    // As a browser sends a button of the heads after the field of the form.
+    // A browser sends a column header's button after the form's own field.
     assert.deepEqual(await list(catalogue, '?sort=id&sort=price'), ['A', 'c', 'b']);
     const { text } = await user.get(`${LIST}?sort=price`);
     assert.match(text, /aria-sort="ascending"><button form="search" name="sort" value="-price"/);
@@ -136,7 +137,7 @@ describe('filters', () => {
     const { create, user } = catalogue;
     await create({ name: 'Mug' });
     await create({ name: 'Jar' });
-    for (const [query, field, fault] of [
+    for (const [query, field, error] of [
       ['price_min=abc', 'price_min', /plain number/], ['price_max=-1', 'price_max', /at least 0/],
       ['price_min=1.000', 'price_min', /1000 or 1\.000/],
       ['price_min=1,005', 'price_min', /1005 or 1\.005/],
@@ -146,7 +147,7 @@ describe('filters', () => {
     ] as const) {
       const answer = await user.get(`${LIST}?${query}`);
       assertPage(answer, 400);
-      assert.match(readFieldErrors(answer)[field] ?? '', fault, query);
+      assert.match(readFieldErrors(answer)[field] ?? '', error, query);
       assert.match(answer.text, new RegExp(`href="#field-${field}"`));
       assert.equal(readRows(answer).length, 2, query);
       if (field === 'q') continue;
@@ -183,7 +184,7 @@ describe('pages', () => {
       assert.deepEqual([names.length, new Set(names).size], [count, count], query);
       assert.match(page.text, /rel="first">First page/);
     }
-    // What comes and goes before the place does not move it.
+    // Products created or deleted before the position do not shift the page.
     const first = await user.get(LIST);
     const [name = ''] = readRows(await user.get(findNext(first)))[0] ?? [];
     const [one = ''] = /prd_\w+/.exec(first.text) ?? [];
@@ -235,7 +236,7 @@ describe('pages', () => {
   });
 });
 
-/** The URL of the next page; empty on the last one. */
+/** The URL of the next page; empty on the last page. */
 function findNext({ text }: Answer): string {
   const next = /<a class="button" href="([^"]*)" rel="next"/.exec(text)?.[1] ?? '';
   return next.replaceAll('&amp;', '&');

@@ -23,7 +23,7 @@ async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
   };
 }
 
-/** The newest movement: its delta, stock, reason, source and author. */
+/** The newest movement: its delta, stock, reason, source and actor. */
 async function readNewest({ user }: Pick<Catalogue, 'user'>): Promise<string[]> {
   const [row = []] = readRows(await user.follow());
   return row.slice(1);
@@ -60,9 +60,9 @@ describe('an adjustment', () => {
 
   test('removes no more than is in stock, and adds no more than fits', async (t) => {
     const { user, adjust, stock } = await start(t, 1_500);
-    const refused = await adjust({ amount: '1501', amount_reason: 'sold', way: 'take' });
-    assertPage(refused, 422);
-    assert.deepEqual(readFieldErrors(refused), { amount: 'Only 1,500 in stock.' });
+    const rejected = await adjust({ amount: '1501', amount_reason: 'sold', way: 'take' });
+    assertPage(rejected, 422);
+    assert.deepEqual(readFieldErrors(rejected), { amount: 'Only 1,500 in stock.' });
     const typed = ['amount', 'amount_reason'].map((name) => user.valueOf(name));
     assert.deepEqual(typed, ['1501', 'sold']);
     const tooMany = await adjust({ amount: '1000000000', way: 'add' });
@@ -73,7 +73,7 @@ describe('an adjustment', () => {
 
   test('changes nothing if it is invalid, with an error at its field', async (t) => {
     const { adjust, stock } = await start(t, 9);
-    for (const [fields, at, fault] of [
+    for (const [fields, at, error] of [
       [{ amount: '' }, 'amount', /blank/], [{ amount: 'x' }, 'amount', /whole number/],
       [{ amount: '-3' }, 'amount', /positive/], [{ amount: '1.5' }, 'amount', /whole number/],
       [{ amount: '1.000' }, 'amount', /thousands/],
@@ -82,7 +82,7 @@ describe('an adjustment', () => {
     ] as const) {
       const answer = await adjust({ ...fields, way: 'add' });
       assertPage(answer, 422);
-      assert.match(readFieldErrors(answer)[at] ?? '', fault);
+      assert.match(readFieldErrors(answer)[at] ?? '', error);
     }
     assert.equal(await stock(), 9);
   });
@@ -121,11 +121,11 @@ describe('a stocktake', () => {
     const { user, mug, sync, stock } = await start(t, 9);
     await user.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]);
-    const refused = await user.submit(
+    const rejected = await user.submit(
       { set: '8', set_reason: 'count' }, { action: `${mug.path}/stock` },
     );
-    assertPage(refused, 409);
-    assert.match(readText(refused.text), /from 9 to 7\. If 8 is still correct/);
+    assertPage(rejected, 409);
+    assert.match(readText(rejected.text), /from 9 to 7\. If 8 is still correct/);
     assert.deepEqual(['set', 'set_reason', 'expect'].map((name) => user.valueOf(name)),
       ['8', 'count', '7']);
     assert.equal(await stock(), 7);

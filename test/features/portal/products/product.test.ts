@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { formatProductId, PORTAL_KEY_ID, type ProductId } from '../../../../src/domain/id.ts';
-import { assertForeign, assertPage } from '../page-rules.ts';
+import { assertHidden, assertPage } from '../page-rules.ts';
 import { type Fields, readText, PageClient } from '../page-client.ts';
 import {
   type Catalogue, type Created, HOSTILE_NAMES, openCatalogue, openOther, readFieldErrors, readRows,
@@ -59,18 +59,18 @@ test('pages through the movements of one product', async (t) => {
   }
 });
 
-test('answers alike for products of other shops and unknown ids', async (t) => {
+test('answers identically for products of other shops and unknown ids', async (t) => {
   const catalogue = await openCatalogue(t);
   const { server, create, read } = catalogue;
   const mug = await create({ stock: 5 });
   const other = await openOther(server);
   const shop = { ...other, key: '' as never };
   const own = formatProductId(other.sellerId, 1 as ProductId);
-  await assertForeign(shop, {
+  await assertHidden(shop, {
     get: ['', '/delete'], post: ['/stock', '/adjust', '/delete'], foreign: mug.path,
     unknown: [`/portal/products/${own}`, '/portal/products/prd_x', '/portal/products/%00'],
   });
-  // A form that is in order, too.
+  // A valid form, too.
   await other.user.get('/portal/products/new');
   const fields = {
     csrf: other.user.valueOf('csrf') ?? '', once: crypto.randomUUID(), name: 'Mine',
@@ -95,7 +95,7 @@ describe('an edit', () => {
     const { user, create, sync, read } = catalogue;
     const mug = await create({ price: 1, stock: 9 });
     await user.get(mug.path);
-    await sync([{ id: mug.id, adjust: -2 }]); // sold while somebody types
+    await sync([{ id: mug.id, adjust: -2 }]); // a sale during the edit
     const saved = await user.submit(
       { name: 'Cup', category: 'Bar', sku: 'CUP', price: '2,50' }, { action: mug.path },
     );
@@ -130,8 +130,8 @@ describe('an edit', () => {
       assert.equal((await edit(catalogue, mug, { price })).status, 303);
       assert.equal((await read(mug))?.['price'], kept);
     }
-    const refused = await edit(catalogue, mug, { price: '1.234' });
-    assert.match(readFieldErrors(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
+    const rejected = await edit(catalogue, mug, { price: '1.234' });
+    assert.match(readFieldErrors(rejected)['price'] ?? '', /Could mean 1234 or 1,234\./);
   });
 
   test('is saved once if it is sent twice, without a conflict', async (t) => {
@@ -149,7 +149,7 @@ describe('an edit', () => {
     assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
   });
 
-  test('leaves alone the fields that its form lacks, as one from an earlier version', async (t) => {
+  test('keeps fields that its form lacks, such as a form of an earlier version', async (t) => {
     const catalogue = await openCatalogue(t);
     const mug = await catalogue.create({ name: 'Mug', category: 'Kitchen', price: 1 });
     const rejected = await edit(catalogue, mug, { category: undefined, price: 'x' });
@@ -166,11 +166,13 @@ describe('an edit', () => {
     const mug = await create();
     await create({ sku: 'TAKEN' });
     const before = await read(mug);
-    const faulty: Fields = { name: '', category: 'x'.repeat(101), sku: 'A\u200bB', price: '1.234' };
-    const answer = await edit(catalogue, mug, faulty);
+    const invalid: Fields = {
+      name: '', category: 'x'.repeat(101), sku: 'A\u200bB', price: '1.234',
+    };
+    const answer = await edit(catalogue, mug, invalid);
     assertPage(answer, 422);
     assert.deepEqual(Object.keys(readFieldErrors(answer)), ['name', 'category', 'sku', 'price']);
-    for (const [name, value] of Object.entries(faulty)) {
+    for (const [name, value] of Object.entries(invalid)) {
       assert.equal(user.valueOf(name), value, name);
     }
     const taken = await edit(catalogue, mug, { sku: 'TAKEN' });
@@ -180,7 +182,7 @@ describe('an edit', () => {
     );
     assert.equal(user.valueOf('sku'), 'TAKEN');
     assert.deepEqual(await read(mug), before);
-    // Corrected later, it keeps what someone else changed after its first page.
+    // The corrected edit keeps what someone else changed since the form was opened.
     await patch(mug, { price: 99 });
     assert.equal((await user.submit({ sku: 'FREE' }, { action: mug.path })).status, 303);
     const { sku, price } = await read(mug) ?? {};
@@ -191,7 +193,7 @@ describe('an edit', () => {
 });
 
 describe('a deletion', () => {
-  test('asks for confirmation, and deletes the version that it has shown', async (t) => {
+  test('asks for confirmation, and deletes only the version that it showed', async (t) => {
     const { user, create, read, server, sellerId } = await openCatalogue(t);
     const mug = await create({ name: 'Mug', stock: 9 });
     await user.get(mug.path);
@@ -215,9 +217,9 @@ describe('a deletion', () => {
     const mug = await create({ stock: 9 });
     await user.get(`${mug.path}/delete`);
     await sync([{ id: mug.id, set: 500 }]);
-    const refused = await user.submit({}, { action: `${mug.path}/delete` });
-    assertPage(refused, 409);
-    assert.match(readText(refused.text), /product has changed, so it was not deleted.* Stock 500/);
+    const rejected = await user.submit({}, { action: `${mug.path}/delete` });
+    assertPage(rejected, 409);
+    assert.match(readText(rejected.text), /product has changed, so it was not deleted.* Stock 500/);
     assert.ok(await read(mug));
     for (const position of ['', 'x', '1', '-1', '2e0', '2.00000000000000001']) {
       const answer = await user.submit({ position }, { action: `${mug.path}/delete` });
@@ -256,8 +258,8 @@ test('stays within 50 KiB and escapes hostile texts', async (t) => {
     }
     assertPage(await user.get(mug.path));
     assert.doesNotMatch(user.page?.text ?? '', /<script>|<img|onmouseover='|<h1>&lt;/);
-    const refused = await edit(catalogue, mug, { price: name, sku: `${'"'.repeat(64)}x` });
-    assertPage(refused, 422);
+    const rejected = await edit(catalogue, mug, { price: name, sku: `${'"'.repeat(64)}x` });
+    assertPage(rejected, 422);
     await user.get(mug.path);
     const [theirs, mine] = ['"', "'"].map((quote) => ({
       name: quote.repeat(200), category: quote.repeat(100), sku: `${quote.repeat(60)}${index}`,

@@ -32,7 +32,7 @@ async function open(t: TestContext) {
 }
 
 describe('a bulk deletion', () => {
-  test('deletes the ticked products once it is confirmed, and can be reverted', async (t) => {
+  test('deletes the selected products after confirmation, and can be reverted', async (t) => {
     const { user, select, readAll, readRecords } = await open(t);
     const preview = await select('', { row: ['0', '2'], action: 'delete' });
     assert.match(preview.text, /Preview: delete 2 products/);
@@ -56,7 +56,7 @@ describe('a bulk deletion', () => {
     assert.deepEqual((await readAll()).sort(), ['A Cups', 'B Cups', 'C Mugs']);
   });
 
-  test('covers everything that matches the filter, and nothing created since', async (t) => {
+  test('covers all products that match the filter, but none created since', async (t) => {
     const { user, select, readAll, create } = await open(t);
     await select('?category=Cups', { scope: 'all', action: 'delete' });
     await create({ sku: 'D', category: 'Cups' });
@@ -64,7 +64,7 @@ describe('a bulk deletion', () => {
     assert.deepEqual(await readAll(), ['C Mugs', 'D Cups']);
   });
 
-  test('covers the page, and leaves products alone that do not match any more', async (t) => {
+  test('covers the page, and leaves products alone that no longer match', async (t) => {
     const { user, select, readAll, send } = await open(t);
     await select('?category=Cups', { scope: 'all', action: 'delete' });
     const { products: [{ id }] } = (await send({ path: '/api/v1/products' })).json();
@@ -80,7 +80,7 @@ describe('a bulk deletion', () => {
     assert.deepEqual(await readAll(), ['A Kept']);
   });
 
-  test('is discarded without a trace', async (t) => {
+  test('can be discarded without a trace', async (t) => {
     const { user, select, readAll, readRecords } = await open(t);
     await select('', { scope: 'all', action: 'delete' });
     await act(user, 'discard');
@@ -90,7 +90,7 @@ describe('a bulk deletion', () => {
 });
 
 describe('a bulk edit of the category', () => {
-  test('asks for the category, previews the change, and makes it', async (t) => {
+  test('asks for the category, previews the change, and applies it', async (t) => {
     const { user, select, readAll, readRecords } = await open(t);
     const page = await select('', { row: ['0'], action: 'category' });
     assert.match(page.text, /New category Category/);
@@ -106,7 +106,7 @@ describe('a bulk edit of the category', () => {
     assert.equal((await readRecords())[0].mode, 'category');
   });
 
-  test('counts products that have the category, and does nothing if all have', async (t) => {
+  test('counts products that already have the category, and does nothing if all do', async (t) => {
     const { user, select } = await open(t);
     await select('', { scope: 'all', action: 'category' });
     const some = await act(user, '', { category: 'Cups' });
@@ -140,7 +140,7 @@ describe('a bulk edit of the category', () => {
   });
 });
 
-test('archives the ticked products, and restores archived ones', async (t) => {
+test('archives the selected products, and restores archived ones', async (t) => {
   const { user, select, readAll, readRecords } = await open(t);
   const preview = await select('', { row: ['0', '2'], action: 'archive' });
   assert.match(preview.text, /Preview: archive 2 products .* hidden from lists until you restore/);

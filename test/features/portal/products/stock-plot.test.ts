@@ -10,7 +10,7 @@ const format = new Formats(() => 0).get({
   locale: 'en-GB', timeZone: 'UTC', currency: { code: 'EUR', decimals: 2 },
 });
 
-/** Draws movements, given as days ago and the stock since then. */
+/** Plots movements, each given as days ago and the stock after it. */
 function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], createdDaysAgo = 400) {
   const movements = moves.map(([daysAgo, after], index) => ({
     at: NOW - daysAgo * DAY_MS,
@@ -35,11 +35,11 @@ test('draws nothing without movements', () => {
 
 test('draws steps from the first movement to now', () => {
   const { path, labels, text, titles } = draw([[10, 100], [5, 50], [0, 75]]);
-  assert.equal(path, 'M0 0H300V100H600V50H600'); // in a frame of 600 and 200
+  assert.equal(path, 'M0 0H300V100H600V50H600'); // in a frame of 600 x 200
   assert.deepEqual(labels, ['100', '75', '50', '25', '0', '19 Feb', '24 Feb', '1 Mar']);
   assert.match(text, /<a href="\/csv">Download as CSV<\/a>/);
   assert.match(text, /aria-label="Stock over time, .*: minimum 50, maximum 100, 75 at the end/);
-  // The last movement is now: there is nothing to point at.
+  // The last movement is at the right edge, so it has no area to hover over.
   assert.deepEqual(titles, [
     '19 Feb, 12:00: 0 → 100 (+100), sold', '24 Feb, 12:00: 100 → 50 (-50)',
   ]);
@@ -48,7 +48,7 @@ test('draws steps from the first movement to now', () => {
 test('shows the last 30 days if stock moved in them, otherwise all movements', () => {
   const recent = draw([[200, 900], [20, 10], [10, 20], [5, 10]]);
   assert.deepEqual(recent.labels.slice(-3), ['30 Jan', '14 Feb', '1 Mar']);
-  assert.match(recent.path, /^M0 20H/); // 900 of 1,000, before all of them
+  assert.match(recent.path, /^M0 20H/); // starts at 900 of 1,000
   const old = draw([[300, 5], [200, 10], [10, 20]]);
   assert.deepEqual(old.labels.slice(-3), ['5 May', '2 Oct', '1 Mar']);
   assert.match(draw([[12, 5], [11, 1], [10, 2], [1, 3]], 12).path, /^M[\d.]+ [\d.]+H/);

@@ -1,4 +1,4 @@
-/** The list of imports, and the page of one. */
+/** The list of import records, and the page of a record. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { NewImport } from '../../../../src/domain/catalogue/import.ts';
@@ -11,7 +11,7 @@ import { makeSync } from '../../../store/contract/stock.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText } from '../page-client.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 
 async function start(t: TestContext) {
   const clock = makeClock();
@@ -31,7 +31,7 @@ async function start(t: TestContext) {
   return { server, clock, shop, write, pathOf };
 }
 
-test('shows what an import did, when and from where', async (t) => {
+test('shows the counts, time and source of an import', async (t) => {
   const { shop, clock, write, pathOf } = await start(t);
   const id = await write({
     kind: 'products', fileName: 'shop <b>.csv', mode: 'upsert', address: '192.0.2.7',
@@ -77,10 +77,10 @@ test('lists imports newest first, by type and in pages', async (t) => {
   assertPage(upload);
   assert.match(readText(upload.text), new RegExp('Latest imports and stock syncs Imports, newest '
     + 'first Import Status Changes Rejected When By Stock sync from till 25 '));
-  await assertOwn({ port: shop.user.port }, ['/imports']);
+  await assertRequiresSignIn({ port: shop.user.port }, ['/imports']);
 });
 
-test('has no page for an import that is gone', async (t) => {
+test('answers 404 for an import whose record was removed', async (t) => {
   const { shop, pathOf } = await start(t);
   for (const path of [pathOf(5 as ImportId), '/imports/x']) { // no record has this id
     const page = await shop.user.get(`/portal${path}`);

@@ -1,4 +1,4 @@
-/** Reports: the stock over time, the top movers, and their files. */
+/** Reports: stock over time, top movers, and their CSV files. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
@@ -8,12 +8,12 @@ import { addUp, countTo, DAY_MS } from '../../../store/contract/fixture.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import { addColleague } from '../colleague.ts';
 import { PageClient, readText } from '../page-client.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 
 const FIRST = Date.parse('2026-01-02T03:04:05.678Z');
 const FIRST_DAY = Math.floor(FIRST / DAY_MS);
 
-/** Three days: a mug and a jar; the mug sold and dearer; the jar gone. */
+/** Three days: a mug and a jar; the mug sells and gets more expensive; the jar is deleted. */
 async function start(t: TestContext) {
   const catalogue = await openCatalogue(t);
   const { clock, create, sync, patch, send, user, email, password } = catalogue;
@@ -25,7 +25,7 @@ async function start(t: TestContext) {
   clock.now += DAY_MS;
   await send({ method: 'DELETE', path: `/api/v1/products/${jar.id}` });
   await sync([{ sku: 'MUG', adjust: 1 }]);
-  await user.get('/portal/sign-in'); // the session of the start is over
+  await user.get('/portal/sign-in'); // the first session has expired
   await user.submit({ email, password });
   return { ...catalogue, mug };
 }
@@ -65,7 +65,7 @@ test('counts archived products on every day: archiving moves no stock', async (t
   assert.match(file, /2026-01-03,9,48\.00\r\n2026-01-04,7,21\.00\r\n$/);
 });
 
-test('has the values of each chart as CSV', async (t) => {
+test('serves the values of each chart as CSV', async (t) => {
   const { user, server } = await start(t);
   const read = async (name: string): Promise<string[]> => {
     const file = await user.get(`/portal/reports/${name}`);
@@ -92,7 +92,7 @@ test('has the values of each chart as CSV', async (t) => {
   assert.equal((await new PageClient(server.port).get('/portal/reports/stock')).status, 303);
 });
 
-test('has the requests for owners only, as the overview does', async (t) => {
+test('shows API requests to owners only, as the overview does', async (t) => {
   const { server, ...shop } = await start(t);
   for (const role of ['editor', 'viewer'] as const) {
     const { user } = await addColleague(server, shop, role);
@@ -101,14 +101,14 @@ test('has the requests for owners only, as the overview does', async (t) => {
   }
 });
 
-test('shows nothing of another shop, and what to do without products', async (t) => {
+test('shows nothing of another shop, and explains how to start without products', async (t) => {
   const { server } = await start(t);
   const { user } = await openOther(server);
   const page = await user.get('/portal/reports');
   assertPage(page);
   assert.match(readText(page.text), /No stock yet.*Import a file/);
   assert.doesNotMatch((await user.get('/portal/reports/movers')).text, /MUG/);
-  await assertOwn(server, ['/reports', '/reports/stock']);
+  await assertRequiresSignIn(server, ['/reports', '/reports/stock']);
 });
 
 test('shows the part of the period whose history is kept', async (t) => {
@@ -128,7 +128,7 @@ async function readDay(store: Store, sellerId: Product['sellerId'], day: number)
   return { day, units, valueMinor };
 }
 
-test('adds later changes and longer periods to the sums that it has', async (t) => {
+test('adds later changes and longer periods to its cached sums', async (t) => {
   const { server, clock, sellerId, sync, create, patch, mug } = await start(t);
   const { store } = server;
   const histories = stockHistories({ store });
@@ -151,7 +151,7 @@ test('adds later changes and longer periods to the sums that it has', async (t) 
   await Promise.all([assertExact(FIRST_DAY - 5), assertExact(FIRST_DAY)]);
 });
 
-test('begins again when changes since the last report were pruned', async (t) => {
+test('recalculates when changes since the last report were pruned', async (t) => {
   const { server: { store }, clock, sellerId, sync } = await start(t);
   const histories = stockHistories({ store });
   const read = async (reader = histories) => {

@@ -1,4 +1,4 @@
-/** The search of the portal: what it finds, what it says, and what it never shows. */
+/** The portal search: its results, its hints, and what it never shows. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../../../src/domain/access/api-key.ts';
@@ -11,7 +11,7 @@ import { makeNewKey, makeHash, makeNewProduct } from '../../../store/contract/fi
 import { startServer } from '../../../support/server.ts';
 import { addColleague } from '../colleague.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 
 async function start(t: TestContext) {
   const server = await startServer(t, {
@@ -53,7 +53,7 @@ describe('a search', () => {
     assert.match(shop.user.page?.text ?? '', /<input id="search-box" [^>]*value="prd_\w+"/);
   });
 
-  test('marks an archived product, and leads to others that words do not find', async (t) => {
+  test('marks archived products, and links to a search among them', async (t) => {
     const { server, shop, actor } = await start(t);
     await server.store.createProduct(
       actor, makeNewProduct({ sku: 'OLD', name: 'Last winter', archived: true }),
@@ -66,7 +66,7 @@ describe('a search', () => {
     assert.match((await shop.user.get(path.replaceAll('&amp;', '&'))).text, /Last winter/);
   });
 
-  test('shows ten of a kind, and leads to the others', async (t) => {
+  test('shows ten results of a kind, and links to the others', async (t) => {
     const { server, shop, actor } = await start(t);
     const { store } = server;
     await store.importProducts(
@@ -115,7 +115,7 @@ describe('a search', () => {
     assert.equal(await search(shop, importId), 'Exact match: Stock sync from Till 2');
   });
 
-  test('finds pages by their titles and by other words for them', async (t) => {
+  test('finds pages by their titles and by synonyms', async (t) => {
     const { shop } = await start(t);
     assert.equal(await search(shop, '2fa'), 'Pages: Two-factor authentication');
     assert.equal(await search(shop, 'passw'), 'Pages: Password, Password sign-in');
@@ -124,7 +124,7 @@ describe('a search', () => {
     assert.equal(await search(shop, 'factor two'), 'Pages: Two-factor authentication');
   });
 
-  test('says what can be searched for, if there is nothing to show', async (t) => {
+  test('explains what can be searched for if it has no results', async (t) => {
     const { shop } = await start(t);
     assert.equal(await search(shop, ''), '');
     assert.match(readText(shop.user.page?.text ?? ''), /What you can search for/);
@@ -132,7 +132,7 @@ describe('a search', () => {
     assert.match(readText(shop.user.page?.text ?? ''), /Nothing matches “no such thing”.*What you/);
   });
 
-  test('rejects what is too long, and shows hostile text as text', async (t) => {
+  test('rejects overlong queries, and escapes hostile ones', async (t) => {
     const { shop: { user }, shop } = await start(t);
     for (const q of ['x'.repeat(201), 'a\u0007b']) {
       assertPage(await user.get(`/portal/search?q=${encodeURIComponent(q)}`), 400);
@@ -158,10 +158,10 @@ describe('a search', () => {
       'theirs', formatProductId(other.sellerId, id),
       formatKeyId({ sellerId: other.sellerId, keyId: key.id }),
     ]) assert.equal(await search(shop, q), '', q);
-    await assertOwn(server, ['/search']);
+    await assertRequiresSignIn(server, ['/search']);
   });
 
-  test('leads from a pasted key to its page, and never shows it', async (t) => {
+  test('redirects from a pasted key to its page, and never shows the key', async (t) => {
     const { server, shop, actor } = await start(t);
     const { user } = shop;
     const found = await user.get(`/portal/search?q=${shop.key}`);
@@ -195,7 +195,7 @@ test('a search finds only what the role may see', async (t) => {
   }
 });
 
-test('a search finds each page that a person can open, once', async (t) => {
+test('a search finds each page once', async (t) => {
   const { shop: { user } } = await start(t);
   const sections = routes.flatMap((route) => 'section' in route && route.section !== undefined
     ? [{ path: route.path, name: route.section }] : []);

@@ -1,9 +1,9 @@
-/** An app for one-time passwords, in miniature, and written apart from what it tests (RFC 6238). */
+/** A minimal app for one-time passwords (RFC 6238), independent of the code under test. */
 import { createHmac } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** What the app shows at a time for a secret in base 32, however it is spaced. */
+/** The code at a time for a base32 secret, with or without spaces. */
 export function showCode(secret: string, at: number): string {
   const plain = secret.replaceAll(' ', '');
   let bits = 0n;

@@ -1,4 +1,4 @@
-/** Joining: a code makes a shop, an account, a key and a session, and shows the key once. */
+/** Joining: a code creates a shop, an account, a key and a session; the key is shown once. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { FIRST_CODE_LIFE_MS } from '../../../../src/cli/limits.ts';
@@ -80,16 +80,16 @@ test('reports all errors at once, and keeps the code valid', async (t) => {
   const { email: taken } = await openShop(server);
   const code = await invite();
   await user.get('/portal/join');
-  const faulty = await user.submit({ code, name: ' ', email: 'anna', password: 'short' });
-  assert.equal(faulty.status, 422);
-  assert.equal(faulty.text.match(/aria-invalid="true"/g)?.length, 3);
+  const invalid = await user.submit({ code, name: ' ', email: 'anna', password: 'short' });
+  assert.equal(invalid.status, 422);
+  assert.equal(invalid.text.match(/aria-invalid="true"/g)?.length, 3);
   assert.deepEqual([user.valueOf('email'), user.valueOf('password')], ['anna', '']);
   const again = await user.submit({ ...FIELDS, email: taken, code });
   assert.match(readText(again.text), /already has an account/);
   assert.equal((await user.submit({ ...FIELDS, code })).status, 200);
 });
 
-test('gives an existing seller an account, without asking for name and currency', async (t) => {
+test('creates an account for an existing seller, without name and currency fields', async (t) => {
   const { server, invite, user } = await prepare(t);
   const { sellerId } = await server.makeSeller({ currency: 'KWD' });
   const code = await invite({ sellerId });
@@ -101,10 +101,10 @@ test('gives an existing seller an account, without asking for name and currency'
   assert.equal((await server.store.findAccount(ownerOf(sellerId)))?.email, email);
 });
 
-test('asks an invited person for a code, and a mistyped one names no other field', async (t) => {
+test('asks an invited person for a code, and reports only the code if it is wrong', async (t) => {
   for (const openRegistration of [false, true]) {
     const { server, invite, user } = await prepare(t, { openRegistration });
-    const { sellerId } = await server.makeSeller(); // its name is A shop
+    const { sellerId } = await server.makeSeller(); // its name is "A shop"
     const { email, password } = FIELDS;
     await user.get('/portal/join?shop=existing');
     for (const wrong of ['', generateCode()]) {
@@ -121,7 +121,7 @@ test('asks an invited person for a code, and a mistyped one names no other field
   }
 });
 
-test('asks for the code first, and then for what it needs', async (t) => {
+test('asks for the code first, and then for the fields that it needs', async (t) => {
   const { server, invite, user } = await prepare(t);
   const { sellerId } = await server.makeSeller();
   const signIn = await user.get('/portal/sign-in');
@@ -145,7 +145,7 @@ test('asks for the code first, and then for what it needs', async (t) => {
   assert.equal((await user.submit(FIELDS)).status, 200);
 });
 
-test('asks for name and currency if the code of the joining page opens a new shop', async (t) => {
+test('asks for name and currency if the code opens a new shop', async (t) => {
   const { server, invite, user } = await prepare(t);
   await server.makeSeller();
   await user.get('/portal/join?shop=existing');
@@ -163,13 +163,13 @@ test('lets anyone open a shop if registration is open, up to a rate limit', asyn
   assert.equal((await user.submit({ ...FIELDS, code: '' })).status, 200);
   const stranger = new PageClient(server.port);
   await stranger.get('/portal/join');
-  let refused = 0;
+  let rejected = 0;
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
-    const { status } = await stranger.submit(FIELDS); // the e-mail is taken, which takes as long
-    if (status === 429) refused += 1;
+    const { status } = await stranger.submit(FIELDS); // the e-mail is taken, which also counts
+    if (status === 429) rejected += 1;
     else assert.equal(status, 422);
   }
-  assert.equal(refused, 1);
+  assert.equal(rejected, 1);
   assert.equal((await server.store.listSellers({ after: undefined, limit: 10 })).length, 1);
 });
 

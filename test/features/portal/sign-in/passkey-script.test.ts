@@ -1,4 +1,4 @@
-/** `passkey.js` with a browser of functions: what it asks, when it asks again, and what it says. */
+/** `passkey.js` in a simulated browser: its requests, renewals and messages. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mock, test, type TestContext } from 'node:test';
@@ -28,13 +28,13 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** The button of a page, and what was asked of the server and of the browser. */
+/** Runs the script on a page with one button, and records its requests. */
 function open(t: TestContext, dataset: Record<string, string>, respond: () => Response) {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.after(() => mock.timers.reset());
-  const [button, fault] = [new FakeElement(), new FakeElement()];
+  const [button, message] = [new FakeElement(), new FakeElement()];
   button.dataset = { passkey: 'get', options: '/options', ...dataset };
-  button.form = { querySelector: () => fault, append() {}, submit() {} };
+  button.form = { querySelector: () => message, append() {}, submit() {} };
   const asked: Asked[] = [];
   let fetched = 0;
   const globals = {
@@ -64,12 +64,12 @@ function open(t: TestContext, dataset: Record<string, string>, respond: () => Re
   const click = async (): Promise<string> => {
     for (const listener of button.listeners) listener();
     await settle();
-    return fault.textContent;
+    return message.textContent;
   };
   return { asked, settle, click, countFetched: () => fetched };
 }
 
-test('asks for a new challenge before the one of the autofill expires', async (t) => {
+test("requests a new challenge before the autofill's challenge expires", async (t) => {
   const page = open(t, { conditional: '' }, () => Response.json(OPTIONS));
   await page.settle();
   assert.equal(page.countFetched(), 1);
@@ -93,7 +93,7 @@ test('offers the autofill again after the button was cancelled', async (t) => {
     [true, false]);
   mock.timers.tick(LIFE_MS - 1);
   await page.settle();
-  assert.equal(page.asked.length, 4); // one renewal, not one for each offer
+  assert.equal(page.asked.length, 4); // one renewal, not one per offer
 });
 
 test('says what to do if the server sends no challenge', async (t) => {

@@ -1,4 +1,4 @@
-/** Signing in with a passkey, and passwords that may no longer sign in. */
+/** Signing in with a passkey, and with a password that is turned off. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
@@ -24,8 +24,8 @@ async function prepare(t: TestContext, authenticator = new SoftwareAuthenticator
   return { clock, server, store: server.store, shop, authenticator };
 }
 
-/** What failed sign-ins were logged as; the answer does not wait for that. */
-async function listRefusals(
+/** The logged subjects of failed sign-ins, which are logged after the response. */
+async function listRejections(
   { store }: Pick<Awaited<ReturnType<typeof prepare>>, 'store'>, { sellerId }: Shop,
 ): Promise<string[]> {
   for (;;) {
@@ -36,7 +36,7 @@ async function listRefusals(
   }
 }
 
-test('signs in with a passkey of each algorithm, and leads to the page asked for', async (t) => {
+test('signs in with a passkey of each algorithm, and opens the requested page', async (t) => {
   for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const { server, shop, authenticator } =
       await prepare(t, new SoftwareAuthenticator(algorithm, 1));
@@ -59,7 +59,7 @@ test('counts as both factors: no code is asked for', async (t) => {
   assert.equal((await user.follow()).status, 200);
 });
 
-test('asks for any passkey of this host, with a challenge of its own', async (t) => {
+test('requests any passkey of this host, with a new challenge each time', async (t) => {
   const { server } = await prepare(t);
   const user = new PasskeyClient(server.port);
   await user.get('/portal/sign-in');
@@ -70,18 +70,18 @@ test('asks for any passkey of this host, with a challenge of its own', async (t)
   const { headers } = await user.get(OPTIONS);
   assert.deepEqual([headers['content-type'], headers['cache-control']],
     ['application/json', 'no-store']);
-  // What the address bar shows after a failed attempt.
+  // A failed attempt leaves this path in the address bar.
   assert.equal((await user.get(PATH)).headers.location, '/portal/sign-in');
 });
 
-test('rejects what is not an answer of a passkey of the account, for this challenge', async (t) => {
+test('accepts only a response of a passkey of the account to this challenge', async (t) => {
   const { server, store, shop, authenticator } = await prepare(t);
   const other = await openShop(server);
   const { authenticator: foreign } = await addFirst(other);
   const unknown = { ...ownerOf(shop.sellerId), accountId: 99 as AccountId };
   const handle = (text: string) => Buffer.from(text).toString('base64url');
   const nobody = new PasskeyClient(server.port);
-  for (const fault of [
+  for (const tampering of [
     { ask: { challenge: 'AAAA' } }, { ask: { origin: 'http://127.0.0.1' } },
     { ask: { crossOrigin: true } }, { ask: { rpId: '127.0.0.1' } },
     { ask: { isVerified: false } }, { ask: { isPresent: false } },
@@ -92,8 +92,8 @@ test('rejects what is not an answer of a passkey of the account, for this challe
     { fields: { challenge: 'AAAA' } },
   ]) {
     const user = new PasskeyClient(server.port);
-    const answer = await user.signIn(shop, authenticator, fault);
-    assert.equal(answer.status, 422, JSON.stringify(fault));
+    const answer = await user.signIn(shop, authenticator, tampering);
+    assert.equal(answer.status, 422, JSON.stringify(tampering));
     assert.equal(user.cookies.has('__Host-session'), false);
   }
   for (const [account, key] of [
@@ -107,10 +107,10 @@ test('rejects what is not an answer of a passkey of the account, for this challe
   const fields = nobody.use(await nobody.fetchOptions(OPTIONS), authenticator, unknown);
   assert.match(readText((await nobody.send(PATH, fields)).text), /is not registered here/);
   const subject = `Passkey of ${shop.email} not accepted`;
-  assert.deepEqual(await listRefusals({ store }, shop), [subject]); // one a minute is logged
+  assert.deepEqual(await listRejections({ store }, shop), [subject]); // one a minute is logged
 });
 
-test('takes a challenge once, for minutes, and from the browser that asked', async (t) => {
+test('accepts a challenge once, before it expires, and from its browser only', async (t) => {
   const { clock, server, shop, authenticator } = await prepare(t);
   const account = ownerOf(shop.sellerId);
   const late = /request expired/;
@@ -141,17 +141,17 @@ test('rejects a signature counter that does not increase, and logs it', async (t
     await prepare(t, new SoftwareAuthenticator('ES256', 5));
   const user = new PasskeyClient(server.port);
   assert.equal((await user.signIn(shop, authenticator)).status, 303);
-  authenticator.signCount = 6; // what a copy would send
+  authenticator.signCount = 6; // as a cloned authenticator would send
   const copy = new PasskeyClient(server.port);
   const answer = await copy.signIn(shop, authenticator);
   assert.equal(answer.status, 422);
   assert.match(readText(answer.text), /may have been copied/);
   assert.equal(copy.cookies.has('__Host-session'), false);
-  const [subject = ''] = await listRefusals({ store }, shop);
+  const [subject = ''] = await listRejections({ store }, shop);
   assert.match(subject, /Signature counter of passkey Laptop/);
 });
 
-test('limits failed attempts of an address, and never those of the account', async (t) => {
+test('limits failed attempts per address, but not per account', async (t) => {
   const { server, shop, authenticator } = await prepare(t);
   const stranger = new PasskeyClient(server.port);
   await stranger.get('/portal/sign-in');
@@ -168,14 +168,14 @@ test('limits failed attempts of an address, and never those of the account', asy
   assert.equal((await owner.signIn(shop, authenticator)).status, 303);
 });
 
-test('signs in nobody to a disabled shop', async (t) => {
+test('rejects a passkey of a disabled shop', async (t) => {
   const { server, store, shop, authenticator } = await prepare(t);
   await store.setSellerDisabled(shop.sellerId, true);
   const user = new PasskeyClient(server.port);
   assert.equal((await user.signIn(shop, authenticator)).status, 422);
 });
 
-test('returns to a form whose session has ended', async (t) => {
+test('returns to the draft of a form whose session has ended', async (t) => {
   const { server, store, shop, authenticator } = await prepare(t);
   const user = new PasskeyClient(server.port);
   await user.signIn(shop, authenticator);
@@ -205,11 +205,11 @@ test('treats a password that is turned off like a wrong one', async (t) => {
   const [right, wrong] = [await sign(shop.password), await sign('a guess')];
   assert.deepEqual(right, wrong);
   assert.match(right.text, /Incorrect e-mail or password\./);
-  // Passkeys do not work at this address, so the page says where they do.
+  // Passkeys do not work at an IP address, so the page names one where they do.
   assert.match(right.text, new RegExp(
     `open it as http://localhost:${server.port}/portal/sign-in instead`));
   const subject = `Password (turned off) for ${shop.email}`;
-  assert.deepEqual(await listRefusals({ store }, shop), [subject]);
+  assert.deepEqual(await listRejections({ store }, shop), [subject]);
   const user = new PasskeyClient(server.port);
   assert.equal((await user.signIn(shop, authenticator)).status, 303);
 });

@@ -1,4 +1,4 @@
-/** What slows guessing, and whom it does not slow. */
+/** Rate limits on sign-in, and which requests they leave alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppError } from '../../../../src/domain/error.ts';
@@ -13,12 +13,12 @@ import { makeMemoryThrottles } from '../../../../src/store/nodes/memory-throttle
 import { makeClock } from '../../../support/clock.ts';
 import { ownerOf } from '../../../support/owner.ts';
 
-// Nobody looks these up.
+// These ids need not exist.
 const SELLER = 1 as SellerId;
 const OTHER = 2 as SellerId;
 const [ACCOUNT, OTHER_ACCOUNT] = [ownerOf(SELLER), ownerOf(OTHER)];
 const COLLEAGUE = { sellerId: SELLER, accountId: 2 as AccountId };
-const SLOWED = { code: 'rate_limited' };
+const RATE_LIMITED = { code: 'rate_limited' };
 const no = async (): Promise<boolean> => false;
 const yes = async (): Promise<boolean> => true;
 
@@ -27,7 +27,7 @@ function prepare() {
   return { clock, limits: new PortalLimits(makeMemoryThrottles(clock), clock) };
 }
 
-/** As many as are let through of wrong passwords, each from an address of its own. */
+/** The number of wrong passwords before the limit, each from a new address. */
 async function guess(limits: PortalLimits, email: string, device?: string): Promise<number> {
   for (let count = 0; ; count += 1) {
     const origin = { address: `192.0.2.${count} ${email}`, device };
@@ -42,16 +42,16 @@ async function guess(limits: PortalLimits, email: string, device?: string): Prom
 test('limits guesses at one e-mail from any address, and no other e-mail', async () => {
   const { clock, limits } = prepare();
   assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
-  const refused = limits.tryPassword(
+  const rejected = limits.tryPassword(
     'anna@shop.example', { address: '198.51.100.1', device: undefined }, yes,
   );
-  await assert.rejects(refused, { ...SLOWED, retryAfterSeconds: 90 });
+  await assert.rejects(rejected, { ...RATE_LIMITED, retryAfterSeconds: 90 });
   assert.equal(await guess(limits, 'bert@shop.example'), FAILED_SIGN_INS_LIMIT);
   clock.now += SIGN_IN_WINDOW_MS / FAILED_SIGN_INS_LIMIT;
   assert.equal(await guess(limits, 'anna@shop.example'), 1);
 });
 
-test('does not compute a hash beyond the limit', async () => {
+test('checks no password beyond the limit', async () => {
   const { limits } = prepare();
   await guess(limits, 'anna@shop.example');
   let checks = 0;
@@ -59,7 +59,7 @@ test('does not compute a hash beyond the limit', async () => {
   await assert.rejects(limits.tryPassword('anna@shop.example', origin, async () => {
     checks += 1;
     return true;
-  }), SLOWED);
+  }), RATE_LIMITED);
   assert.equal(checks, 0);
 });
 
@@ -69,7 +69,7 @@ test('limits guesses from one address at any e-mails', async () => {
   for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
     assert.equal(await limits.tryPassword(`${n}@shop.example`, origin, no), false);
   }
-  await assert.rejects(limits.tryPassword('x@shop.example', origin, yes), SLOWED);
+  await assert.rejects(limits.tryPassword('x@shop.example', origin, yes), RATE_LIMITED);
   const elsewhere = { address: '192.0.2.8', device: undefined };
   assert.equal(await limits.tryPassword('x@shop.example', elsewhere, yes), true);
   clock.now += 60_000 / FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE;
@@ -83,12 +83,12 @@ test('limits an IPv6 client by its network prefix', async () => {
     await limits.tryPassword(`${n}@shop.example`, from(`2001:db8:0:1::${n}`), no);
   }
   const next = limits.tryPassword('x@shop.example', from('2001:db8:0:1:a:b:c:d'), yes);
-  await assert.rejects(next, SLOWED);
+  await assert.rejects(next, RATE_LIMITED);
   assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
     await limits.takeRegistration(`2001:db8:0:1::${n}`);
   }
-  await assert.rejects(limits.takeRegistration('2001:db8:0:1::ffff'), SLOWED);
+  await assert.rejects(limits.takeRegistration('2001:db8:0:1::ffff'), RATE_LIMITED);
 });
 
 test('lets a known browser sign in while strangers exhaust the limits of the account', async () => {
@@ -109,7 +109,7 @@ test('counts the failures of a known browser separately', async () => {
   assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
 });
 
-test('counts only wrong passwords: neither right ones nor failed checks', async () => {
+test('counts wrong passwords only, not right ones or checks that fail', async () => {
   const { limits } = prepare();
   const origin = { address: '192.0.2.7', device: undefined };
   for (let n = 0; n < 100; n += 1) {
@@ -138,7 +138,7 @@ test('allows ten wrong one-time passwords a day', async () => {
     assert.equal(await limits.tryTotp(ACCOUNT, undefined, no), false);
   }
   await assert.rejects(limits.tryTotp(ACCOUNT, undefined, yes), {
-    ...SLOWED, message: / 3 hours\.$/,
+    ...RATE_LIMITED, message: / 3 hours\.$/,
   });
   assert.equal(await limits.tryTotp(OTHER_ACCOUNT, undefined, yes), true);
   assert.equal(await limits.tryTotp(ACCOUNT, 'known', yes), true);
@@ -146,10 +146,10 @@ test('allows ten wrong one-time passwords a day', async () => {
   assert.equal(await limits.tryTotp(ACCOUNT, undefined, yes), true);
 });
 
-test('limits guesses by a signed-in user, separately from the sign-in', async () => {
+test('limits guesses by a signed-in user, per account', async () => {
   const { limits } = prepare();
   for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryConfirmation(ACCOUNT, no);
-  await assert.rejects(limits.tryConfirmation(ACCOUNT, yes), SLOWED);
+  await assert.rejects(limits.tryConfirmation(ACCOUNT, yes), RATE_LIMITED);
   assert.equal(await limits.tryConfirmation(OTHER_ACCOUNT, yes), true);
 });
 
@@ -167,12 +167,12 @@ test('limits concurrent password checks of one account', async () => {
   assert.equal(await limits.tryConfirmation(ACCOUNT, yes), true);
 });
 
-test('limits the shops that one address opens in an hour', async () => {
+test('limits the shops that one address can open per hour', async () => {
   const { clock, limits } = prepare();
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
     await limits.takeRegistration('192.0.2.7');
   }
-  await assert.rejects(limits.takeRegistration('192.0.2.7'), SLOWED);
+  await assert.rejects(limits.takeRegistration('192.0.2.7'), RATE_LIMITED);
   await limits.takeRegistration('192.0.2.8');
   clock.now += 360_000;
   await limits.takeRegistration('192.0.2.7');
@@ -187,7 +187,7 @@ test('logs a failed sign-in of an account once a minute', () => {
   assert.equal(limits.takeLogEntry(ACCOUNT), true);
 });
 
-test('formats the time to wait in suitable units', async () => {
+test('states the time to wait in suitable units', async () => {
   const { limits } = prepare();
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
     await limits.takeRegistration('a');

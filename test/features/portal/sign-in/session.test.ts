@@ -1,4 +1,4 @@
-/** Tokens of sessions: random, in a cookie that only this host gets, and stored as a hash. */
+/** Session tokens: random, in a cookie for this host only, and stored as a hash. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import type { Portal } from '../../../../src/features/portal/route.ts';
 
 const SELLER = 1_809_738_798_774_277 as SellerId;
 
-test('gives the seller and the secret to the browser only, and its hash to the store', () => {
+test('puts the seller and the secret in the cookie, and only its hash in the store', () => {
   const { session, secret } = startSession('192.0.2.7', 'Mozilla/5.0');
   assert.match(secret, /^[\w-]{43}$/);
   const { token, cookie } = formatSessionToken(SELLER, secret);
@@ -26,17 +26,17 @@ test('gives the seller and the secret to the browser only, and its hash to the s
   assert.deepEqual(session, { hash, address: '192.0.2.7', userAgent: 'Mozilla/5.0' });
 });
 
-test('makes a new secret each time', () => {
+test('generates a new secret each time', () => {
   const hashes = new Set(Array.from({ length: 100 }, () => makeSessionSecret().hash));
   assert.equal(hashes.size, 100);
 });
 
-test('cuts the User-Agent to what the store keeps', () => {
+test('truncates the User-Agent to the limit of the store', () => {
   assert.equal(startSession('', undefined).session.userAgent, '');
   assert.equal(startSession('', 'x'.repeat(201)).session.userAgent, 'x'.repeat(200));
 });
 
-test('reads a token only from its own cookie, complete and sent once', () => {
+test('reads a token only from its own cookie, complete and not repeated', () => {
   const { secret } = makeSessionSecret();
   const { token, cookie } = formatSessionToken(SELLER, secret);
   const pair = cookie.split('; ')[0] ?? '';
@@ -52,20 +52,20 @@ test('reads a token only from its own cookie, complete and sent once', () => {
   }
 });
 
-test('looks a session up by the seller and the hash of the secret in its token', async () => {
+test('looks up a session by the seller and the hash of the secret in its token', async () => {
   const asked: unknown[] = [];
   const store = { findSignedInSession: async (...args: unknown[]) => void asked.push(args) };
-  // The cast: all that it needs.
+  // The cast: only these members are used.
   const portal = { store, clock: () => 0 } as unknown as Pick<Portal, 'store' | 'clock'>;
   const { hash, secret } = makeSessionSecret();
   await findSession(portal, formatSessionToken(SELLER, secret).token);
   await findSession(portal, undefined);
-  await findSession(portal, secret); // of an earlier version
-  await findSession(portal, `sel_vvvvvvvvvvv.${secret}`); // no such number
+  await findSession(portal, secret); // a token of an earlier version
+  await findSession(portal, `sel_vvvvvvvvvvv.${secret}`); // an invalid seller id
   assert.deepEqual(asked, [[SELLER, hash]]);
 });
 
-test('expires a session that is idle for too long or too old', () => {
+test('expires a session that is idle too long, or too old', () => {
   const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
   assert.equal(isAlive(session, SESSION_IDLE_MS - 1), true);
   assert.equal(isAlive(session, SESSION_IDLE_MS), false);

@@ -21,7 +21,7 @@ async function prepare(t: TestContext) {
   return { clock, server, shop: await openShop(server) };
 }
 
-/** A browser that nobody knows, with these fields sent from the page of the sign-in. */
+/** Submits these fields on the sign-in page, in a new browser. */
 async function signIn(port: number, fields: Record<string, string>, path = '/portal/sign-in') {
   const user = new PageClient(port);
   await user.get(path);
@@ -48,10 +48,10 @@ test('signs in, redirects to the requested page, and signs out', async (t) => {
   await user.submit({}, { action: '/portal/sign-out' });
   assert.equal(user.page?.headers.location, '/portal/sign-in');
   assert.equal((await user.get('/portal')).status, 303);
-  // The token itself is good for nothing any more.
+  // The session token itself is no longer valid.
   user.cookies.set('__Host-session', token ?? '');
   assert.equal((await user.get('/portal')).status, 303);
-  // The other browser is not concerned.
+  // The other browser stays signed in.
   assert.equal((await shop.user.get('/portal')).status, 200);
 });
 
@@ -77,11 +77,11 @@ test('rejects a wrong password and an unknown e-mail identically', async (t) => 
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
 });
 
-test('checks a password without an account, too, so that both take as long', async (t) => {
+test('checks a password even without an account, so that both take as long', async (t) => {
   const { server: { store }, shop: { email, password } } = await prepare(t);
   const checked: (string | undefined)[] = [];
   const limits = new PortalLimits(store, Date.now);
-  // The casts: what a refused sign-in needs of both, and no more.
+  // The casts: a rejected sign-in uses only these members.
   const request = {
     address: '192.0.2.7', headers: {}, csrfToken: '', link: String,
     base: { origin: 'http://localhost', url: 'http://localhost' },
@@ -116,12 +116,12 @@ test("limits guesses with and without an account identically, but not in the own
         assert.equal((await stranger.submit({ email: name, password: `wrong ${n}` })).status, 422);
       }
       await stranger.get('/portal/sign-in');
-      // The right one, too: whoever guesses must not be told.
-      const slowed = await stranger.submit({ email: name, password });
-      assert.equal(slowed.status, 429);
-      assert.equal(slowed.headers['retry-after'], '90');
-      assert.match(readText(slowed.text), /Too many attempts\. Try again in 90 s\./);
-      answers.push(slowed.text.replace(/name="csrf" value="[^"]*"/, ''));
+      // Even the right password, so that the response reveals nothing.
+      const limited = await stranger.submit({ email: name, password });
+      assert.equal(limited.status, 429);
+      assert.equal(limited.headers['retry-after'], '90');
+      assert.match(readText(limited.text), /Too many attempts\. Try again in 90 s\./);
+      answers.push(limited.text.replace(/name="csrf" value="[^"]*"/, ''));
     }
     assert.equal(answers[0], answers[1]);
     await known.get('/portal/sign-in');
@@ -152,7 +152,7 @@ test("does not recognize a browser by another account's cookie, nor after a pass
     stolen.cookies.set('__Host-device', old);
     await stolen.get('/portal/sign-in');
     assert.equal((await stolen.submit({ email, password: 'wrong' })).status, 429);
-    // The browser of the change itself is known by its new one.
+    // The browser that changed the password has a new device cookie, and stays known.
     await user.get('/portal');
     await user.submit({}, { action: '/portal/sign-out' });
     await user.follow();
@@ -217,12 +217,12 @@ test('redirects to its own pages only', async (t) => {
     const path = `/portal/sign-in?${new URLSearchParams({ to })}`;
     const { user, answer } = await signIn(server.port, ownOf(shop), path);
     assert.equal(answer.headers.location, location, to);
-    // A signed-in user is redirected there at once.
+    // A signed-in user is redirected immediately.
     assert.equal((await user.get(path)).headers.location, location, to);
   }
 });
 
-test('redirects to the registration if there is no shop yet', async (t) => {
+test('redirects to the registration if no shop exists yet', async (t) => {
   const server = await startServer(t, { portal: true });
   const user = new PageClient(server.port);
   const answer = await user.get('/portal/sign-in');
@@ -273,7 +273,7 @@ test('logs sign-ins, and failed ones once a minute', async (t) => {
   clock.now += 60_000;
   await signIn(server.port, { email, password: 'wrong' });
   await signIn(server.port, { email: 'nobody@shop.example', password: 'wrong' });
-  await signIn(server.port, ownOf(shop)); // which is written after what was refused
+  await signIn(server.port, ownOf(shop)); // logged after the rejected attempts
   const events = await server.store.listAuditEvents(sellerId, {
     type: undefined, before: undefined, limit: 100,
   });

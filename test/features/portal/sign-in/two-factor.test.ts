@@ -1,4 +1,4 @@
-/** One-time passwords: switched on, asked for at the sign-in, each taken once, and switched off. */
+/** Two-factor authentication: turning it on, signing in with it, recovery codes, turning it off. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
@@ -23,7 +23,7 @@ async function prepare(t: TestContext) {
 
 function readCopy(user: PageClient, name: string): string {
   const copied = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`).exec(user.page?.text ?? '');
-  return copied?.[1] ?? assert.fail(`There is no ${name} on the page:\n${user.page?.text}`);
+  return copied?.[1] ?? assert.fail(`The page has no ${name}:\n${user.page?.text}`);
 }
 
 /** The secret, and the recovery codes. */
@@ -37,7 +37,7 @@ async function enable({ user, password }: Shop, now: number) {
   return { secret, codes: readCopy(user, 'codes').split('\n') };
 }
 
-/** A browser that has shown the password, and is asked for the code. */
+/** A browser that has submitted the password, and is asked for the code. */
 async function showPassword(port: number, { email, password }: Shop, to = '/portal/sign-in') {
   const user = new PageClient(port);
   await user.get(to);
@@ -48,7 +48,7 @@ async function showPassword(port: number, { email, password }: Shop, to = '/port
   return user;
 }
 
-test('is turned on with a right code, and then asks for one', async (t) => {
+test('is turned on with a valid code, and then asks for one at sign-in', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret, codes } = await enable(shop, clock.now);
   assert.match(secret, /^(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}$/);
@@ -67,7 +67,7 @@ test('is turned on with a right code, and then asks for one', async (t) => {
   assert.equal(user.cookies.has('__Host-second-step'), false);
 });
 
-test('links to the authenticator app, with the secret that it shows', async (t) => {
+test('links to the authenticator app, with the secret on the page', async (t) => {
   const { shop: { user, email } } = await prepare(t);
   const { text } = await user.get(PAGE);
   const [, link = ''] = /href="(otpauth:[^"]+)"/.exec(text) ?? [];
@@ -77,7 +77,7 @@ test('links to the authenticator app, with the secret that it shows', async (t) 
   assert.notEqual((await user.get(PAGE)).text.match(/otpauth:[^"]+/)?.[0], link);
 });
 
-test('shows the link as a QR code, also for the longest names', async (t) => {
+test('shows the link as a QR code, even for the longest names', async (t) => {
   const { server } = await prepare(t);
   const email = `${'a'.repeat(241)}@shop.example`;
   for (const options of [{ name: 'A shop' }, { name: '🧾'.repeat(100), email }]) {
@@ -89,14 +89,14 @@ test('shows the link as a QR code, also for the longest names', async (t) => {
   }
 });
 
-test('stays off without both a right code and the password', async (t) => {
+test('stays off without both a valid code and the password', async (t) => {
   const { clock, server: { store }, shop } = await prepare(t);
   const { user, sellerId, password } = shop;
   await user.get(PAGE);
   const secret = readCopy(user, 'secret');
   const code = showCode(secret, clock.now);
   const wrong = code === '000000' ? '111111' : '000000';
-  for (const [fields, fault] of [
+  for (const [fields, error] of [
     [{ code: wrong, current_password: password }, /Incorrect code/],
     [{ code: '', current_password: password }, /Incorrect code/],
     [{ code, current_password: 'wrong' }, /Incorrect password/],
@@ -104,7 +104,7 @@ test('stays off without both a right code and the password', async (t) => {
   ] as const) {
     const answer = await user.submit(fields);
     assert.equal(answer.status, 422);
-    assert.match(readText(answer.text), fault);
+    assert.match(readText(answer.text), error);
     assert.equal(readCopy(user, 'secret'), secret);
     assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
   }
@@ -112,7 +112,7 @@ test('stays off without both a right code and the password', async (t) => {
   assert.ok(await store.findTotp(ownerOf(sellerId)));
 });
 
-test('accepts a new secret only from the session that was shown it, for a while', async (t) => {
+test('accepts a new secret only from the session that saw it, until it expires', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password, sellerId } = shop;
   const other = await openShop(server);
@@ -120,9 +120,9 @@ test('accepts a new secret only from the session that was shown it, for a while'
   const foreign = other.user.valueOf('secret');
   const secret = readCopy(other.user, 'secret');
   await user.get(PAGE);
-  for (const sealed of [foreign, '', 'x', secret]) {
+  for (const encrypted of [foreign, '', 'x', secret]) {
     const fields = {
-      secret: sealed, code: showCode(secret, clock.now), current_password: password,
+      secret: encrypted, code: showCode(secret, clock.now), current_password: password,
     };
     assert.equal((await user.submit(fields)).headers.location, `${PAGE}?done=late`);
     await user.get(PAGE);
@@ -134,7 +134,7 @@ test('accepts a new secret only from the session that was shown it, for a while'
   assert.equal(await server.store.findTotp(ownerOf(sellerId)), undefined);
 });
 
-test('answers a form that is submitted twice with valid codes', async (t) => {
+test('answers a form that is submitted twice with valid recovery codes', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password } = shop;
   await user.get(PAGE);
@@ -176,7 +176,7 @@ test('accepts no code twice, not even the one that turned it on', async (t) => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422, 422]);
 });
 
-test('accepts codes of a clock that is one step off, not two', async (t) => {
+test('accepts codes of a clock that is one time step off, but not two', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   clock.now += 10 * STEP_MS;
@@ -187,7 +187,7 @@ test('accepts codes of a clock that is one step off, not two', async (t) => {
   }
 });
 
-test('limits guesses of codes, and opens nothing after the first step alone', async (t) => {
+test('limits guesses of codes, and starts no session after the password alone', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   clock.now += STEP_MS;
@@ -199,11 +199,11 @@ test('limits guesses of codes, and opens nothing after the first step alone', as
     assert.equal(answer.status, 422);
     assert.match(readText(answer.text), /Incorrect or already used/);
   }
-  const slowed = await user.submit({ code });
-  assert.equal(slowed.status, 429);
-  assert.equal(slowed.headers['retry-after'], '8640');
+  const limited = await user.submit({ code });
+  assert.equal(limited.status, 429);
+  assert.equal(limited.headers['retry-after'], '8640');
   assert.equal(user.cookies.has('__Host-session'), false);
-  // From another browser it is the same account; that of the owner has a count of its own.
+  // Other browsers share the account's limit; the owner's known browser has its own.
   const other = await showPassword(server.port, shop);
   assert.equal((await other.submit({ code })).status, 429);
   await shop.user.get('/portal');
@@ -241,7 +241,7 @@ test('asks for the password again if the code takes too long', async (t) => {
   assert.equal((await user.get('/portal/sign-in/code')).status, 303);
 });
 
-test('accepts the first step only from its browser, with an unchanged password', async (t) => {
+test('accepts the code only in the browser and with the password of the first step', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { codes } = await enable(shop, clock.now);
   const [user, thief] = [await showPassword(server.port, shop), new PageClient(server.port)];
@@ -259,7 +259,7 @@ test('accepts the first step only from its browser, with an unchanged password',
   assert.equal(answer.headers.location, '/portal/sign-in?late');
 });
 
-test('is turned off, and its recovery codes are replaced, with the password only', async (t) => {
+test('requires the password to turn it off, and to replace its recovery codes', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password, email } = shop;
   const { codes: old } = await enable(shop, clock.now);
@@ -285,7 +285,7 @@ test('is turned off, and its recovery codes are replaced, with the password only
   assert.equal((await next.submit({ email, password })).headers.location, '/portal');
 });
 
-test('rejects codes without the server key, and says what to do', async (t) => {
+test('rejects codes if the server key is missing, and says what to do', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret, codes } = await enable(shop, clock.now);
   damage(server.folder, 'UPDATE account SET totp_secret = randomblob(length(totp_secret))');

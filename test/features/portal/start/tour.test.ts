@@ -1,4 +1,4 @@
-/** The first steps of a new shop: done by its data, hidden by a cookie. */
+/** The first steps of a new shop: completed by its data, hidden by a cookie. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
@@ -10,7 +10,7 @@ import { makeProduct, startServer } from '../../../support/server.ts';
 import { answerWith, OK, startReceiver } from '../../webhooks/receiver.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
-import { assertOwn, assertPage } from '../page-rules.ts';
+import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
 
 const TOUR_SCRIPT = new URL(
   '../../../../src/features/portal/assets/tour.js', import.meta.url,
@@ -33,10 +33,10 @@ function call({ send }: Shop, path: string, body: object) {
   return send({ method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) });
 }
 
-test('is done step by step, as the data says', async (t) => {
+test('completes each step from the data', async (t) => {
   const { shop, server } = await start(t);
   const { user, sellerId } = shop;
-  assert.deepEqual(await readDone(shop), ['key']); // opened with the shop
+  assert.deepEqual(await readDone(shop), ['key']); // created with the shop
   const page = await user.get('/portal');
   assertPage(page);
   assert.match(readText(page.text), /Get started Add your products .* Use the sample catalogue/);
@@ -62,7 +62,7 @@ test('is done step by step, as the data says', async (t) => {
   assertPage(await user.get('/portal/start'));
 });
 
-test('keeps steps done when the key ends and the webhook fails, and shows the call', async (t) => {
+test('keeps steps complete if the key ends or the webhook fails, and shows the call', async (t) => {
   const { shop, server } = await start(t);
   const { user, sellerId } = shop;
   await shop.send({ path: '/api/v1/products' });
@@ -82,7 +82,7 @@ test('keeps steps done when the key ends and the webhook fails, and shows the ca
   assert.deepEqual(await readDone(shop), ['key', 'request', 'webhook']);
 });
 
-test('does not keep a session from expiring by asking for its progress', async (t) => {
+test('does not extend a session by polling for progress', async (t) => {
   const { shop: { user }, clock } = await start(t);
   await user.get('/portal/start');
   for (let hours = 0; hours < 12; hours += 1) {
@@ -92,7 +92,7 @@ test('does not keep a session from expiring by asking for its progress', async (
   assert.equal((await user.get('/portal/start/progress')).status, 303);
 });
 
-/** What `tour.js` uses of an element of a page. */
+/** The members of an element that `tour.js` uses. */
 class FakeElement {
   readonly dataset: Readonly<Record<string, string>>;
   readonly inner: FakeElement | undefined;
@@ -121,7 +121,7 @@ class FakeElement {
   }
 }
 
-test('asks for 15 minutes, and shows the call in an open page', async () => {
+test('polls for 15 minutes, and shows the call in an open page', async () => {
   const note = new FakeElement({});
   const list = new FakeElement({ tour: '/progress' }, new FakeElement({ step: 'request' }, note));
   let [openForMs, requests, isCleared, done] = [0, 0, false, [] as string[]];
@@ -159,7 +159,7 @@ test('imports the sample catalogue through a preview', async (t) => {
   assert.match(readText(preview.text), /Preview of sample-catalogue\.csv .* Will be created 100/);
 });
 
-test('is hidden by a browser, and found again in the menu', async (t) => {
+test('can be hidden in a browser, and found again in the menu', async (t) => {
   const { shop: { user } } = await start(t);
   await user.get('/portal');
   await user.submit({ tour: 'hidden' });
@@ -173,7 +173,7 @@ test('is hidden by a browser, and found again in the menu', async (t) => {
   assert.match((await user.follow()).text, /data-tour/);
 });
 
-test('is no longer on the overview of a shop that is not new', async (t) => {
+test('leaves the overview of a shop that is no longer new', async (t) => {
   const { shop, clock, server } = await start(t);
   assert.equal((await call(shop, '/products', makeProduct())).status, 201);
   clock.now += TOUR_LIFE_MS;
@@ -182,7 +182,7 @@ test('is no longer on the overview of a shop that is not new', async (t) => {
   await user.submit({ email: shop.email, password: shop.password });
   assert.doesNotMatch((await user.get('/portal')).text, /data-tour/);
   assert.match((await user.get('/portal/start')).text, /data-tour/);
-  await assertOwn(server, ['/start', '/start/progress']);
+  await assertRequiresSignIn(server, ['/start', '/start/progress']);
 });
 
 test('has no webhook step if webhooks are disabled', async (t) => {

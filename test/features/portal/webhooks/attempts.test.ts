@@ -1,4 +1,4 @@
-/** The page of one attempt, and what to do about a webhook that fails. */
+/** The page of a delivery attempt, and the actions on a failing webhook. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ import { assertNoPositions, assertPage } from '../page-rules.ts';
 import { openShop, readText } from '../page-client.ts';
 import { act, createProduct, find, make, pathOf, start } from './fixture.ts';
 
-/** Changes the database behind the server's back. */
+/** Changes the database from another connection. */
 async function execute({ folder }: TestServer, sql: string): Promise<void> {
   const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
   db.exec(sql);
@@ -39,7 +39,7 @@ test('shows the request and the response of an attempt, without secrets', async 
   assert.ok(!page.text.includes('<b>') && !text.includes('hidden') && !text.includes(secret));
 });
 
-test('shows what an endpoint wrote as text, without control characters', async (t) => {
+test("shows an endpoint's response as text, without control characters", async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
   receiver.answer = (response) => response.writeHead(200)
@@ -71,7 +71,7 @@ test('says that an attempt sent nothing', async (t) => {
   assert.doesNotMatch(page.text, /POST http|webhook-signature/);
 });
 
-test('says that nothing is stored of an attempt of an earlier version', async (t) => {
+test('says that details of an attempt from an earlier version are not stored', async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
   await act(shop, webhook, 'test');
@@ -81,7 +81,7 @@ test('says that nothing is stored of an attempt of an earlier version', async (t
   assert.match(readText(page.text), /are not stored/);
 });
 
-test('finds no attempt that there is not', async (t) => {
+test('answers 404 for unknown attempts', async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
   for (const n of ['1', '0', 'x', '1e1']) {
@@ -139,7 +139,7 @@ test('shows positions under Details only', async (t) => {
   assert.match(readText(shop.user.page?.text ?? ''), /Event (?:Changes|1 change) .*Positions 1/);
 });
 
-test('offers no retry where the changes are pruned, but to choose others', async (t) => {
+test('offers a replay instead of a retry if the next changes were pruned', async (t) => {
   const { server, shop, receiver } = await start(t);
   receiver.answer = answerWith(503);
   const { webhook } = await make(server, shop, { url: receiver.url });
@@ -163,7 +163,7 @@ test('offers no retry where the changes are pruned, but to choose others', async
   assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 200/);
 });
 
-test('offers no retry where the secret cannot be decrypted, but to create another', async (t) => {
+test('offers a new secret instead of a retry if the secret cannot be decrypted', async (t) => {
   const { server, shop, receiver } = await start(t);
   receiver.answer = answerWith(503);
   const { webhook } = await make(server, shop, { url: receiver.url });
@@ -182,7 +182,7 @@ test('offers no retry where the secret cannot be decrypted, but to create anothe
   assert.match(readText((await shop.user.follow()).text), /The message was delivered: HTTP 200/);
 });
 
-test('offers to resend the waiting message of a webhook that its owner disabled', async (t) => {
+test('offers to resend the waiting message of a disabled webhook', async (t) => {
   const { server, shop, receiver } = await start(t);
   receiver.answer = answerWith(503);
   const { webhook } = await make(server, shop, { url: receiver.url });
@@ -215,13 +215,13 @@ test('shows on the overview which webhook fails, since when and why', async (t) 
   await act(shop, webhook, 'retry');
   while ((await find(server, webhook)).status === 'active') await nextTurn();
   assert.match(readText((await shop.user.get('/portal')).text), /was disabled\. .*410 \(Gone\)/);
-  receiver.answer = answerWith(200); // or it would be disabled again
+  receiver.answer = answerWith(200); // otherwise it would be disabled again
   await act(shop, webhook, 'status');
   await act(shop, webhook, 'status');
   assert.doesNotMatch((await shop.user.get('/portal')).text, /was disabled/);
 });
 
-test('shows others than owners that a webhook fails, and nothing of it', async (t) => {
+test('shows other roles than owners that a webhook fails, but no details', async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url, description: 'Cash desk' });
   receiver.answer = answerWith(503);

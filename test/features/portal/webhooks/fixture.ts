@@ -1,4 +1,4 @@
-/** A shop with webhooks to a receiver on this machine, for the tests of their pages. */
+/** A shop with webhooks to a receiver on this machine, for tests of the webhook pages. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { formatWebhookId } from '../../../../src/domain/id.ts';
@@ -50,7 +50,7 @@ export function listWebhooks(
 }
 
 export async function find({ store }: TestServer, webhook: Webhook): Promise<Webhook> {
-  return await store.findWebhook(webhook) ?? assert.fail('It is gone.');
+  return await store.findWebhook(webhook) ?? assert.fail('The webhook was deleted.');
 }
 
 export function pathOf(webhook: Webhook): string {

@@ -1,11 +1,11 @@
-/** The webhook pages: creating webhooks, the page of one, and its actions. */
+/** The webhook pages: creating webhooks, the page of a webhook, and its actions. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatWebhookId, type WebhookId } from '../../../../src/domain/id.ts';
 import { startServer } from '../../../support/server.ts';
 import { answerWith, findSigners, positionsOf } from '../../webhooks/receiver.ts';
-import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { assertHidden, assertRequiresSignIn, assertPage } from '../page-rules.ts';
 import { type Fields, openShop, readText } from '../page-client.ts';
 import {
   act, createProduct, find, listWebhooks, make, pathOf, readSecret, start,
@@ -13,21 +13,21 @@ import {
 
 const ELSEWHERE = '/portal/webhooks/whk_0000000000500000000005';
 
-test('says that webhooks are disabled, and offers nothing', async (t) => {
+test('says that webhooks are disabled, and offers no actions', async (t) => {
   const server = await startServer(t, { portal: true });
   const { user } = await openShop(server);
   const page = await user.get('/portal/webhooks');
   assertPage(page);
   assert.match(readText(page.text), /are disabled/);
   for (const path of ['/portal/webhooks/new', ELSEWHERE, `${ELSEWHERE}/edit`]) {
-    const refused = await user.get(path);
-    assertPage(refused, 404);
-    assert.match(readText(refused.text), /on this server/);
+    const rejected = await user.get(path);
+    assertPage(rejected, 404);
+    assert.match(readText(rejected.text), /on this server/);
   }
 });
 
 describe('creating a webhook', () => {
-  test('shows the secret once, which signs the messages', async (t) => {
+  test('shows the secret that signs the messages once', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { user } = shop;
     assert.match(readText((await user.get('/portal/webhooks')).text), /No webhooks yet/);
@@ -58,7 +58,7 @@ describe('creating a webhook', () => {
     assert.match(readText((await shop.user.get(pathOf(webhook))).text), /All changes/);
   });
 
-  test('sends one change in a message if that is chosen', async (t) => {
+  test('sends one change per message if that is selected', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, {
       url: receiver.url, types: ['created', 'stock.low'], delivery: 'single',
@@ -96,7 +96,7 @@ describe('creating a webhook', () => {
   test('shows errors at the fields, and keeps the entered values', async (t) => {
     const { server, shop } = await start(t, { allowPrivate: false });
     const { user } = shop;
-    const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
+    const invalid: readonly [fields: Fields, at: string, says: RegExp][] = [
       [{ url: '' }, 'url', /Must be a URL/], [{ url: 'shop.example' }, 'url', /https:/],
       [{ url: 'http://127.0.0.1/' }, 'url', /Use another URL: .*, because its address is not/],
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
@@ -104,13 +104,13 @@ describe('creating a webhook', () => {
       [{ types: ['created', 'moved'] }, 'types', /one or more of created/],
       [{ delivery: 'all' }, 'delivery', /batch or single/],
     ];
-    for (const [fields, at, says] of faulty) {
+    for (const [fields, at, says] of invalid) {
       await user.get('/portal/webhooks/new');
       const typed = { url: 'http://10.0.0.1/', description: 'Cash desk', ...fields };
       const answer = await user.submit(typed);
       assertPage(answer, 422);
-      const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
-      assert.match(fault ?? '', says);
+      const error = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
+      assert.match(error ?? '', says);
       assert.equal(user.valueOf('url'), typed.url);
       assert.equal(user.valueOf('description'), typed.description);
     }
@@ -123,9 +123,9 @@ describe('creating a webhook', () => {
       await make(server, shop, { url: receiver.url, description: '&'.repeat(200) });
     }
     await shop.user.get('/portal/webhooks/new');
-    const refused = await shop.user.submit({ url: receiver.url, description: 'kept' });
-    assertPage(refused, 409);
-    assert.match(readText(refused.text), /20 webhooks.*Delete one/);
+    const rejected = await shop.user.submit({ url: receiver.url, description: 'kept' });
+    assertPage(rejected, 409);
+    assert.match(readText(rejected.text), /20 webhooks.*Delete one/);
     assert.equal(shop.user.valueOf('description'), 'kept');
     assertPage(await shop.user.get('/portal/webhooks'));
   });
@@ -199,9 +199,9 @@ describe('the page of a webhook', () => {
     assertPage(await user.get(`${pathOf(webhook)}/edit`));
     assert.equal(user.valueOf('url'), receiver.url);
     assert.equal(user.valueOf('types'), 'stock');
-    const refused = await user.submit({ url: 'no address', description: '<i>new</i>' });
-    assertPage(refused, 422);
-    assert.match(refused.text, /id="field-url-fault">Must be a URL/);
+    const rejected = await user.submit({ url: 'no address', description: '<i>new</i>' });
+    assertPage(rejected, 422);
+    assert.match(rejected.text, /id="field-url-fault">Must be a URL/);
     assert.equal((await find(server, webhook)).description, '');
     const url = `${receiver.url}/2`;
     const changed = await user.submit({ url, types: ['created', 'deleted'] });
@@ -238,21 +238,21 @@ describe('the page of a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     for (const position of ['', '1', '-1', '0.5', 'x', '9'.repeat(20)]) {
-      const refused = await act(shop, webhook, 'replay', { position });
-      assertPage(refused, 422);
-      assert.match(refused.text, /id="field-position-fault">Must be a whole number from 0 to 0/);
+      const rejected = await act(shop, webhook, 'replay', { position });
+      assertPage(rejected, 422);
+      assert.match(rejected.text, /id="field-position-fault">Must be a whole number from 0 to 0/);
       assert.equal(shop.user.valueOf('position'), position);
     }
     await createProduct(shop);
     await createProduct(shop);
     server.clock.now += 60_000;
     await server.store.pruneHistory(server.clock.now);
-    const refused = await act(shop, webhook, 'replay', { position: '0' });
-    assertPage(refused, 422);
-    assert.match(refused.text, /id="field-position-fault">The history begins after position/);
+    const rejected = await act(shop, webhook, 'replay', { position: '0' });
+    assertPage(rejected, 422);
+    assert.match(rejected.text, /id="field-position-fault">The history begins after position/);
   });
 
-  test('rotates the secret: both sign during the overlap', async (t) => {
+  test('rotates the secret, and signs with both during the overlap', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { secret: old, webhook } = await make(server, shop, { url: receiver.url });
     const answer = await act(shop, webhook, 'rotate', { overlap: '1h' });
@@ -304,12 +304,12 @@ describe('the page of a webhook', () => {
   });
 });
 
-test('hides the webhooks of a shop from others', async (t) => {
+test('hides the webhooks of a shop from other shops', async (t) => {
   const { server, shop, receiver } = await start(t);
   const other = await openShop(server);
   const { webhook } = await make(server, other, { url: receiver.url });
   const own = { sellerId: shop.sellerId, id: 5 as WebhookId };
-  await assertForeign(shop, {
+  await assertHidden(shop, {
     foreign: pathOf(webhook),
     unknown: [`/portal/webhooks/${formatWebhookId(own)}`, ELSEWHERE, '/portal/webhooks/x'],
     get: ['', '/edit', '/delete', '/attempts/1'],
@@ -321,6 +321,7 @@ test('hides the webhooks of a shop from others', async (t) => {
   assert.deepEqual(receiver.received, []);
   assert.match(readText((await shop.user.get('/portal/webhooks')).text), /No webhooks yet/);
   const path = pathOf(webhook).slice('/portal'.length);
-  await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`,
-    `${path}/attempts/1`]);
+  await assertRequiresSignIn(server, [
+    '/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`, `${path}/attempts/1`,
+  ]);
 });
