@@ -15,7 +15,7 @@ import { readToEnd, readUntil } from './http/raw.ts';
 
 const EXPORT = '/api/v1/products?format=ndjson';
 /** For tests that would otherwise never end if the app is wrong. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 
 type Page = readonly Product[];
 

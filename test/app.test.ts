@@ -19,7 +19,7 @@ import { assertProblem } from './api/problem.ts';
 const PRODUCTS = '/api/v1/products';
 const JSON_TYPE = { 'content-type': 'application/json' };
 /** For tests that would otherwise never end if the app is wrong. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 
 interface Mounted {
   readonly app: App;

@@ -9,7 +9,7 @@ import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function post(

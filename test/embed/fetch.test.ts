@@ -9,7 +9,7 @@ import { createShop } from '../../src/embed/shop.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
 import { makeFolder } from '../support/folder.ts';
 
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const API = 'http://host/api/v1';
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const MUG = { name: 'Mug', category: 'Kitchen', price: 12.5, stock: 40 };

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 
 export function makeFolder(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-test-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // A store that is closed after this may still create a file meanwhile.
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }

@@ -229,7 +229,7 @@ test('stops at a line that is too long, and reports what was applied before', as
   const answer = await sendLines(seller, [...takeOneEach(2_500), long, ...takeOneEach(10)]);
   const { rows, last } = readLines(answer);
   assert.equal(last.problem.status, 400);
-  assert.match(last.problem.detail, /^Line 2501 .* Everything counted in the summary was written/);
+  assert.match(last.problem.detail, /^Line 2501 .* Changes already written stay\.$/);
   assert.deepEqual(last.problem.summary, {
     applied: 2_000, unchanged: 0, failed: 0, position: 2_001,
   });

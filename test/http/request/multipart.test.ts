@@ -13,7 +13,7 @@ import { makeRandom, type Random } from '../../domain/random.ts';
 import { send } from '../../support/http.ts';
 import { open, readUntil, serve } from '../raw.ts';
 
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 
 interface Part {
   readonly name: string;

@@ -8,7 +8,7 @@ import { Compressor, pipeThroughZlib } from '../../../src/http/response/compress
 import type { Chunks, Reply } from '../../../src/http/response/reply.ts';
 
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const MEBIBYTE = 1024 * 1024;
 const LONG = 'a "word" of many; '.repeat(500);
 const DECOMPRESS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
@@ -131,7 +131,7 @@ describe('a 304 has the ETag of the representation that the client has:', () => 
   }
 });
 
-describe('a stream', { timeout: 10_000 }, () => {
+describe('a stream', { timeout: 60_000 }, () => {
   const lines = { 'content-type': 'application/x-ndjson' };
 
   async function* generate(): AsyncGenerator<string> {

@@ -7,7 +7,7 @@ import { GuardedStream } from '../../../src/http/response/guarded-stream.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
 
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const REVOKED = new AppError('key_unknown', 'Revoked.');
 
 class FakeResponse extends EventEmitter {

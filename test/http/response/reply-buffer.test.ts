@@ -7,7 +7,7 @@ import { sendReply } from '../../../src/http/response/reply.ts';
 import { open, readToEnd, readUntil, serve } from '../raw.ts';
 
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const PROXIED = 'X-Forwarded-For: 192.0.2.1\r\n';
 
 interface Upload {

@@ -9,7 +9,7 @@ import { send } from '../../support/http.ts';
 import { exchange, open, readUntil, serve } from '../raw.ts';
 
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 

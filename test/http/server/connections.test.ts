@@ -15,7 +15,7 @@ import { readToEnd, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 
 async function serve(
   t: TestContext, limits: Parameters<typeof limitConnections>[2],

@@ -107,12 +107,13 @@ test('serves a good client within a memory limit during 2,000 hostile connection
   for (let round = 1; round < ROUNDS_LIMIT && p99 >= P99_LIMIT_MS; round += 1) {
     p99 = await client.measureP99();
   }
-  const held = await ask(attackers);
+  let held = await ask(attackers);
+  // They are still replacing those that the server has closed.
+  for (; held.open <= CONNECTIONS * 0.8; held = await ask(attackers)) await delay(50);
   const grownMib = readMemory(child) - before.memory;
   t.diagnostic(`p99 ${p99.toFixed(1)} ms, ${held.open} held, ${grownMib.toFixed(0)} MiB more`);
   t.diagnostic(`opened ${JSON.stringify(held.opened)}`);
   assert.ok(p99 < P99_LIMIT_MS, `the p99 is ${p99} ms`);
-  assert.ok(held.open > CONNECTIONS * 0.8, `only ${held.open} are held`);
   assert.equal(Object.keys(held.opened).length, 8);
   assert.ok(!(grownMib > MEMORY_LIMIT_MIB), `grown by ${grownMib} MiB`);
 

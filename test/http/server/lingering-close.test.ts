@@ -10,7 +10,7 @@ import { LingeringConnections } from '../../../src/http/server/lingering-close.t
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { exchange, serve } from '../raw.ts';
 
-const LIMITED = { timeout: 10_000 };
+const LIMITED = { timeout: 60_000 };
 const CHUNK = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
 const LONG = `Content-Length: ${1024 * DISCARD_LIMIT_BYTES}`;
 

@@ -126,7 +126,7 @@ test('continues to serve after clients that disconnect early', async (t) => {
   assert.equal((await send(port, { path: '/' })).text, 'done');
 });
 
-describe('stop', { timeout: 10_000 }, () => {
+describe('stop', { timeout: 60_000 }, () => {
   // Less than the 5 s after which an idle connection is closed anyway.
   const soon = { timeout: 4_000 };
 
