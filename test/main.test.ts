@@ -201,7 +201,10 @@ const isOld = /^v(?:1[68]|2[0-3])\./.test(found);
 test('says that Node is too old on an actual old Node', {
   skip: !isOld && 'the node on the PATH is not an old one',
 }, () => {
-  const { status, stdout, stderr } = spawnSync('node', [LAUNCHER, 'serve'], { encoding: 'utf8' });
+  // The options of this process may be unknown to the old Node.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { status, stdout, stderr } =
+    spawnSync('node', [LAUNCHER, 'serve'], { encoding: 'utf8', env });
   assert.deepEqual([status, stdout], [2, '']);
   assert.match(stderr, /^Node 24\.15 or newer is needed, and this is v[^\n]+\n$/);
 });
