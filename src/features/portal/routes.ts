@@ -144,7 +144,7 @@ export const routes: readonly PageRoute[] = [
   { ...editorPost, path: '/import/{id}/commit', handle: commitImport },
   { ...editorPost, path: '/import/{id}/cancel', handle: cancelImport },
   { ...editorPost, path: '/import/{id}/discard', handle: discardImport },
-  { ...editorGet, path: '/import/{id}/refused', handle: downloadRejectedRows },
+  { ...editorGet, path: '/import/{id}/rejected', handle: downloadRejectedRows },
   { ...viewerGet, path: '/imports', handle: showRecords },
   { ...viewerGet, path: '/imports/{import_id}', handle: showRecord },
   { ...editorPost, path: '/imports/{import_id}/revert', handle: previewRevert },

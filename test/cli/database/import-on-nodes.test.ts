@@ -71,7 +71,7 @@ describe('two processes on one database', { skip: NO_POSTGRES }, () => {
     await read(onB, small, /Will be created 3 .* Will be rejected 1 /);
     await act(onB, 'commit');
     assert.match(await read(onA, small, /rejected\. /), /3 of 4 rows imported; 1 rejected\./);
-    const rejected = await onA.get(`${small}/refused`);
+    const rejected = await onA.get(`${small}/rejected`);
     assert.match(rejected.text, /Bad,Kitchen,BAD-1,cheap,1,"price: Write a plain number/);
 
     const waiting = await receive(HEADER + makeRows(4));

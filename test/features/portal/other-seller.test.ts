@@ -256,7 +256,7 @@ test('shows a shop what it hides from others', async (t) => {
       .replace(/\{\w+\}/, names[name]).replace('{n}', '1');
     const { status, text } = await user.get(path(theirs));
     // The import has no rejected rows yet.
-    assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
+    assert.ok(status === 200 || route.path.endsWith('/rejected'), `${route.path}: ${status}`);
     assertButtons(text);
     assertNoPositions(text);
     assert.equal((await user.get(path(absent))).status, 404, route.path);

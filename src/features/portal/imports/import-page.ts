@@ -100,7 +100,7 @@ export async function discardImport(request: PageRequest, portal: Portal): Promi
   return redirect(link(task.kind === 'bulk' ? '/products' : '/import'));
 }
 
-/** GET /portal/import/{id}/refused: 200, 404 */
+/** GET /portal/import/{id}/rejected: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
   const { isRunning, state: { task } } = await getJob(request, portal);
   const upload = 'upload' in task ? task.upload : undefined;

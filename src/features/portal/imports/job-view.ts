@@ -128,7 +128,7 @@ export function renderRejectedFile(
     <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows in your file's format${
   head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
       upload the corrected file. The download is available for one day.</p>
-    <p><a class="button" href="${link(`/import/${id}/refused`)}" download>Download rejected
+    <p><a class="button" href="${link(`/import/${id}/rejected`)}" download>Download rejected
       rows (${formatSize(format, rejected.sizeBytes)})</a></p>
   </section>`;
 }

@@ -38,7 +38,7 @@ test('uploads, previews and imports a file, and offers its rejected rows', async
   assert.deepEqual(await listSkus(shop), ['M-1', 'C-1', 'P-1']);
   const { changes } = await server.store.listChanges(shop.sellerId, { after: 2, limit: 10 });
   assert.deepEqual(changes.map(({ keyId }) => keyId), [PORTAL_KEY_ID, PORTAL_KEY_ID]);
-  const href = /href="([^"]*\/refused)"/.exec(user.page?.text ?? '')?.[1] ?? '';
+  const href = /href="([^"]*\/rejected)"/.exec(user.page?.text ?? '')?.[1] ?? '';
   const rejected = await user.get(href);
   assert.match(rejected.headers['content-disposition'] ?? '',
     /^attachment; filename="gr__e _b_\.failed\.csv"; filename\*=UTF-8''gr%C3%B6/);
@@ -55,7 +55,7 @@ test('imports NDJSON, whose rejected rows have no error column', async (t) => {
   const preview = await upload(shop.user, `${line}\n{"sku":"B"}\n`, 'products.jsonl');
   assert.doesNotMatch(preview.text, /Column/);
   await act(shop.user, 'commit');
-  const path = /href="([^"]*\/refused)"/.exec(shop.user.page?.text ?? '')?.[1] ?? '';
+  const path = /href="([^"]*\/rejected)"/.exec(shop.user.page?.text ?? '')?.[1] ?? '';
   const rejected = await shop.user.get(path);
   assert.match(rejected.headers['content-disposition'] ?? '', /"products\.failed\.ndjson"/);
   assert.equal(rejected.text, '{"sku":"B"}\n');
@@ -299,11 +299,11 @@ test('hides the imports of one seller from others', async (t) => {
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
   const other = await openShop(server);
   await assertHidden(other, {
-    get: ['', '/refused'], post: ['', '/commit', '/cancel', '/discard'], foreign: path,
+    get: ['', '/rejected'], post: ['', '/commit', '/cancel', '/discard'], foreign: path,
     unknown: ['/portal/import/x', `/portal/import/${crypto.randomUUID()}`],
   });
   const below = path.slice('/portal'.length);
-  await assertRequiresSignIn(server, ['/import', below, `${below}/refused`]);
+  await assertRequiresSignIn(server, ['/import', below, `${below}/rejected`]);
   const { text } = await other.user.get('/portal/import');
   assert.match(readText(text), /No uploads in the last 24 hours/);
   assert.equal((await user.get(path)).status, 200);

@@ -39,7 +39,7 @@ test('recognizes a stock file, previews it, and imports it', async (t) => {
   assert.match(done.text,
     /Matched products 2 Changed 1 Unchanged 1 Unknown SKUs 1 Other rejected rows 1/);
   assert.deepEqual(await readStock(), { 'SKU-1': 5, 'SKU-2': 7, 'SKU-3': 7, 'SKU-4': 7 });
-  const [, href = ''] = /href="([^"]*\/refused)"/.exec(user.page?.text ?? '') ?? [];
+  const [, href = ''] = /href="([^"]*\/rejected)"/.exec(user.page?.text ?? '') ?? [];
   assert.equal((await user.get(href)).text, 'Artikelnummer;Bestand;Lager;"error"\r\n'
     + 'NONE;1;A;"There is no product with the SKU NONE."\r\n'
     + 'SKU-3;x;A;"stock: Write a whole number, such as 1234: no units or exponents."\r\n');

@@ -68,7 +68,7 @@ export function isStockUsable(task: StockDescription): boolean {
 /** Whether the dry run has a result, and its stocktake does not exceed the limit. */
 export function canStartStock({ preview, total, settings }: StockDescription): boolean {
   const isOver = isOverZeroLimit(total.missing, total.inStock, settings.zeroLimitPercent);
-  return preview !== undefined && preview.refusal === undefined && !isOver;
+  return preview !== undefined && preview.rejection === undefined && !isOver;
 }
 
 export class StockImport {

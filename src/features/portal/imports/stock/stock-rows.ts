@@ -124,7 +124,7 @@ export interface StockPreview {
   /** Products that a stocktake would set to 0. */
   readonly zeroed: readonly { readonly sku: string; readonly stock: number }[];
   /** Why a stocktake would set none to 0. */
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
   /** Whether all rows were evaluated. */
   readonly isComplete: boolean;
 }
@@ -135,7 +135,7 @@ export async function previewStock(
 ): Promise<StockPreview> {
   const examples = new StockExamples();
   let [rows, isComplete] = [0, true];
-  let refusal: string | undefined;
+  let rejection: string | undefined;
   try {
     for await (const { outcomes, zeroed } of batches) {
       for (const outcome of outcomes) examples.add(outcome);
@@ -146,10 +146,10 @@ export async function previewStock(
     }
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'sync_refused')) throw error;
-    refusal = error.publicDetail;
+    rejection = error.publicDetail;
   }
   const { changes, unknown, rejected, zeroed } = examples;
-  return { changes, unknown, rejected, zeroed, refusal, isComplete };
+  return { changes, unknown, rejected, zeroed, rejection, isComplete };
 }
 
 /** The first rows of each kind. Copies their texts, which would keep whole chunks in memory. */

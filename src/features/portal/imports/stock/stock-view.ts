@@ -94,8 +94,8 @@ function describeColumns(task: StockDescription): string {
 function renderRefusal(format: Format, { preview, total, settings }: StockDescription): Html {
   const { missing, inStock } = total;
   const percent = Math.ceil(PERCENT * missing / inStock);
-  return html`<div class="notice low" role="status">${preview?.refusal !== undefined
-    ? html`<p>${preview.refusal} To import the other rows without setting products to 0, clear
+  return html`<div class="notice low" role="status">${preview?.rejection !== undefined
+    ? html`<p>${preview.rejection} To import the other rows without setting products to 0, clear
       "${COMPLETE_LABEL}" below.</p>`
     : html`<p>${format.number(missing)} of ${format.number(inStock)} products in stock (${
       format.number(percent)} %) are not in the file and would be set to 0. The limit is ${
