@@ -77,7 +77,7 @@ test-all: ## everything: coverage, Node 24, without each feature, packages, faul
 	  'test/store/sqlite.contract.test.ts'"
 	@$(MAKE) -o types test-packages test-faults test-browser REPEAT=1
 
-test-removal: types ## the other features' tests in copies without each feature (a few minutes)
+test-removal: types ## features' tests in copies without the features that they do not use
 	@export $(CACHED); $(call RUN_TESTS,$(REMOVAL_TESTS),1,1200000)
 
 test-packages: types ## the package among others, the executable and the container image

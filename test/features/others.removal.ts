@@ -1,7 +1,7 @@
 /**
- * Runs tests in copies of the project that lack features: without each feature the tests of the
- * others, and without all features the tests of the API, whose code imports none. Tests that use a
- * removed feature are left out.
+ * Runs tests in copies of the project that lack features, so each test runs without every feature
+ * that it does not use: those of one feature without all others at once, those of several features
+ * without each of the rest, and those of the API, whose code imports no feature, without any.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,34 +30,53 @@ const SHARED = ['test/support/server.ts', 'test/support/routes.ts', 'test/featur
 /** Tests wait about as long as they compute. */
 const CONCURRENCY = availableParallelism() * 2;
 
-describe('without a feature, the tests of the other features pass', () => {
+interface FeatureTest {
+  readonly path: string;
+  readonly uses: readonly FeatureName[];
+}
+
+const featureTests = globSync(FEATURE_TESTS, { cwd: ROOT }).sort().map((path): FeatureTest =>
+  ({ path, uses: FEATURES.filter((feature) => usesFeature(path, feature)) }));
+
+describe('the tests of one feature pass without all others', () => {
   for (const feature of FEATURES) {
-    test(feature, (t) => runOthers(t, [feature], [FEATURE_TESTS], 15));
+    const own = featureTests.filter(({ uses }) => uses.length === 1 && uses[0] === feature);
+    test(feature, (t) =>
+      runTests(t, FEATURES.filter((name) => name !== feature), own.map(({ path }) => path)));
   }
 });
 
-test('without any feature, the tests of the API pass', (t) =>
-  runOthers(t, FEATURES, API_TESTS, 20));
+describe('the tests of several features pass without a feature that they do not use', () => {
+  for (const feature of FEATURES) {
+    const others = featureTests.filter(({ uses }) => uses.length > 1 && !uses.includes(feature));
+    test(feature, (t) => runTests(t, [feature], others.map(({ path }) => path)));
+  }
+});
 
-/** Runs at least `minimum` test files. */
-async function runOthers(
-  t: TestContext, removed: readonly FeatureName[], patterns: readonly string[], minimum: number,
+test('the tests of the API pass without any feature', (t) => {
+  const own = globSync(API_TESTS, { cwd: ROOT }).sort()
+    .filter((path) => !FEATURES.some((feature) => usesFeature(path, feature)));
+  assert.ok(own.length >= 20, `only ${own.length} test files`);
+  return runTests(t, FEATURES, own);
+});
+
+/** Runs these test files in a copy without these features. */
+async function runTests(
+  t: TestContext, removed: readonly FeatureName[], paths: readonly string[],
 ): Promise<void> {
-  const others = globSync(patterns, { cwd: ROOT }).sort()
-    .filter((path) => !removed.some((feature) => usesFeature(path, feature)));
-  assert.ok(others.length >= minimum, `only ${others.length} tests: ${others.join(' ')}`);
+  assert.ok(paths.length >= 2, 'hardly any test files');
   const folder = makeFolder(t);
   copyWithout(removed, folder, ['test', 'data', 'README.md']);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, [
     '--test', '--test-force-exit', '--test-timeout=180000', '--test-reporter=dot',
-    `--test-concurrency=${CONCURRENCY}`, ...others,
+    `--test-concurrency=${CONCURRENCY}`, ...paths,
   ], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'], signal: t.signal });
   child.on('error', () => {}); // this test timed out, and its signal killed the child
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   const output = await text(child.stdout);
   assert.equal(await exited, 0, output);
-  t.diagnostic(`${others.length} test files`);
+  t.diagnostic(`${paths.length} test files`);
 }
 
 /** Checks a test and, recursively, the helpers in `test/` that it imports. */
