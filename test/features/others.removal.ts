@@ -38,6 +38,11 @@ interface FeatureTest {
 const featureTests = globSync(FEATURE_TESTS, { cwd: ROOT }).sort().map((path): FeatureTest =>
   ({ path, uses: FEATURES.filter((feature) => usesFeature(path, feature)) }));
 
+test('finds the tests of the features', () => {
+  assert.ok(featureTests.length >= 45, `only ${featureTests.length} test files`);
+  assert.deepEqual(featureTests.filter(({ uses }) => uses.length === 0), []);
+});
+
 describe('the tests of one feature pass without all others', () => {
   for (const feature of FEATURES) {
     const own = featureTests.filter(({ uses }) => uses.length === 1 && uses[0] === feature);
