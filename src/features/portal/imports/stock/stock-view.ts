@@ -65,7 +65,7 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockDes
         products. To create them, read the file as a product file.</p>`}
       ${!hasEffect ? html`<p><strong>Nothing to import:</strong> no stock would change.</p>`
     : canStartStock(task) ? renderCommit(request, job, 'Import now')
-      : renderRefusal(format, task)}`)}
+      : renderRejection(format, task)}`)}
     ${preview.zeroed.length > 0 && renderZeroed(format, preview.zeroed)}
     ${preview.changes.length > 0 && renderChanges(format, preview.changes)}
     ${preview.unknown.length > 0 && renderUnknown(format, preview.unknown)}
@@ -91,7 +91,7 @@ function describeColumns(task: StockDescription): string {
 }
 
 /** Why a stocktake cannot start, and what to do. */
-function renderRefusal(format: Format, { preview, total, settings }: StockDescription): Html {
+function renderRejection(format: Format, { preview, total, settings }: StockDescription): Html {
   const { missing, inStock } = total;
   const percent = Math.ceil(PERCENT * missing / inStock);
   return html`<div class="notice low" role="status">${preview?.rejection !== undefined
