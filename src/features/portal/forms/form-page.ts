@@ -57,8 +57,12 @@ export function renderFormPage(
 }
 
 /** The HTTP status of a page that shows a form. */
-export function statusOf({ errors, detail, status }: FormState): number {
-  return status ?? (errors.size > 0 || detail !== undefined ? 422 : 200);
+export function statusOf(state: FormState): number {
+  return state.status ?? (hasErrors(state) ? 422 : 200);
+}
+
+export function hasErrors({ errors, detail }: FormState): boolean {
+  return errors.size > 0 || detail !== undefined;
 }
 
 interface FormDefinition<Value> {

@@ -4,7 +4,7 @@ import type { ImportId, ProductId } from '../../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../../forms/fields.ts';
-import { statusOf } from '../../forms/form-page.ts';
+import { hasErrors, statusOf } from '../../forms/form-page.ts';
 import {
   type FieldErrors, type FormState, hiddenField, nonceField,
 } from '../../forms/form.ts';
@@ -54,7 +54,7 @@ export function renderGrid(request: PageRequest, portal: Portal, grid: Grid): Re
   return renderPage(request, portal, {
     title: 'Edit stock and price',
     status: statusOf({ ...state, errors }),
-    hasErrors: errors.size > 0 || state.detail !== undefined,
+    hasErrors: hasErrors({ ...state, errors }),
     content: html`${renderSaved(request, grid)}
       ${errorSummary({ ...state, errors }, [...fields, REASON])}
       ${postForm(request, request.link('/products/grid'), html`
