@@ -193,8 +193,9 @@ function prepareStatements(sql: Sql) {
       await remove.run({ sellerId, id });
     },
     /** @throws AppError `limit_reached`; `browser_refused`, as `get` */
-    async assertRoom({ sellerId, accountId }: Actor): Promise<void> {
-      await assertOwner(sellerId, { accountId });
+    async assertRoom(actor: Actor): Promise<void> {
+      const { sellerId } = actor;
+      await assertOwner(sellerId, actor);
       assertWebhookRoom(readInteger(await count.get({ sellerId }) ?? {}, 'webhooks'));
     },
     async findPrunedTo(sellerId: SellerId): Promise<number> {
