@@ -16,8 +16,11 @@ const UNIX = 'unix';
 
 const TOKEN = '([\\w!#$%&\'*+.^`|~-]+)';
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
-/** One pair of `Forwarded`, possibly empty, and the separator after it. */
-const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?[ \\t]*([;,]|$)`, 'gy');
+/**
+ * One pair of `Forwarded`, possibly empty, and the separator after it. Spaces match in one way
+ * only, so that a long run of them takes linear time.
+ */
+const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:${QUOTED}|${TOKEN})[ \\t]*)?([;,]|$)`, 'gy');
 /** A node whose address the proxy does not disclose. */
 const HIDDEN = /^(?:unknown|_[\w.-]+)(?::[\w.]+)?$/i;
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::[\w.]+)?$/i;
