@@ -10,8 +10,16 @@ import { normalisePassword } from './account.ts';
 import { AppError } from '../error.ts';
 import { CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT } from '../limits.ts';
 
-/** Memory in KiB. */
-const PARAMETERS = { memory: 64 * 1024, passes: 3, parallelism: 4, tagLength: 32 };
+/** Cost parameters of argon2id (RFC 9106, section 3.1). */
+interface PasswordHashCost {
+  /** KiB; at least 8 times `parallelism`. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+const DEFAULT_COST: PasswordHashCost = { memory: 64 * 1024, passes: 3, parallelism: 4 };
+const TAG_LENGTH = 32;
 const SALT_BYTES = 16;
 const FINGERPRINT_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
@@ -21,12 +29,17 @@ const derive = promisify(argon2);
 export class Passwords {
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
+  readonly #cost: PasswordHashCost;
+
+  constructor(cost = DEFAULT_COST) {
+    this.#cost = cost;
+  }
 
   /** @throws AppError `unavailable` if the queue is full */
   async hash(password: string): Promise<string> {
-    const { memory, passes, parallelism } = PARAMETERS;
+    const { memory, passes, parallelism } = this.#cost;
     const nonce = randomBytes(SALT_BYTES);
-    const hash = await this.#derive(password, { ...PARAMETERS, nonce });
+    const hash = await this.#derive(password, { ...this.#cost, nonce, tagLength: TAG_LENGTH });
     const numbers = `m=${memory},t=${passes},p=${parallelism}`;
     return `$argon2id$v=19$${numbers}$${encode(nonce)}$${encode(hash)}`;
   }

@@ -44,12 +44,14 @@ export interface PortalOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Creates the portal for `createApp`. */
-export function createPortal(options: PortalOptions = {}): Pages {
+/** Creates the portal for `createApp`. Tests hash passwords at less cost. */
+export function createPortal(
+  options: PortalOptions = {}, passwords: Passwords = new Passwords(),
+): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir(), openRegistration = false } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
-    assets: loadAssets(), passwords: new Passwords(), formats: new Formats(clock), router,
+    assets: loadAssets(), passwords, formats: new Formats(clock), router,
     additions, isRegistrationOpen: openRegistration, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
       ? [{ path: route.path, name: route.section, role: route.role }] : []),
