@@ -2,20 +2,22 @@
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS ?= 'test/**/*.test.ts'
-# Tests wait as much as they compute. Their hundreds of processes share one compile cache.
-JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+POSTGRES_TESTS = 'test/**/*.postgres.ts'
+BROWSER_TESTS = 'test/browser/**/*.browser.ts'
+FAULT_TESTS = 'test/**/*.faults.ts'
+PACKAGES_TESTS = 'test/**/*.packages.ts'
+# In memory, where there is room: a third of the time of most tests is waiting for the disk. The
+# tests of faults are about disks, and use one.
+SCRATCH = $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+# The processes of the tests share one compile cache. QUICK_TESTS also bundles the store's threads.
+RUN_TESTS = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" $(NODE) test/run.ts
+IN_MEMORY = $(if $(SCRATCH),TMPDIR=$(SCRATCH))
+THREAD_BUNDLES = test/support/thread-bundles.js
+QUICK_TESTS = $(NODE) $(THREAD_BUNDLES) && \
+  $(IN_MEMORY) NODE_OPTIONS='--import="$(CURDIR)/$(THREAD_BUNDLES)"' $(RUN_TESTS)
 STRIP_CACHE = test/support/strip-cache.js
-CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
-# Usage: $(call RUN_TESTS,FILES,CONCURRENCY,TIMEOUT_MS), the timeout for each test. Without
-# --test-force-exit, a process that outlives a failed test would keep its file from ever ending.
-# With REPEAT=1, the files that fail run a second time, one after the other: a busy machine sometimes
-# delays a process past a deadline, or kills a browser. A file fails if it fails twice.
-FAILED_FILES = .node/failed-tests
-RUN_TESTS = run() { FAILED_FILES=$(FAILED_FILES) $(NODE) --test --test-force-exit --test-timeout=$(3) \
-  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout "$$@"; }; \
-  rm -f $(FAILED_FILES); run --test-concurrency=$(2) $(1) || \
-  { [ -n "$(REPEAT)" ] && [ -s $(FAILED_FILES) ] && echo "Repeating the files that failed:" && \
-  run --test-concurrency=1 $$(cat $(FAILED_FILES)); }
+COVERED = $(IN_MEMORY) NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp" \
+  NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"' $(NODE) test/run.ts
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
 # A copy of the package, built, in a temporary folder; its modes do not depend on the umask.
 PACKAGE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -29,13 +31,9 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
   cp package.json package-lock.json .npmrc "$$folder/seller-product-api" && \
   cd "$$folder/seller-product-api" && \
   npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only
-FAULT_TESTS = 'test/faults/**/*.faults.ts'
-BROWSER_TESTS = 'test/browser/**/*.browser.ts'
-REMOVAL_TESTS = 'test/features/*.removal.ts'
-PACKAGES_TESTS = 'test/packages/**/*.packages.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test coverage test-all test-removal test-packages test-faults \
+.PHONY: help run demo dev types test test-postgres coverage test-all test-packages test-faults \
   test-browser fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
   print-node clean
 
@@ -56,38 +54,42 @@ types: node_modules ## check types only, those of scripts against the browser's 
 	@$(BIN)/typescript/bin/tsc --project src/features/portal
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
-test: types ## types, source rules and all behaviour (minutes); TESTS='test/api/*.test.ts' for a part
-	@export $(CACHED); $(call RUN_TESTS,$(TESTS),$(JOBS),180000)
+test: types ## types, source rules and all behaviour; TESTS='test/api/*.test.ts' for a part
+	@$(QUICK_TESTS) $(TESTS)
 
-coverage: types ## the same with coverage: at least 95 % of lines and 90 % of branches
+test-postgres: types ## the store on PostgreSQL, which it installs on Debian where it may
+	@$(QUICK_TESTS) $(POSTGRES_TESTS)
+
+coverage: types ## both with coverage: at least 95 % of lines and 90 % of branches
 	@rm -rf coverage/tmp .node/strip-cache && mkdir -p coverage/tmp
 	@$(NODE) --disable-warning=ExperimentalWarning $(STRIP_CACHE)
-	@export NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp"; \
-	  export NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"'; \
-	  $(call RUN_TESTS,$(TESTS),$(JOBS),180000)
+	@$(COVERED) $(TESTS) $(POSTGRES_TESTS)
 	@$(BIN)/c8/bin/c8.js report --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0
 
-# Types are checked once: `-o types` skips them after that. On Node 24, the oldest supported line:
-# what uses Node's sockets, files, threads and SQLite most, and the features, by `test-removal`.
-test-all: ## everything: coverage, Node 24, without each feature, packages, faults, a browser
-	@$(MAKE) coverage REPEAT=1
-	@$(MAKE) -o types test test-removal REPEAT=1 NODE="$$(.toolchain/node 24.21.0)" \
-	  TESTS="'test/*.test.ts' 'test/{embed,http,package,runtime,store/sqlite/engine}/**/*.test.ts' \
-	  'test/store/sqlite.contract.test.ts'"
-	@$(MAKE) -o types test-packages test-faults test-browser REPEAT=1
-
-test-removal: types ## features' tests in copies without the features that they do not use
-	@export $(CACHED); $(call RUN_TESTS,$(REMOVAL_TESTS),1,1200000)
-
 test-packages: types ## the package among others, the executable and the container image
-	@export $(CACHED); $(call RUN_TESTS,$(PACKAGES_TESTS),2,1200000)
+	@$(RUN_TESTS) --alone --jobs 2 --timeout 1200000 $(PACKAGES_TESTS)
 
-test-faults: types ## crashes, power cuts, failing disks and databases (8 minutes); needs strace and root
-	@export $(CACHED); $(call RUN_TESTS,$(FAULT_TESTS),2,1200000)
+test-faults: types ## crashes, power cuts, failing disks and databases; needs strace and root
+	@$(RUN_TESTS) --alone --jobs 2 --timeout 1200000 $(FAULT_TESTS)
 
 test-browser: types ## the portal in a real browser; needs chromium and chromium-driver
-	@export $(CACHED); $(call RUN_TESTS,$(BROWSER_TESTS),2,1200000)
+	@SCREENSHOTS=yes $(RUN_TESTS) --alone --jobs 2 --timeout 1200000 $(BROWSER_TESTS)
+
+# Types are checked once: `-o types` skips them after that. On Node 24, the oldest supported line:
+# what uses Node's sockets, files, threads and SQLite most. A part that fails stops no other part.
+test-all: ## everything: coverage, Node 24, packages, faults, a browser
+	@failed=; \
+	$(MAKE) coverage || failed="coverage,"; \
+	$(MAKE) -o types test NODE="$$(.toolchain/node 24.21.0)" \
+	  TESTS="'test/{app*,main,clock-steps}.test.ts' 'test/{embed,http,runtime}/**/*.test.ts' \
+	  'test/store/sqlite/{engine,files}/*.test.ts' test/store/sqlite.contract.test.ts" \
+	  || failed="$$failed test on Node 24,"; \
+	$(MAKE) -o types test-packages NODE="$$(.toolchain/node 24.21.0)" \
+	  PACKAGES_TESTS=test/package/package.packages.ts || failed="$$failed test-packages on Node 24,"; \
+	$(RUN_TESTS) --alone --jobs 3 --timeout 1200000 $(PACKAGES_TESTS) $(FAULT_TESTS) $(BROWSER_TESTS) \
+	  || failed="$$failed packages or faults or browser,"; \
+	[ -z "$$failed" ] || { echo "Failed: $$failed" >&2; exit 1; }
 
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts

@@ -1,7 +1,7 @@
 /**
  * The composition: one import and one entry for each feature of this server. To remove a feature,
  * delete its folder in `features/`, its pages in `features/portal/` and its lines here and in
- * `features/portal/routes.ts`; `test/features/removal.test.ts` does so for each.
+ * `features/portal/routes.ts`; `test/packages/removal.packages.ts` does so for each.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';

@@ -14,8 +14,6 @@ import { startServer, type TestSeller } from './support/server.ts';
 import { readToEnd, readUntil } from './http/raw.ts';
 
 const EXPORT = '/api/v1/products?format=ndjson';
-/** For tests that would otherwise never end if the app is wrong. */
-const LIMITED = { timeout: 60_000 };
 
 type Page = readonly Product[];
 
@@ -58,7 +56,7 @@ async function ask(
   return socket;
 }
 
-test('counts a response as in flight until its stream has ended', LIMITED, async (t) => {
+test('counts a response as in flight until its stream has ended', async (t) => {
   const release = Promise.withResolvers<void>();
   const exporting = await serveExport(t, async function* (page) {
     yield page;
@@ -78,7 +76,7 @@ test('counts a response as in flight until its stream has ended', LIMITED, async
   await closed;
 });
 
-test('reports a stream that fails, and closes its connection in the middle', LIMITED, async (t) => {
+test('reports a stream that fails, and closes its connection in the middle', async (t) => {
   const error = new Error('a page is missing');
   const exporting = await serveExport(t, async function* (page) {
     yield page;
@@ -95,7 +93,7 @@ test('reports a stream that fails, and closes its connection in the middle', LIM
 for (const fields of [[], ['accept-encoding: gzip']]) {
   const kind = fields.length === 0 ? 'plain' : 'compressed';
 
-  test(`returns the ${kind} stream of a client that disconnects, and reports nothing`, LIMITED,
+  test(`returns the ${kind} stream of a client that disconnects, and reports nothing`,
     async (t) => {
       const returned = Promise.withResolvers<void>();
       const exporting = await serveExport(t, async function* (page) {
@@ -114,7 +112,7 @@ for (const fields of [[], ['accept-encoding: gzip']]) {
       assert.deepEqual(exporting.reports, []);
     });
 
-  test(`answers HEAD of a ${kind} stream with its fields and returns it`, LIMITED, async (t) => {
+  test(`answers HEAD of a ${kind} stream with its fields and returns it`, async (t) => {
     const returned = Promise.withResolvers<void>();
     const exporting = await serveExport(t, async function* (page) {
       try {
@@ -136,7 +134,7 @@ for (const fields of [[], ['accept-encoding: gzip']]) {
   });
 }
 
-test('compresses a stream for the clients that ask for it', LIMITED, async (t) => {
+test('compresses a stream for the clients that ask for it', async (t) => {
   const { port, seller } = await serveExport(t, async function* (page) {
     for (let n = 0; n < 3; n += 1) yield page;
   });

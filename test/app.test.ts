@@ -18,8 +18,6 @@ import { assertProblem } from './api/problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** For tests that would otherwise never end if the app is wrong. */
-const LIMITED = { timeout: 60_000 };
 
 interface Mounted {
   readonly app: App;
@@ -166,7 +164,7 @@ test('allows 6,000 requests a minute by default', async (t) => {
   assert.equal(headers['ratelimit-policy'], '"requests";q=6000;w=60');
 });
 
-test('completes requests in flight while it closes, and rejects new ones', LIMITED, async (t) => {
+test('completes requests in flight while it closes, and rejects new ones', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const slow = gated(store);
@@ -188,14 +186,14 @@ test('completes requests in flight while it closes, and rejects new ones', LIMIT
   assertProblem(await ask(mounted, seller, { path: `/shop${PRODUCTS}` }), 503, 'unavailable');
 });
 
-test('closes immediately if nothing is in flight', LIMITED, async (t) => {
+test('closes immediately if nothing is in flight', async (t) => {
   const { store } = await startServer(t);
   const { app } = await mount(t, { store });
   await app.close();
   await app.close();
 });
 
-test('resolves every close when several wait for the same request', LIMITED, async (t) => {
+test('resolves every close when several wait for the same request', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
   const slow = gated(store);
@@ -310,7 +308,7 @@ test('does not look up a malformed key', async (t) => {
   assert.equal(lookUps, 2); // one for each request
 });
 
-test('tolerates a client that disconnects in the middle of a body', LIMITED, async (t) => {
+test('tolerates a client that disconnects in the middle of a body', async (t) => {
   const rejections = watchRejections(t);
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();
@@ -332,7 +330,7 @@ test('tolerates a client that disconnects in the middle of a body', LIMITED, asy
   assert.deepEqual(rejections, []);
 });
 
-test('tolerates a client that disconnects before its response', LIMITED, async (t) => {
+test('tolerates a client that disconnects before its response', async (t) => {
   const rejections = watchRejections(t);
   const { store, makeSeller } = await startServer(t);
   const seller = await makeSeller();

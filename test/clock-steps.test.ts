@@ -3,7 +3,6 @@
  * battery, and back again when the clock is corrected. Nothing is lost, and no user is locked out.
  */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRetentionJob } from '../src/cli/serve/retention.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/store/limits.ts';
@@ -11,7 +10,7 @@ import { findTotpStep, type TotpSecret } from '../src/domain/access/totp.ts';
 import { isAlive } from '../src/features/portal/sign-in/session.ts';
 import { makeAccount } from './features/portal/page-client.ts';
 import { makeClock } from './support/clock.ts';
-import { makeFolder } from './support/folder.ts';
+import { makeDataFolder } from './support/folder.ts';
 import { assertHealthy } from './support/health.ts';
 import { startServer } from './support/server.ts';
 import { countTo, DAY_MS, makeActor, makeNewProduct } from './store/contract/fixture.ts';
@@ -24,7 +23,7 @@ const PRODUCTS = '/api/v1/products';
 test('removes no more history than the newest change allows by a clock that is years ahead',
   async (t) => {
     const clock = makeClock();
-    const store = await openStore(t, { folder: join(makeFolder(t), 'data'), clock });
+    const store = await openStore(t, { folder: makeDataFolder(t), clock });
     const actor = await makeActor(store);
     for (const _ of countTo(40)) { // a change every ten days
       clock.now += 10 * DAY_MS;
@@ -62,7 +61,7 @@ test('removes no more history than the newest change allows by a clock that is y
 test('keeps the time of a catalogue at a small step back, and follows a large one',
   async (t) => {
     const clock = makeClock();
-    const folder = join(makeFolder(t), 'data');
+    const folder = makeDataFolder(t);
     const store = await openStore(t, { folder, clock });
     const actor = await makeActor(store);
     const begun = clock.now;
@@ -137,7 +136,7 @@ test('accepts one-time codes again once a clock is corrected, each once',
     const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' as TotpSecret;
     assert.equal(findTotpStep(secret, '287082', 59_000, 121), undefined);
     assert.equal(findTotpStep(secret, '287082', 59_000, 122), 1);
-    const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
+    const store = await openStore(t, { folder: makeDataFolder(t) });
     const { sellerId } = await makeAccount(store);
     const totp = { secret, step: 5_000, recoveryHashes: [] };
     await store.enableTotp(ownerOf(sellerId), totp, {});

@@ -85,7 +85,7 @@ async function startNginx(t: TestContext, folder: string, port: number): Promise
 }
 
 test('nginx as a proxy passes on addresses, long imports and live changes', {
-  skip: isMissing('nginx'), timeout: 60_000,
+  skip: isMissing('nginx'),
 }, async (t) => {
   const folder = makeFolder(t);
   const data = join(folder, 'data');

@@ -8,7 +8,7 @@ import { copyClone, make, MANIFEST, ROOT } from './package/clone.ts';
 import { makeFolder } from './support/folder.ts';
 
 const isMissing = ['make', 'npm', 'tar'].some((tool) => spawnSync(tool, ['--version']).error);
-const options = { skip: isMissing && 'needs make, npm and tar', timeout: 120_000 };
+const options = { skip: isMissing && 'needs make, npm and tar' };
 
 test('lists no runtime package, and each development package with its hash', options, async (t) => {
   const clone = copyClone(join(makeFolder(t), 'clone'));

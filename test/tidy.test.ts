@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   executable: [],
   'index.ts': ['client', 'domain', 'embed', 'http'],
-  'main.ts': ['cli', 'domain', 'server-process.js'],
+  'main.ts': ['cli', 'server-process.js'],
   'seller-api.js': ['main.ts', 'server-process.js'],
   'server-process.js': [],
 };

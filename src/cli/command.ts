@@ -3,6 +3,8 @@
  * command has `--json` and `--help`, and local ones say where the catalogue is. A flag marked as a
  * setting can also be set by an environment variable; the flag wins.
  */
+import type { EventEmitter } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import type { StoreLocation } from '../store/open-store.ts';
 import { locationFlags, readFolder, readLocation } from './location.ts';
@@ -26,12 +28,22 @@ export function setting(value: string, help: string): Flag {
   return { value, help, isSetting: true };
 }
 
+/** What commands use of their process: `process` itself. It emits SIGINT and SIGTERM. */
+export interface CommandIo extends EventEmitter {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  /** `columns` is 0 or undefined if unknown. */
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+}
+
 /** What a command receives. */
 export interface Input {
   /** Flags, and settings from the environment; a switch that is on is `'true'`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly operands: readonly string[];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
+  readonly io: CommandIo;
   readonly isJson: boolean;
   /** Where the catalogue is. */
   readonly location: StoreLocation;
@@ -113,7 +125,7 @@ export async function runCommand(command: Command, input: Input): Promise<void> 
  * @throws UsageError
  */
 export function parseInput(
-  command: Command, args: readonly string[], environment: Readonly<NodeJS.ProcessEnv>,
+  command: Command, args: readonly string[], io: CommandIo,
 ): Input | undefined {
   const known = listFlags(command);
   const { values, positionals } = parse(known, args);
@@ -121,30 +133,20 @@ export function parseInput(
   assertOperands(command.operands ?? [], positionals);
   const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
     // An empty variable counts as unset: many tools can only omit a setting that way.
-    const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
+    const setting = (flag.isSetting && io.env[variableOf(name)]) || undefined;
     const value = values[name] ?? values[flag.formerName ?? ''];
     return [name, value === undefined ? setting : String(value)];
   }));
   return {
     flags,
     operands: positionals,
-    environment,
+    environment: io.env,
+    io,
     isJson: flags['json'] === 'true',
-    location: command.isRemote ? readFolder(flags) : readLocation(values, flags),
-    out: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void process.stderr.write(`${printableLines(text)}\n`),
+    location: command.isRemote ? readFolder(flags) : readLocation(values, flags, io.env),
+    out: (text) => void io.stdout.write(`${text}\n`),
+    note: (text) => void io.stderr.write(`${printableLines(text)}\n`),
   };
-}
-
-/**
- * Rejects an API key among the arguments of any command, without repeating it.
- * @throws UsageError
- */
-export function assertNoKey(args: readonly string[]): void {
-  if (!args.some((text) => /spk_[0-9A-Za-z]{20}/.test(text))) return;
-  throw new UsageError('One of the arguments is an API key. It is now in your shell history,'
-    + ' and other users could see it: revoke it with "key revoke". Pass its replacement in the'
-    + ' variable SELLER_API_KEY, or in a file with --key-file.');
 }
 
 /** The help of one command. */

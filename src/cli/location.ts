@@ -34,6 +34,7 @@ export const locationFlags = {
  */
 export function readLocation(
   flags: Readonly<Record<string, unknown>>, values: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<NodeJS.ProcessEnv>,
 ): StoreLocation {
   const { database, 'server-key-file': serverKeyFile } = values;
   const isFolder = flags['data'] !== undefined || database === undefined;
@@ -51,7 +52,8 @@ export function readLocation(
     throw new AppError('invalid_data', 'A database needs --server-key-file FILE, with the same key '
       + `for every server. For a new database make one, and keep copies of it: ${MAKE_KEY}`);
   }
-  return { database, serverKeyFile, passwordFile: values['database-password-file'] };
+  const passwordFile = values['database-password-file'];
+  return { database, serverKeyFile, passwordFile, environment };
 }
 
 /** For a command with no flags but those of a folder, if any. */

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import type { CommandIo } from './command.ts';
 import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from './limits.ts';
 import { formatBar, formatParts, type TransferState } from './format.ts';
 
@@ -70,37 +71,37 @@ export class Progress {
  * results, print its text and exit with status 128 plus the signal's number.
  */
 export async function withInterrupt<Result>(
-  work: () => Promise<Result>, clean: () => string,
+  io: CommandIo, work: () => Promise<Result>, clean: () => string,
 ): Promise<Result> {
   const end = (signal: (typeof SIGNALS)[number]): void => {
     // On a terminal the cursor may be in a progress line.
-    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}${clean()}\n`);
+    io.stderr.write(`${io.stderr.isTTY ? '\n' : ''}${clean()}\n`);
     process.exit(128 + constants.signals[signal]);
   };
-  for (const signal of SIGNALS) process.on(signal, end);
+  for (const signal of SIGNALS) io.on(signal, end);
   try {
     return await work();
   } finally {
-    for (const signal of SIGNALS) process.off(signal, end);
+    for (const signal of SIGNALS) io.off(signal, end);
   }
 }
 
 /** Aborted when nobody reads standard output any more, as in `... | head`. */
-export function outputClosed(): AbortSignal {
+export function outputClosed({ stdout }: CommandIo): AbortSignal {
   const controller = new AbortController();
-  process.stdout.once('error', () => controller.abort());
+  stdout.once('error', () => controller.abort());
   return controller.signal;
 }
 
 /** Aborted by SIGINT and SIGTERM, too: the command then ends as it likes. A second one ends it. */
-export function interrupted(): AbortSignal {
+export function interrupted(io: CommandIo): AbortSignal {
   const controller = new AbortController();
-  for (const signal of SIGNALS) process.once(signal, () => controller.abort());
-  return AbortSignal.any([controller.signal, outputClosed()]);
+  for (const signal of SIGNALS) io.once(signal, () => controller.abort());
+  return AbortSignal.any([controller.signal, outputClosed(io)]);
 }
 
 /** Resolves when the reader of standard output has taken most of it, or at the signal. */
-export async function outputDrained(signal: AbortSignal): Promise<void> {
-  if (!process.stdout.writableNeedDrain || signal.aborted) return;
-  await once(process.stdout, 'drain', { signal }).catch(() => {}); // the signal, or an error
+export async function outputDrained({ stdout }: CommandIo, signal: AbortSignal): Promise<void> {
+  if (!stdout.writableNeedDrain || signal.aborted) return;
+  await once(stdout, 'drain', { signal }).catch(() => {}); // the signal, or an error
 }

@@ -1,6 +1,5 @@
 /** Two apps on one store, like two nodes, share the limits on requests and rejected keys. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
 import { SCOPES } from '../../src/domain/access/caller.ts';
@@ -9,7 +8,7 @@ import { listen } from '../../src/http/server/listener.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { makeNewKey, makeSeller } from '../store/contract/fixture.ts';
 import { makeClock } from '../support/clock.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import { assertProblem } from './problem.ts';
 import { makeSharedLeases } from '../store/nodes/shared-leases.ts';
@@ -24,7 +23,7 @@ interface NodeOptions {
 /** Starts two nodes; requests alternate between them. */
 async function startNodes(t: TestContext, options: NodeOptions) {
   const clock = makeClock();
-  const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), clock });
+  const store = await openSqliteStore({ folder: makeDataFolder(t), clock });
   const rateLeases = makeSharedLeases(2, clock);
   const nodes = await Promise.all([1, 2].map(async () => {
     const app = createApp({ ...options, clock, store: { ...store, rateLeases } });

@@ -8,8 +8,6 @@ import { askForEvents, openEvents } from '../features/changes/event-stream.ts';
 import { assertProblem } from './problem.ts';
 import { CHANGES, MOVEMENTS, NDJSON, openShop, STOCK } from './stock/stock.ts';
 
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 15_000 };
 const STREAM_LIMITS = { total: 5, perSeller: 3, perKey: 2 };
 
 async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
@@ -18,7 +16,7 @@ async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
   return { key };
 }
 
-test('leaves slots for other sellers, however many keys one seller has', LIMITED, async (t) => {
+test('leaves slots for other sellers, however many keys one seller has', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits: STREAM_LIMITS });
   const streams = await Promise.all([1, 2].map(() => openEvents(t, server.port, seller)));
   const detail = async (): Promise<string> => {
@@ -44,7 +42,7 @@ test('leaves slots for other sellers, however many keys one seller has', LIMITED
   assert.equal(next.statusCode, 200);
 });
 
-test('counts exports and waiting requests together with live streams', LIMITED, async (t) => {
+test('counts exports and waiting requests together with live streams', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits: STREAM_LIMITS });
   await openEvents(t, server.port, seller);
   await openEvents(t, server.port, seller);
@@ -57,7 +55,7 @@ test('counts exports and waiting requests together with live streams', LIMITED, 
   assert.equal((await seller.send({ path: CHANGES })).status, 200);
 });
 
-test('does not read the store for a stream that gets no slot', LIMITED, async (t) => {
+test('does not read the store for a stream that gets no slot', async (t) => {
   const streamLimits = { ...STREAM_LIMITS, total: 0 };
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits });
   const names = [

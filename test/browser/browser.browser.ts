@@ -115,6 +115,32 @@ test('keeps cookies per browser, including HttpOnly cookies', async (t) => {
   assert.equal(await other.text(), 'none');
 });
 
+test('opens with an empty profile and the usual settings after another test', async (t) => {
+  const site = await servePages(t, {
+    'GET /': { body: `${ICON}<script>document.title = localStorage.kept ?? "none"</script>` },
+    'GET /loud': `${ICON}<script>throw Error('Oops')</script>`,
+  });
+  await t.test('the earlier test', async (inner) => {
+    const browser = await openBrowser(inner);
+    await browser.open(site);
+    await browser.run(() => { localStorage['kept'] = 'kept'; open('/'); });
+    await browser.setCookie('session', 's1');
+    await browser.open(`${site}/loud`);
+    await browser.setScripts(false);
+    await browser.setDark(true);
+    await browser.setViewport(320, 640);
+  });
+  const browser = await openBrowser(t);
+  await browser.open(site);
+  assert.equal(await browser.title(), 'none');
+  assert.deepEqual(await browser.cookies(), []);
+  assert.deepEqual(await browser.consoleErrors(), []);
+  assert.deepEqual(await browser.requestedHosts(), [new URL(site).host]);
+  assert.deepEqual(await browser.run(() => [
+    matchMedia('(prefers-color-scheme: dark)').matches, innerWidth, history.length,
+  ]), [false, 1280, 2]);
+});
+
 test('reports script errors, missing files and policy violations', async (t) => {
   const browser = await openBrowser(t);
   const site = await servePages(t, {

@@ -1,10 +1,12 @@
 /**
  * A real browser for one test, or for all tests of a file with `openBrowser({ after })`: Chromium
- * with its own profile, which can reach no host but 127.0.0.1. It ends after the test.
+ * with an empty profile, which can reach no host but 127.0.0.1. A test gets the browser of an
+ * earlier test, emptied, if one is free, since starting one takes seconds.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atProcessEnd } from '../support/process-end.ts';
 import { type Driver, MISSING_BROWSER, startDriver } from './driver.ts';
 import { Scope } from './element.ts';
 import { parseKeys } from './keys.ts';
@@ -55,22 +57,58 @@ export interface Cookie {
   readonly expiry?: number;
 }
 
+/** A running browser, and the folder of its files. */
+interface Instance {
+  readonly folder: string;
+  readonly session: Session;
+}
+
+/** Those whose tests have ended. */
+const free: Instance[] = [];
+
 /** Opens a browser of 1280 x 800, in light mode, with scripts. */
 export async function openBrowser(t: Lifetime): Promise<Browser> {
+  const used = free.pop();
+  if (used) await empty(used);
+  const instance = used ?? await startBrowser();
+  t.after(() => { free.push(instance); });
+  const { session, folder } = instance;
+  // Otherwise Tab leaves the page after its last control, and later pages never get the focus.
+  await session.devTools('Emulation.setFocusEmulationEnabled', { enabled: true });
+  const downloads = await mkdtemp(join(folder, 'downloads-'));
+  await session.devTools('Browser.setDownloadBehavior', {
+    behavior: 'allow', downloadPath: downloads,
+  });
+  const browser = new Browser(session, downloads);
+  await browser.setViewport(DESK.width, DESK.height);
+  return browser;
+}
+
+/** Starts a browser that ends with this process. */
+async function startBrowser(): Promise<Instance> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'));
   let driver: Driver | undefined;
-  t.after(async () => {
+  atProcessEnd(async () => {
     await driver?.end();
     // Only the driver is awaited; other processes of the group may still write a file.
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   driver = await startDriver(folder);
-  const session = await openSession(driver, folder);
-  // Otherwise Tab leaves the page after its last control, and later pages never get the focus.
-  await session.devTools('Emulation.setFocusEmulationEnabled', { enabled: true });
-  const browser = new Browser(session, folder);
-  await browser.setViewport(DESK.width, DESK.height);
-  return browser;
+  return { folder, session: await openSession(driver, folder) };
+}
+
+/** Replaces the tabs, which have the settings of the test, and deletes what pages have stored. */
+async function empty({ session }: Instance): Promise<void> {
+  const tabs: readonly string[] = await session.command('GET', '/window/handles');
+  const { handle } = await session.command('POST', '/window/new', { type: 'tab' });
+  for (const tab of tabs) {
+    await session.command('POST', '/window', { handle: tab });
+    await session.command('DELETE', '/window');
+  }
+  await session.command('POST', '/window', { handle });
+  await session.devTools('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await session.devTools('Network.clearBrowserCache');
+  await new BrowserLog(session).errors(); // the browser returns each entry once
 }
 
 async function openSession(driver: Driver, folder: string): Promise<Session> {
@@ -81,7 +119,6 @@ async function openSession(driver: Driver, folder: string): Promise<Session> {
     'goog:loggingPrefs': LOGGING,
     'goog:chromeOptions': {
       args: [...SWITCHES, `--user-data-dir=${join(folder, 'profile')}`],
-      prefs: { 'download.default_directory': join(folder, 'downloads') },
       perfLoggingPrefs: { enableNetwork: true, enablePage: false },
     },
   };
@@ -97,12 +134,13 @@ async function openSession(driver: Driver, folder: string): Promise<Session> {
 
 /** The page of the browser; elements are searched in all of it. */
 export class Browser extends Scope {
-  readonly #folder: string;
+  readonly #downloads: string;
   readonly #log: BrowserLog;
 
-  constructor(session: Session, folder: string) {
+  /** @param downloads The folder for downloads. */
+  constructor(session: Session, downloads: string) {
     super(session);
-    this.#folder = folder;
+    this.#downloads = downloads;
     this.#log = new BrowserLog(session);
   }
 
@@ -248,7 +286,7 @@ export class Browser extends Scope {
   /** Waits for a download and returns its content. */
   download(name: string): Promise<Buffer> {
     // An unfinished download has another name.
-    const path = join(this.#folder, 'downloads', name);
+    const path = join(this.#downloads, name);
     return waitFor(`the download ${name}`, () => readFile(path).catch(() => undefined));
   }
 }

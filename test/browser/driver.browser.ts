@@ -17,7 +17,7 @@ const OPEN_BROWSER = `
     await openBrowser(t);
     console.error('opened');`;
 
-test('ends the browser after a test that fails', async (t) => {
+test('ends the browser of a process whose test fails', async (t) => {
   const folder = makeFolder(t);
   const child = run(`${OPEN_BROWSER} throw new Error('fails'); });`, folder);
   const [[opened], [status]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
@@ -74,7 +74,7 @@ test('reports the output of a driver that ends early', async (t) => {
 
 /** Runs a script whose browsers keep their profiles below `folder`. */
 function run(script: string, folder: string) {
-  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  const { NODE_TEST_CONTEXT: _context, TEST_WORKER: _worker, ...environment } = process.env;
   return spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'ignore', 'pipe'], env: { ...environment, TMPDIR: folder },
   });

@@ -52,11 +52,10 @@ test('counts elements without waiting', async () => {
 
 test('waits for an element that a script adds', async () => {
   const page = await openForm();
-  await page.run(() => {
-    setTimeout(() => document.body.append(document.createElement('output')), 100);
-  });
+  const search = page.find('output');
   assert.equal(await page.has('output'), false);
-  await page.find('output');
+  await page.run(() => document.body.append(document.createElement('output')));
+  await search;
 });
 
 test('rejects an ambiguous query', async () => {

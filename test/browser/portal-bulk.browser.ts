@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTo } from '../store/contract/fixture.ts';
 import type { Browser } from './browser.ts';
-import { assertQuiet, follow, inspect, openPortal, press, readMain } from './portal.ts';
+import {
+  assertQuiet, follow, inspect, openPortal, press, pressAndFinish, readMain,
+} from './portal.ts';
 
 type Options = NonNullable<Parameters<typeof openPortal>[1]>;
 
@@ -64,9 +66,9 @@ test('changes the stock of twenty products with at most 25 actions', async (t) =
     path: '/api/v1/stock/movements?after=20&limit=1',
   })).json();
   assert.equal(first.reason, 'stocktake');
-  await press(browser, 'Undo');
+  await pressAndFinish(browser, 'Undo');
   assert.match(await readMain(browser), /Will be restored\s+20/);
-  await press(browser, 'Revert now');
+  await pressAndFinish(browser, 'Revert now');
   assert.deepEqual(await readStocks(), countTo(20).map(() => 7));
   await assertQuiet(browser);
 });
@@ -104,18 +106,18 @@ test('deletes selected products after a typed confirmation, and restores them', 
   await inspect(browser, 'bulk-delete');
   await browser.setViewport(1_280, 800);
   await (await browser.findByLabel(/^Type 19 or DELETE/)).fill('18');
-  await press(browser, 'Delete 19 products');
+  await pressAndFinish(browser, 'Delete 19 products');
   assert.match(await readMain(browser), /Nothing was deleted\. Enter 19 or DELETE\./);
   await inspect(browser, 'bulk-delete-unconfirmed');
   await browser.setViewport(1_280, 800);
   await (await browser.findByLabel(/^Type 19 or DELETE/)).fill('19');
-  await press(browser, 'Delete 19 products');
+  await pressAndFinish(browser, 'Delete 19 products');
   assert.match(await readMain(browser), /Complete: 19 products/);
   assert.equal((await readStocks()).length, 1);
   await inspect(browser, 'bulk-deleted');
   await browser.setViewport(1_280, 800);
-  await press(browser, 'Revert this bulk edit');
-  await press(browser, 'Revert now');
+  await pressAndFinish(browser, 'Revert this bulk edit');
+  await pressAndFinish(browser, 'Revert now');
   assert.deepEqual(await readStocks(), countTo(20).map(() => 7));
 });
 
@@ -127,7 +129,7 @@ test('changes a category, and renames one, without scripts on a phone', async (t
   await press(browser, 'Change category');
   await inspect(browser, 'bulk-category-form');
   await (await browser.findByLabel('Category')).fill('Cups');
-  await press(browser, 'Preview');
+  await pressAndFinish(browser, 'Preview');
   await inspect(browser, 'bulk-category');
   assert.match(await readMain(browser), /1 product will get the category Cups/);
   await browser.open(`${url}/categories`);
@@ -135,11 +137,11 @@ test('changes a category, and renames one, without scripts on a phone', async (t
   await follow(browser, 'Rename Cups');
   await inspect(browser, 'category-rename');
   await (await browser.findByLabel('New name')).fill('Mugs');
-  await press(browser, 'Rename');
+  await pressAndFinish(browser, 'Rename');
   assert.match(await readMain(browser),
     /16 other products have this category already: 20 will share it/);
   await inspect(browser, 'category-merge');
-  await press(browser, /^Change \d+ products/);
+  await pressAndFinish(browser, /^Change \d+ products/);
   await inspect(browser, 'category-merged');
   const { products } = (await shop.send({ path: '/api/v1/products?category=Mugs' })).json();
   assert.equal(products.length, 20);

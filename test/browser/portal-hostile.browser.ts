@@ -10,7 +10,7 @@ import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
 import { startReceiver } from '../features/webhooks/receiver.ts';
 import { type Lifetime, openBrowser } from './browser.ts';
-import { assertQuiet, fillIn, follow, press, signIn } from './portal.ts';
+import { assertQuiet, fillIn, follow, press, pressAndFinish, signIn } from './portal.ts';
 
 declare global {
   interface Window {
@@ -149,7 +149,7 @@ test('renders hostile names in a file as text, in the preview and after the impo
   await user.submit({ file: new File([text], `${NAMES[1]}.csv`) });
   const path = String(user.page?.headers.location).replace('/portal', '');
   await assertHarmless(path, [`${NAMES[1]}.csv`, NAMES[0]]);
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Import now');
   await assertShown([`${NAMES[1]}.csv`], 'an import');
   await assertHarmless('/import', [`${NAMES[1]}.csv`]);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { HEADER, makeRows } from '../features/portal/imports/setup.ts';
 import { makeFolder } from '../support/folder.ts';
-import { follow, inspect, openPortal, press } from './portal.ts';
+import { follow, inspect, openPortal, press, pressAndFinish } from './portal.ts';
 
 /** A signed-in browser on the import page. */
 async function open(t: TestContext, scripts = true) {
@@ -24,10 +24,10 @@ test('uploads, previews and imports a file without scripts', async (t) => {
   const { browser, makeFile } = await open(t, false);
   const path = makeFile(`${HEADER}${makeRows(2)}Bad,Kitchen,B-1,x,1\n`);
   await (await browser.findByLabel('Product or stock file')).upload(path);
-  await press(browser, 'Upload and preview');
+  await pressAndFinish(browser, 'Upload and preview');
   assert.match(await browser.title(), /^Preview of products\.csv/);
   await inspect(browser, 'import-uploaded');
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Import now');
   assert.match(await browser.title(), /^Imported: products\.csv/);
   await inspect(browser, 'import-done');
   await (await browser.findByRole('link', /^Download rejected rows/)).click();
@@ -81,7 +81,7 @@ test('updates the progress of an import, and shows its result', async (t) => {
   };
   const path = makeFile(HEADER + makeRows(3_000));
   await (await browser.findByLabel('Product or stock file')).upload(path);
-  await press(browser, 'Upload and preview');
+  await pressAndFinish(browser, 'Upload and preview');
   await press(browser, 'Import now');
   assert.match(await browser.title(), /^Importing products\.csv/);
   await inspect(browser, 'import-progress');
@@ -98,8 +98,8 @@ test('updates the progress of an import, and shows its result', async (t) => {
 test('exports the result of a search', async (t) => {
   const { browser, url, makeFile } = await open(t);
   await (await browser.findByLabel('Product or stock file')).upload(makeFile(HEADER + makeRows(3)));
-  await press(browser, 'Upload and preview');
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Upload and preview');
+  await pressAndFinish(browser, 'Import now');
   await browser.open(`${url}/products?q=product+2`);
   await (await browser.findByRole('button', 'CSV')).click();
   const day = new Date().toISOString().slice(0, 10);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { HEADER, makeRows } from '../features/portal/imports/setup.ts';
 import { makeFolder } from '../support/folder.ts';
-import { follow, inspect, openPortal, press, readMain } from './portal.ts';
+import { follow, inspect, openPortal, pressAndFinish, readMain } from './portal.ts';
 
 /** A signed-in browser on the import page of a shop with products SKU-1 to SKU-8. */
 async function open(t: TestContext, scripts: boolean) {
@@ -17,10 +17,10 @@ async function open(t: TestContext, scripts: boolean) {
     writeFileSync(path, text);
     await browser.open(`${url}/import`);
     await (await browser.findByLabel('Product or stock file')).upload(path);
-    await press(browser, 'Upload and preview');
+    await pressAndFinish(browser, 'Upload and preview');
   };
   await upload('products.csv', HEADER + makeRows(8));
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Import now');
   return { ...portal, upload };
 }
 
@@ -31,13 +31,13 @@ test('previews a stocktake, and imports it, without scripts', async (t) => {
   assert.match(await readMain(browser), /Read as a stock file/);
   await inspect(browser, 'stock-preview');
   await (await browser.findByLabel('This file is a complete stocktake: set them to 0')).click();
-  await press(browser, 'Update preview');
+  await pressAndFinish(browser, 'Update preview');
   assert.match(await readMain(browser), /5 of 8 products in stock \(63 %\)/);
   await inspect(browser, 'stocktake-blocked');
   const limit = await browser.findByLabel(/^Limit on products set to 0/);
   await limit.fill('70');
-  await press(browser, 'Update preview');
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Update preview');
+  await pressAndFinish(browser, 'Import now');
   assert.match(await readMain(browser), /2 of 4 rows imported; 2 rejected\./);
   await inspect(browser, 'stocktake-done');
 });
@@ -46,23 +46,23 @@ test('previews the revert of an import, and reverts it', async (t) => {
   const { browser, server, shop, upload } = await open(t, true);
   await upload('wrong.csv', `${HEADER}Cup,Kitchen,SKU-1,1,90\nMug,Kitchen,SKU-2,3,70\n`
     + 'New,Kitchen,NEW,1,1\n');
-  await press(browser, 'Import now');
+  await pressAndFinish(browser, 'Import now');
   await shop.send({
     method: 'POST', path: '/api/v1/stock', headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ changes: [{ sku: 'SKU-2', adjust: -1 }] }),
   });
   await follow(browser, 'View the record');
-  await press(browser, 'Revert this import');
+  await pressAndFinish(browser, 'Revert this import');
   assert.match(await browser.title(), /^Preview of the revert: Import wrong\.csv/);
   await inspect(browser, 'revert-preview');
   await (await browser.findByLabel(/^Also revert products that changed since/)).click();
-  await press(browser, 'Update preview');
-  await press(browser, 'Revert now');
+  await pressAndFinish(browser, 'Update preview');
+  await pressAndFinish(browser, 'Revert now');
   assert.match(await readMain(browser), /Revert complete: 3 products\./);
   await inspect(browser, 'revert-done');
   const found = await server.store.listProducts(shop.sellerId, { after: undefined, limit: 10 });
   assert.deepEqual(found.products.slice(0, 2).map(({ name, stock }) => [name, stock]),
     [['Product 1', 7], ['Product 2', 6]]);
-  await press(browser, 'Undo this revert');
+  await pressAndFinish(browser, 'Undo this revert');
   assert.match(await browser.title(), /^Preview of the revert: Revert/);
 });

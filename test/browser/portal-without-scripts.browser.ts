@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { makeFolder } from '../support/folder.ts';
 import { startServer } from '../support/server.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import { assertQuiet, fillIn, follow, inspect, press, readMain } from './portal.ts';
+import { assertQuiet, fillIn, follow, inspect, press, pressAndFinish, readMain } from './portal.ts';
 
 test('opens a shop, manages its products and signs out without scripts', async (t) => {
   const server = await startServer(t, { portal: { openRegistration: true } });
@@ -41,12 +41,8 @@ test('opens a shop, manages its products and signs out without scripts', async (
   const rows = 'name,category,sku,price,stock\nButter dish,Kitchen,BUTTER-1,32.5,24\n';
   writeFileSync(path, rows);
   await (await browser.findByLabel('Product or stock file')).upload(path);
-  await press(browser, 'Upload and preview');
-  await press(browser, 'Import now');
-  await browser.waitFor('the end of the import', async () => {
-    await browser.reload();
-    return (await browser.title()).startsWith('Imported: more.csv');
-  });
+  await pressAndFinish(browser, 'Upload and preview');
+  await pressAndFinish(browser, 'Import now');
   await follow(browser, 'View products');
   assert.match(await readMain(browser), /Serving bowl.*12.*Butter dish.*24/s);
   await inspect(browser, 'products-without-scripts');

@@ -61,6 +61,19 @@ export async function press(browser: Browser, name: string | RegExp): Promise<vo
   await (await browser.findByRole('button', name)).follow();
 }
 
+/**
+ * Clicks a button that starts a preview, import or revert, and waits for its end: a page shows its
+ * progress if it takes longer than a second, and updates itself only with scripts.
+ */
+export async function pressAndFinish(browser: Browser, name: string | RegExp): Promise<void> {
+  await press(browser, name);
+  await browser.waitFor(`the end of what "${name}" starts`, async () => {
+    if (!await browser.has('#progress-bar')) return true;
+    await browser.reload();
+    return false;
+  });
+}
+
 /** Clicks a link, and waits for the next page. */
 export async function follow(browser: Browser, name: string | RegExp): Promise<void> {
   await (await browser.findByRole('link', name)).follow();
@@ -72,22 +85,26 @@ export async function readMain(browser: Browser): Promise<string> {
 }
 
 /**
- * Checks the accessibility and size of the page in all views, and saves the screenshots
- * `NAME-light`, `NAME-dark` and `NAME-phone`.
+ * Checks the accessibility and size of the page in all views. With the environment variable
+ * `SCREENSHOTS`, saves the screenshots `NAME-light`, `NAME-dark` and `NAME-phone`.
  */
 export async function inspect(
   browser: Browser, name: string, options: AccessibilityOptions = {},
 ): Promise<void> {
+  if (process.env['SCREENSHOTS'] !== undefined) await saveScreenshots(browser, name);
+  assert.deepEqual(await findViolationsInAllViews(browser, options), [], name);
+  const { decodedBytes } = await browser.measure();
+  assert.ok(decodedBytes < PAGE_LIMIT_BYTES, `${name} of ${decodedBytes} bytes`);
+  await assertQuiet(browser);
+}
+
+async function saveScreenshots(browser: Browser, name: string): Promise<void> {
   await browser.screenshot(`${name}-light`);
   await browser.setDark(true);
   await browser.screenshot(`${name}-dark`);
   await browser.setDark(false);
   await browser.setViewport(PHONE.width, PHONE.height);
   await browser.screenshot(`${name}-phone`);
-  assert.deepEqual(await findViolationsInAllViews(browser, options), [], name);
-  const { decodedBytes } = await browser.measure();
-  assert.ok(decodedBytes < PAGE_LIMIT_BYTES, `${name} of ${decodedBytes} bytes`);
-  await assertQuiet(browser);
 }
 
 /** Asserts that no page so far had console errors or requested another host. */

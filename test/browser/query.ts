@@ -15,10 +15,17 @@ export type Query =
 export interface PageQuery {
   readonly by: Query['by'];
   readonly selector: string;
+  /** '' for a query that is not by role. */
+  readonly role: string;
   readonly pattern: string;
   readonly flags: string;
 }
 
+/** What can have a role; `computedRole` takes about a millisecond, so others are not asked. */
+const CANDIDATES: Readonly<Record<string, string>> = {
+  button: 'button, input, summary, [role~="button"]',
+  link: 'a, area, [role~="link"]',
+};
 const LABELLED = 'input, select, textarea, output, meter, progress, fieldset';
 
 declare global {
@@ -38,30 +45,32 @@ export function describeQuery(query: Query): string {
 
 export function toPageQuery(query: Query): PageQuery {
   if (query.by === 'css') {
-    return { by: 'css', selector: query.selector, pattern: '', flags: '' };
+    return { by: 'css', selector: query.selector, role: '', pattern: '', flags: '' };
   }
   const text = query.by === 'role' ? query.name ?? /(?:)/ : query.text;
   const { source, flags } = text instanceof RegExp
     ? text
     : new RegExp(`^${RegExp.escape(text)}$`);
-  const selectors = { role: '*', label: LABELLED, text: 'body *' };
-  const selector = query.by === 'role' ? query.role : selectors[query.by];
-  return { by: query.by, selector, pattern: source, flags };
+  const selectors = { label: LABELLED, text: 'body *' };
+  const [role, selector] = query.by === 'role'
+    ? [query.role, CANDIDATES[query.role] ?? '*'] : ['', selectors[query.by]];
+  return { by: query.by, selector, role, pattern: source, flags };
 }
 
 /** Runs in the page. The matching elements, below `root` or anywhere, in document order. */
 export function findInPage(
-  root: Element | null, { by, selector, pattern, flags }: PageQuery,
+  root: Element | null, { by, selector, role, pattern, flags }: PageQuery,
 ): Element[] {
   const wanted = new RegExp(pattern, flags);
   const matches = (text: string | null) => wanted.test((text ?? '').replace(/\s+/g, ' ').trim());
-  const among = [...(root ?? document).querySelectorAll(by === 'role' ? '*' : selector)];
+  const among = [...(root ?? document).querySelectorAll(selector)];
   switch (by) {
     case 'css': return among;
     // Hidden elements have a role too.
-    case 'role': return among.filter((element) => element.computedRole === selector
-      && matches(element.computedName) && element.checkVisibility({ visibilityProperty: true })
-      && !element.closest('[aria-hidden="true"], [inert]'));
+    case 'role': return among.filter((element) =>
+      element.checkVisibility({ visibilityProperty: true })
+      && !element.closest('[aria-hidden="true"], [inert]')
+      && element.computedRole === role && matches(element.computedName));
     // The computed name of a file input contains the chosen file, so its labels are read too.
     case 'label': return among.filter((element) => matches(element.computedName)
       || [...(element as HTMLInputElement).labels ?? []].some((label) =>

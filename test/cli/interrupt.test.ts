@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey } from '../../src/domain/access/api-key.ts';
+import { spawnCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startFakeServer } from './transfer/fake-server.ts';
-import { spawnCommand } from './shop.ts';
 
 const KEY = generateApiKey();
 const FAILURE = JSON.stringify({

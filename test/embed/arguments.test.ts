@@ -1,6 +1,5 @@
 /** Invalid arguments from JavaScript programs: each method reports them as an AppError. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { Products } from '../../src/client/products.ts';
 import { SellerApi } from '../../src/client/seller-client.ts';
@@ -9,7 +8,7 @@ import { Webhooks } from '../../src/client/webhooks.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { createShop, type Shop } from '../../src/embed/shop.ts';
 import { openStore } from '../store/sqlite/open.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
 const CYCLE: Record<string, unknown> = {};
@@ -184,7 +183,7 @@ test('validates the arguments of every method of a catalogue', async (t) => {
 });
 
 test("uses the program's store, and leaves it open", async (t) => {
-  const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const shop = await createShop({ store });
   await shop.sellers.create({ name: 'Shop' });
   await shop.close();

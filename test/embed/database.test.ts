@@ -1,74 +1,26 @@
-/** Embedded shops on a PostgreSQL database. */
+/** Embedded shops on a PostgreSQL database: locations that are rejected before it is used. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { createShop, openStore, type ShopDatabase } from '../../src/index.ts';
-import { migrateStore } from '../../src/store/open-store.ts';
-import { makeDatabase } from '../cli/database/setup.ts';
+import { test } from 'node:test';
+import { createShop, type ShopDatabase } from '../../src/index.ts';
 import { makeFolder } from '../support/folder.ts';
-import { NO_POSTGRES } from '../support/postgres/install.ts';
-import { PASSWORD, type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 
-const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
-
-describe('a shop on a database', { skip: NO_POSTGRES }, () => {
-  let server: PostgresServer;
-  before(async () => {
-    server = await startPostgres({ isFast: true, settings: { log_statement: 'all' } });
-  });
-  after(() => server.end());
-
-  async function prepare(folder: string): Promise<ShopDatabase> {
-    const { url, keyFile } = await makeDatabase(server, folder);
-    const passwordFile = join(folder, 'password');
-    writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-    return { database: url, serverKeyFile: keyFile, passwordFile };
+test('a shop on a database requires a URL without a password, and a key', async (t) => {
+  const folder = makeFolder(t);
+  const [serverKeyFile, passwordFile] = [join(folder, 'server.key'), join(folder, 'password')];
+  writeFileSync(serverKeyFile, Buffer.alloc(32), { mode: 0o600 });
+  writeFileSync(passwordFile, 'secret', { mode: 0o600 });
+  const database = 'postgres://user@127.0.0.1:1/shop'; // nobody listens there
+  const location: ShopDatabase = { database, serverKeyFile, passwordFile };
+  for (const [wrong, message] of [
+    [{ database }, /Needs \{ folder \} or \{ database, serverKeyFile \}/],
+    [{ ...location, folder: 'x' }, /createShop: Needs \{ folder \}, \{ database, serverKey/],
+    [{ ...location, database: database.replace('@', ':geheim@') }, /contains a password: remove/],
+    [{ ...location, serverKeyFile: `${serverKeyFile}.none` }, /The server key cannot be read/],
+    [{ ...location, serverKeyFile: passwordFile }, /is not a server key: it must have/],
+  ] as const) {
+    // The cast: wrong shapes, as from JavaScript.
+    await assert.rejects(createShop(wrong as ShopDatabase), message);
   }
-
-  test('shares its catalogues with shops in other processes', async (t) => {
-    const location = await prepare(makeFolder(t));
-    await assert.rejects(createShop(location), /The database is empty\. Run `migrate` once/);
-    await migrateStore(location);
-    const one = await createShop(location);
-    t.after(() => one.close());
-    const store = await openStore(location);
-    const two = await createShop({ store });
-    t.after(async () => {
-      await two.close();
-      await store.close();
-    });
-    const { id } = await one.sellers.create({ name: 'My shop' });
-    const { done, stop } = two.subscribe(id, { after: 0 }, ({ position }) => {
-      assert.equal(position, 1);
-      stop();
-    });
-    await one.as(id, { actor: 'test' }).products.create(MUG);
-    await done;
-    assert.equal((await two.as(id).products.get({ sku: MUG.sku })).stock, 40);
-  });
-
-  test('sets timeouts on the database server', async (t) => {
-    const location = await prepare(makeFolder(t));
-    await migrateStore(location);
-    await (await createShop(location)).close();
-    const log = readFileSync(join(server.folder, 'log'), 'utf8');
-    const names = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
-    assert.ok(log.includes(`$1 = '{${names}}', $2 = '{15000,5000,10000}'`));
-  });
-
-  test('requires a URL without a password, and a key', async (t) => {
-    const location = await prepare(makeFolder(t));
-    const { database, serverKeyFile } = location;
-    for (const [wrong, message] of [
-      [{ database }, /Needs \{ folder \} or \{ database, serverKeyFile \}/],
-      [{ ...location, folder: 'x' }, /createShop: Needs \{ folder \}, \{ database, serverKey/],
-      [{ ...location, database: database.replace('@', ':geheim@') }, /contains a password: remove/],
-      [{ ...location, serverKeyFile: `${serverKeyFile}.none` }, /The server key cannot be read/],
-      [{ ...location, serverKeyFile: location.passwordFile }, /is not a server key: it must have/],
-    ] as const) {
-      // The cast: wrong shapes, as from JavaScript.
-      await assert.rejects(createShop(wrong as ShopDatabase), message);
-    }
-  });
 });

@@ -1,22 +1,20 @@
 /** The `fetch` of a shop: streams in both directions, early responses, and aborted requests. */
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AccessLogEntry } from '../../src/http/request-record.ts';
 import { createShop } from '../../src/embed/shop.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 
-const LIMITED = { timeout: 60_000 };
 const API = 'http://host/api/v1';
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const MUG = { name: 'Mug', category: 'Kitchen', price: 12.5, stock: 40 };
 
 async function openShop(t: TestContext, options: ShopOptions = {}) {
   const completed: AccessLogEntry[] = [];
-  const shop = await createShop({ folder: join(makeFolder(t), 'data') }, {
+  const shop = await createShop({ folder: makeDataFolder(t) }, {
     onRequestComplete: (entry) => completed.push(entry), ...options,
   });
   t.after(() => shop.close());
@@ -46,7 +44,7 @@ function line(sku: string, stock: number): Buffer {
   return Buffer.from(`${JSON.stringify({ ...MUG, sku, stock })}\n`);
 }
 
-test('streams a report while the import is still arriving', LIMITED, async (t) => {
+test('streams a report while the import is still arriving', async (t) => {
   const { ask } = await openShop(t);
   const reported = Promise.withResolvers<void>();
   let rows = 0;
@@ -70,7 +68,7 @@ test('streams a report while the import is still arriving', LIMITED, async (t) =
   assert.equal(JSON.parse(lines.at(-1) ?? '').summary.created, 1_000);
 });
 
-test('responds before a body has ended, and reads no more of it', LIMITED, async (t) => {
+test('responds before a body has ended, and reads no more of it', async (t) => {
   const { ask } = await openShop(t);
   const headers = { 'content-type': 'application/json' };
   const endless = makeUpload((controller) => controller.enqueue(new Uint8Array(65_536)));
@@ -87,7 +85,7 @@ test('responds before a body has ended, and reads no more of it', LIMITED, async
   assert.match(await rejected.text(), /key-missing/);
 });
 
-test('ends a live feed if its reader aborts or cancels', LIMITED, async (t) => {
+test('ends a live feed if its reader aborts or cancels', async (t) => {
   const { ask, completed } = await openShop(t);
   const headers = { accept: 'text/event-stream' };
   const abort = new AbortController();
@@ -102,7 +100,7 @@ test('ends a live feed if its reader aborts or cancels', LIMITED, async (t) => {
     [[200, false], [200, false]]);
 });
 
-test('rejects with the abort reason, or with the error of the body', LIMITED, async (t) => {
+test('rejects with the abort reason, or with the error of the body', async (t) => {
   const { ask } = await openShop(t);
   const reason = new Error('enough');
   await assert.rejects(ask('/products', { signal: AbortSignal.abort(reason) }), reason);
@@ -130,7 +128,7 @@ test('sends no connection headers in memory', async (t) => {
   }
 });
 
-test('reads the actual body of a request, whatever its Content-Length', LIMITED, async (t) => {
+test('reads the actual body of a request, whatever its Content-Length', async (t) => {
   const { ask } = await openShop(t);
   const body = '{"name":"Mug","category":"Kitchen","sku":"MUG-1","price":12,"stock":40}';
   const json = { 'content-type': 'application/json' };

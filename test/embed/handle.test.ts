@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createShop } from '../../src/embed/shop.ts';
 import type { ShopOptions } from '../../src/embed/shop-options.ts';
 import { BODY_LIMIT_BYTES } from '../../src/http/limits.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 import { type Request, send } from '../support/http.ts';
 import { listenUntilEnd } from '../support/listening.ts';
 import { makeProduct } from '../support/server.ts';
@@ -17,7 +16,7 @@ import { makeProduct } from '../support/server.ts';
 async function serveShop(
   t: TestContext, options: ShopOptions = {}, prepare: RequestListener = () => {},
 ) {
-  const shop = await createShop({ folder: join(makeFolder(t), 'data') }, options);
+  const shop = await createShop({ folder: makeDataFolder(t) }, options);
   const url = await listenUntilEnd(t, (request, response) => {
     prepare(request, response);
     shop.handle(request, response);

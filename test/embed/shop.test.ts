@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -14,12 +13,12 @@ import { parseSellerId } from '../../src/domain/id.ts';
 import { createShop } from '../../src/embed/shop.ts';
 import { openStore as openSharedStore, type ShopOptions } from '../../src/embed/shop-options.ts';
 import { openStore } from '../store/sqlite/open.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
 
 async function openShop(t: TestContext, options: ShopOptions = {}) {
-  const shop = await createShop({ folder: join(makeFolder(t), 'data') }, options);
+  const shop = await createShop({ folder: makeDataFolder(t) }, options);
   t.after(() => shop.close());
   const { id } = await shop.sellers.create({ name: 'My shop' });
   return { shop, id, api: shop.as(id) };
@@ -53,7 +52,7 @@ test('administers sellers and keys', async (t) => {
 
 test('invites people to the portal', async (t) => {
   const clock = () => Date.UTC(2026, 0, 2);
-  const store = await openStore(t, { folder: join(makeFolder(t), 'data'), clock });
+  const store = await openStore(t, { folder: makeDataFolder(t), clock });
   const shop = await createShop({ store }, { baseUrl: 'https://host/shop', clock });
   t.after(() => shop.close());
   const { id } = await shop.sellers.create({ name: 'Shop' });
@@ -124,7 +123,7 @@ test('throws AppErrors with the issues that the API returns in problems', async 
 });
 
 test('closes what it has opened if an option is invalid', async (t) => {
-  const folder = join(makeFolder(t), 'data');
+  const folder = makeDataFolder(t);
   for (const options of [{ contact: 'nobody' }, { trustedProxies: ['x'] }]) {
     await assert.rejects(createShop({ folder }, { webhooks: true, ...options }),
       appError('invalid_data'));
@@ -282,7 +281,7 @@ test('closes once, and rejects calls after that', async (t) => {
 });
 
 test('shares a store among shops, which stays open until the program closes it', async (t) => {
-  const store = await openSharedStore({ folder: join(makeFolder(t), 'data') });
+  const store = await openSharedStore({ folder: makeDataFolder(t) });
   t.after(() => store.close());
   const [first, second] = [await createShop({ store }), await createShop({ store })];
   t.after(() => second.close());

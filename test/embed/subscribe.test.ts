@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -11,7 +10,7 @@ import { createShop } from '../../src/embed/shop.ts';
 import type { ShopLocation, ShopOptions } from '../../src/embed/shop-options.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../store/sqlite/open.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeDataFolder } from '../support/folder.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40 };
 
@@ -116,7 +115,7 @@ test('waits for a running function before it closes', async (t) => {
 });
 
 test('reports the catalogues that any process has changed', async (t) => {
-  const location = { folder: join(makeFolder(t), 'data') };
+  const location = { folder: makeDataFolder(t) };
   const seen: CatalogueChange[] = [];
   const target = new EventTarget();
   const failure = new Error('once');
@@ -147,7 +146,7 @@ test('reports the catalogues that any process has changed', async (t) => {
 });
 
 test('reports no earlier change if there is a commit while the shop starts', async (t) => {
-  const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   await openShop(t, {}, { store });
   let commit: (() => void) | undefined;
   const committing: Store = Object.assign(Object.create(store), {

@@ -1,8 +1,8 @@
 /** Full, failing and slow disks: correct rejections, and recovery without a restart. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { makeRandom } from '../domain/random.ts';
+import { test, type TestContext } from 'node:test';
+import { forRandomAsync, makeRandom, type Random } from '../domain/random.ts';
 import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import type { Serving } from '../support/command.ts';
 import { send } from '../support/http.ts';
@@ -12,7 +12,7 @@ import { startReading } from './reads.ts';
 import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
 test('keeps reading while the disk is full, and writes again once there is space',
-  { timeout: 60_000 }, async (t) => {
+  async (t) => {
     const disk = mountSmallDisk(t, '24m');
     if (disk === undefined) return;
     const shop = await openShop(t, makeRandom(1), join(disk, 'data'));
@@ -57,32 +57,41 @@ const FAULTS: readonly (
 
 for (const [what, suffix, fault] of FAULTS) {
   const title = `keeps every acknowledged and no rejected change where ${what}`;
-  test(title, { skip: NO_STRACE, timeout: 90_000 }, async (t) => {
-    const shop = await openShop(t, makeRandom(what.length));
-    let serving = await serve(t, shop);
-    await workUntil(shop, serving, { answers: 100 });
-    const file = join(shop.folder, FILE_NAME + suffix);
-    const isReading = fault.calls === 'pread64';
-    let rejections = 0;
-    for (let round = 0; round < 3; round += 1) {
-      const reading = isReading ? undefined : startReading(serving.port, shop.key);
-      const tracing = await injectFault(t, serving.child, { ...fault, file });
-      const until = { rejections: isReading ? 0 : 60, answers: 40 };
-      const { rejected } = await workUntil(shop, serving, until);
-      for (const times of rejected.values()) rejections += times;
-      await reading?.end(t);
-      if (round === 1) assert.equal(await serving.stop('SIGKILL'), null);
-      await tracing.end();
-      if (round === 1) serving = await serve(t, shop);
-      else await workUntil(shop, serving, { answers: 60 });
-      await check(shop, serving);
-    }
-    t.diagnostic(`${rejections} rejections, one kill -9 among them`);
-    await stopAndCheck(shop, serving);
-  });
+  test(title, { skip: NO_STRACE }, (t) => forRandomAsync(1, async (random) => {
+    await survive(t, random, { suffix, fault });
+  }));
 }
 
-const SLOW = { skip: NO_STRACE, timeout: 90_000 };
+/** Three rounds of a fault under load, one of them with a kill -9. */
+async function survive(
+  t: TestContext, random: Random,
+  { suffix, fault }: { readonly suffix: string; readonly fault: Omit<InjectedFault, 'file'> },
+): Promise<void> {
+  const shop = await openShop(t, random);
+  let serving = await serve(t, shop);
+  await workUntil(shop, serving, { answers: 100 });
+  const file = join(shop.folder, FILE_NAME + suffix);
+  const isReading = fault.calls === 'pread64';
+  let rejections = 0;
+  for (let round = 0; round < 3; round += 1) {
+    const reading = isReading ? undefined : startReading(serving.port, shop.key);
+    const tracing = await injectFault(t, serving.child, { ...fault, file });
+    const until = { rejections: isReading ? 0 : 60, answers: 40 };
+    const { rejected } = await workUntil(shop, serving, until);
+    for (const times of rejected.values()) rejections += times;
+    await reading?.end(t);
+    if (round === 1) assert.equal(await serving.stop('SIGKILL'), null);
+    await tracing.end();
+    assert.match(tracing.read().join('\n'), /\(INJECTED\)/, 'no call has failed');
+    if (round === 1) serving = await serve(t, shop);
+    else await workUntil(shop, serving, { answers: 60 });
+    await check(shop, serving);
+  }
+  t.diagnostic(`${rejections} rejections, one kill -9 among them`);
+  await stopAndCheck(shop, serving);
+}
+
+const SLOW = { skip: NO_STRACE };
 
 test('answers reads promptly while each fsync takes two seconds', SLOW, async (t) => {
   const shop = await openShop(t, makeRandom(3));

@@ -10,8 +10,11 @@ import { injectFault, NO_STRACE } from '../support/strace.ts';
 import { assertBetween, type End, killAtRandom, survive } from './kills.ts';
 import { work } from './shop.ts';
 
+/** Of each kind, in one run; each run has a seed of its own. */
+const KILLS = Number(process.env['KILLS'] ?? 20);
+
 test('loses no acknowledged change to kill -9 at random moments', async (t) => {
-  assertBetween(await survive(t, 60, killAtRandom));
+  assertBetween(await survive(t, KILLS, killAtRandom, 3 * KILLS));
 });
 
 /** System calls on the database files, and the one before which the server is killed. */
@@ -32,7 +35,7 @@ test('loses nothing to kill -9 between the system calls of a commit',
       await injectFault(t, serving.child, { calls, becomes, file });
       return work(shop, serving);
     };
-    assertBetween(await survive(t, 40, end));
+    assertBetween(await survive(t, KILLS, end, 3 * KILLS));
   });
 
 test('loses nothing to kill -9 between the system calls that remove the WAL at shutdown',
@@ -55,6 +58,6 @@ test('loses nothing to kill -9 between the system calls that remove the WAL at s
       met.set(calls, (met.get(calls) ?? 0) + 1);
       return answers;
     };
-    await survive(t, 20, end);
+    await survive(t, KILLS / 2, end);
     t.diagnostic([...met].map(([call, times]) => `${times} at ${call}`).join(', '));
   });

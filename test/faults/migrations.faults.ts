@@ -15,7 +15,7 @@ const KILLS = 26;
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 test('migrates a folder through kill -9 at every version', {
-  skip: NO_STRACE, timeout: 120_000,
+  skip: NO_STRACE,
 }, async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);

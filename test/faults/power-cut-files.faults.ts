@@ -20,7 +20,7 @@ import { type Checker, play, Total } from './power-cut/play.ts';
 import { ignoreSyncs, Recorder } from './power-cut/record.ts';
 import { cutPower, openRecordedShop, serveRecorded, work } from './power-cut/recorded-shop.ts';
 
-const OPTIONS = { skip: NO_STRACE, timeout: 600_000 };
+const OPTIONS = { skip: NO_STRACE };
 const total = new Total();
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
 

@@ -19,7 +19,7 @@ import {
   serveRecorded, syncStock, work,
 } from './power-cut/recorded-shop.ts';
 
-const OPTIONS = { skip: NO_STRACE, timeout: 600_000 };
+const OPTIONS = { skip: NO_STRACE };
 const total = new Total();
 /** Checkpoints the write-ahead log after so many pages, not after thousands. */
 const OFTEN = rewriteSql('wal_autocheckpoint = \\d+', 'wal_autocheckpoint = 25');

@@ -1,32 +1,35 @@
 /** Long work in slices: between any two of them, the event loop runs once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { yieldToEventLoop } from '../../src/runtime/event-loop.ts';
 
 test('runs one slice of long work per event-loop iteration, in the order requested', async () => {
-  const parts: string[] = [];
-  const turns: string[][] = [];
+  const slices: string[] = [];
   const work = async (name: string): Promise<void> => {
-    for (let part = 0; part < 3; part += 1) {
+    for (let slice = 0; slice < 3; slice += 1) {
       await yieldToEventLoop();
-      parts.push(`${name}${part}`);
+      slices.push(`${name}${slice}`);
     }
   };
-  let isOver = false;
-  const look = (): void => {
-    turns.push(parts.splice(0));
-    if (!isOver) setImmediate(look);
-  };
-  setImmediate(look);
-  await Promise.all([work('a'), work('b')]);
-  isOver = true;
-  look();
-  assert.deepEqual(turns.flat(), ['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
-  for (const turn of turns) assert.ok(turn.length <= 1, turn.join());
+  void work('a');
+  void work('b');
+  const iterations: string[][] = [];
+  for (let count = 0; count < 10; count += 1) {
+    iterations.push(slices.splice(0));
+    await nextIteration();
+  }
+  assert.deepEqual(iterations.flat(), ['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
+  for (const ran of iterations) assert.ok(ran.length <= 1, ran.join());
 });
 
-test('resumes after a period without work', async () => {
-  await yieldToEventLoop();
-  await new Promise((resolve) => { setImmediate(resolve); });
-  await yieldToEventLoop();
+test('resumes in the next iteration after a period without work', async () => {
+  for (let period = 0; period < 2; period += 1) {
+    let isResumed = false;
+    void yieldToEventLoop().then(() => { isResumed = true; });
+    await Promise.resolve();
+    assert.equal(isResumed, false);
+    for (let count = 0; count < 3; count += 1) await nextIteration();
+    assert.equal(isResumed, true, `period ${period}`);
+  }
 });

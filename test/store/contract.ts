@@ -39,44 +39,41 @@ import { testStock } from './contract/stock.ts';
 import { testStocktakes } from './contract/stocktakes.ts';
 import { testWrites } from './contract/writes.ts';
 
+type TestGroup = (prepare: PrepareStore) => void;
+
+/**
+ * A process keeps something between their calls: the position, the last ids and the stock levels of
+ * a catalogue as its last write left them, the seller of a key, throttles that are empty, watched
+ * positions, leases and due webhooks. What another process writes must take effect all the same.
+ */
+const CACHED: readonly TestGroup[] = [
+  testDisabledSellers, testKeys, testGrants,
+  testProducts, testOptionalFields, testChanges, testEdits, testStock, testStocktakes,
+  testImports, testImportRecords, testReverts, testHistory, testIdempotency, testWrites,
+  testWatching, testThrottles, testWebhooks, testWebhookDeliveries, testWebhookLeases, testClosing,
+];
+
+/** Each call reads from the database all that it needs. */
+const UNCACHED: readonly TestGroup[] = [
+  testSellers, testRotation, testKeyUsage,
+  testStockDays, testStockSums, testTotals, testSearch, testSavedFilters, testColumnMappings,
+  testJoining, testSessions, testPasskeys, testAccounts, testAccountResets, testPeople, testAudit,
+];
+
+/** The whole contract. */
 export function describeStore(name: string, prepare: PrepareStore): void {
+  describeGroups(name, prepare, [...CACHED, ...UNCACHED]);
+}
+
+/** What may differ if `prepare` opens several stores, as in several processes. */
+export function describeCaching(name: string, prepare: PrepareStore): void {
+  describeGroups(name, prepare, CACHED);
+}
+
+function describeGroups(
+  name: string, prepare: PrepareStore, groups: readonly TestGroup[],
+): void {
   describe(`the store on ${name}`, { concurrency: 2 }, () => {
-    testSellers(prepare);
-    testDisabledSellers(prepare);
-    testKeys(prepare);
-    testRotation(prepare);
-    testGrants(prepare);
-    testKeyUsage(prepare);
-    testProducts(prepare);
-    testOptionalFields(prepare);
-    testChanges(prepare);
-    testIdempotency(prepare);
-    testImports(prepare);
-    testImportRecords(prepare);
-    testEdits(prepare);
-    testStock(prepare);
-    testStocktakes(prepare);
-    testReverts(prepare);
-    testHistory(prepare);
-    testStockDays(prepare);
-    testSavedFilters(prepare);
-    testSearch(prepare);
-    testStockSums(prepare);
-    testTotals(prepare);
-    testWrites(prepare);
-    testWatching(prepare);
-    testWebhooks(prepare);
-    testWebhookDeliveries(prepare);
-    testWebhookLeases(prepare);
-    testJoining(prepare);
-    testSessions(prepare);
-    testPasskeys(prepare);
-    testAccounts(prepare);
-    testAccountResets(prepare);
-    testPeople(prepare);
-    testColumnMappings(prepare);
-    testAudit(prepare);
-    testThrottles(prepare);
-    testClosing(prepare);
+    for (const testGroup of groups) testGroup(prepare);
   });
 }

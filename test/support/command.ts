@@ -1,7 +1,13 @@
-/** Runs the command line in child processes, as a user does. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+/**
+ * Runs the command line: in this process, with streams of its own, unless a test is about what only
+ * a process shows, such as signals, or the executable under test is to run.
+ */
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { run as runCommand } from '../../src/cli/run.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const EXECUTABLE = process.env['TEST_EXECUTABLE'];
@@ -17,19 +23,61 @@ export interface Finished {
   readonly notes: string;
 }
 
-/** Runs a command until it exits; `input` is its standard input. */
+/**
+ * Runs a command in this process until it ends; `input` is its standard input. Use `runProcess` for
+ * a data folder with an open store in this process (see `openSqliteStore`), for several commands at
+ * a time on one folder, and for `serve` and `demo` if they start: their end is bound to a process.
+ */
 export async function run(
-  args: readonly string[], environment: NodeJS.ProcessEnv = {}, input?: string,
+  args: readonly string[], environment: NodeJS.ProcessEnv = {}, input: string | Uint8Array = '',
 ): Promise<Finished> {
-  const child = spawnCommand(args, environment, input === undefined ? 'ignore' : 'pipe');
-  child.stdin?.on('error', () => {}).end(input); // it may exit before it has read everything
-  let out = '';
-  let notes = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => { out += text; });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
-  // `close` is emitted after both streams have ended.
-  const [status] = (await once(child, 'close')) as [number | null];
+  if (EXECUTABLE) return runProcess(args, environment, input);
+  const [out, notes] = [new Output(), new Output()];
+  const io = Object.assign(new EventEmitter(), {
+    stdin: Readable.from([Buffer.from(input)], { objectMode: false }), stdout: out, stderr: notes,
+    env: { ...process.env, ...environment },
+  });
+  const status = await runCommand(args, io);
+  return { status, out: out.read(), notes: notes.read() };
+}
+
+/** Collects what is written to it, and keeps it even if `pipeline` destroys it. */
+class Output extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  constructor() {
+    super();
+    this.on('error', () => {});
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  read(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}
+
+/** Runs a command in a process of its own until it exits. */
+export async function runProcess(
+  args: readonly string[], environment: NodeJS.ProcessEnv = {}, input: string | Uint8Array = '',
+): Promise<Finished> {
+  const child = spawnCommand(args, environment);
+  child.stdin.on('error', () => {}); // it may exit before it has read everything
+  child.stdin.end(input);
+  const closed = once(child, 'close');
+  const [out, notes] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [status] = (await closed) as [number | null];
   return { status, out, notes };
+}
+
+/** Starts a command in a process of its own, with pipes for its input and output. */
+export function spawnCommand(
+  args: readonly string[], environment: NodeJS.ProcessEnv = {},
+): ChildProcessWithoutNullStreams {
+  return spawn(...program(...args), { env: { ...process.env, ...environment } });
 }
 
 export interface Serving {
@@ -55,7 +103,9 @@ export async function startServing(
   t: Pick<TestContext, 'after'>, args: readonly string[], environment: NodeJS.ProcessEnv = {},
 ): Promise<Serving> {
   const port = args.includes('--socket') ? [] : ['--port', '0'];
-  return watchServing(t, spawnCommand(['serve', ...port, '--json', ...args], environment));
+  return watchServing(t, spawn(...program('serve', ...port, '--json', ...args), {
+    stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment },
+  }));
 }
 
 /** Like `startServing`, for a `serve --json` process that has already been started. */
@@ -96,12 +146,4 @@ export async function watchServing(
       return status;
     },
   };
-}
-
-function spawnCommand(
-  args: readonly string[], environment: NodeJS.ProcessEnv, input: 'ignore' | 'pipe' = 'ignore',
-): ChildProcess {
-  return spawn(...program(...args), {
-    stdio: [input, 'pipe', 'pipe'], env: { ...process.env, ...environment },
-  });
 }

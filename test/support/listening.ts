@@ -1,8 +1,10 @@
 /** A plain HTTP server for one test, and a free port. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { isSystemError } from '../../src/runtime/system-error.ts';
 
 /** Serves until the test ends. Resolves with `http://127.0.0.1:{port}`. */
 export async function listenUntilEnd(
@@ -19,13 +21,26 @@ export async function listenUntilEnd(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A port that was free a moment ago. */
+/** Below the ephemeral ports, which the system assigns to connections and for port 0. */
+const FIRST_PORT = 10_000;
+const LAST_PORT = 32_000;
+
+/**
+ * A free port for a server that cannot choose its own. The system does not assign it to another
+ * process as an ephemeral port (RFC 6056, section 2.1) before that server has started.
+ */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if (!isSystemError(error, 'EADDRINUSE')) throw error;
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

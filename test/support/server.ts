@@ -1,9 +1,9 @@
 /** Runs a server in this process: a real database file, a real socket, sellers with keys. */
-import { join } from 'node:path';
 import { after, before, type TestContext } from 'node:test';
 import {
   type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../../src/domain/access/api-key.ts';
+import { Passwords } from '../../src/domain/access/password.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { type AppOptions, createApp } from '../../src/features.ts';
 import type { PortalOptions } from '../../src/features/portal/portal.ts';
@@ -15,7 +15,8 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
-import { makeFolder } from './folder.ts';
+import { makeDataFolder } from './folder.ts';
+import { processEnd } from './process-end.ts';
 
 export interface TestSeller {
   readonly sellerId: SellerId;
@@ -57,28 +58,21 @@ export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webh
   readonly certificate?: Certificate;
 }
 
-/** Shared by all tests of this file that give no options; stopped after the last one. */
+/** Shared by all tests of this process that give no options; stopped after the last one. */
 let shared: Promise<TestServer> | undefined;
 /** Its errors are reported to each test that currently uses it. */
 const sharedReports = new Set<ErrorReport[]>();
-const cleanups: (() => unknown)[] = [];
-/** Registers cleanup for the end of the file. The cast: cleanup functions take no arguments. */
-const file = { after: (end: unknown): unknown => cleanups.push(end as () => unknown) };
-
-after(async () => {
-  for (const cleanUp of cleanups.toReversed()) await cleanUp();
-});
 
 /**
  * Starts a server, without a rate limit unless one is given. With options the server belongs to the
- * test and stops after it. Without options the tests of a file share one, so each test creates a
- * seller of its own.
+ * test and stops after it. Without options all tests share one, so each test creates a seller of
+ * its own.
  */
 export async function startServer(
   t: Pick<TestContext, 'after'>, options?: TestOptions,
 ): Promise<TestServer> {
   if (options) return startOwnServer(t, options);
-  shared ??= startOwnServer(file, {}, {
+  shared ??= startOwnServer(processEnd, {}, {
     push: (entry) => { for (const reports of sharedReports) reports.push(entry); },
   });
   const reports: ErrorReport[] = [];
@@ -90,12 +84,19 @@ export async function startServer(
 /** One server with the portal for all tests of a file. Call this outside of tests. */
 export function shareServer(): () => TestServer {
   let server: TestServer | undefined;
+  const ends: (() => unknown)[] = [];
+  // The cast: cleanup functions take no arguments.
+  const file = { after: (end: unknown): unknown => ends.push(end as () => unknown) };
   before(async () => { server = await startOwnServer(file, { portal: true }); });
+  after(async () => { for (const end of ends.toReversed()) await end(); });
   return () => {
     if (!server) throw new Error('The server exists only while tests run.');
     return server;
   };
 }
+
+/** Hash at the least cost that argon2id takes. Hashing has tests of its own. */
+const cheapPasswords = new Passwords({ memory: 8, passes: 1, parallelism: 1 });
 
 const loadWebhooks = () => import('../../src/features/webhooks/webhooks.ts');
 const loadPortal = () => import('../../src/features/portal/portal.ts');
@@ -103,7 +104,7 @@ const loadPortal = () => import('../../src/features/portal/portal.ts');
 async function startOwnServer(
   t: Pick<TestContext, 'after'>,
   {
-    webhooks: hooks, portal: pages, folder = join(makeFolder(t), 'data'), host = '127.0.0.1',
+    webhooks: hooks, portal: pages, folder = makeDataFolder(t), host = '127.0.0.1',
     certificate, ...options
   }: TestOptions,
   sink?: { push(entry: ErrorReport): void },
@@ -112,11 +113,11 @@ async function startOwnServer(
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
   const report = (entry: ErrorReport): void => { (sink ?? reports).push(entry); };
-  // Loaded where they are used: copies without a feature lack its modules (features/removal.ts).
+  // Loaded where they are used: most tests need neither.
   const webhooks = hooks && await loadWebhooks().then(({ startWebhooks }) =>
     startWebhooks({ store, report, ...(clock && { clock }), ...hooks }));
   const portal = pages && await loadPortal().then(({ createPortal }) =>
-    createPortal({ clock, baseUrl, ...(pages !== true && pages) }));
+    createPortal({ clock, baseUrl, ...(pages !== true && pages) }, cheapPasswords));
   const app = createApp({
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
     ...(portal && { portal }),

@@ -26,15 +26,15 @@ export const moveTo: Command = {
   },
   isRemote: true,
   async run(input) {
-    const { operands: [target = ''], note } = input;
+    const { operands: [target = ''] } = input;
     const startedAt = performance.now();
     const isToDatabase = DATABASE_URL.test(target);
     const folder = isToDatabase ? getFolder(input.location) : target;
     const connect = await parseUrl(input, isToDatabase ? target : findSource(input));
     if (isToDatabase) assertNoSource(input);
-    const task = { folder, connect, ...showProgress(note) };
-    const tables = await withInterrupt(() => move(task, isToDatabase).finally(task.close),
-      () => INTERRUPTED);
+    const task = { folder, connect, ...showProgress(input) };
+    const tables = await withInterrupt(
+      input.io, () => move(task, isToDatabase).finally(task.close), () => INTERRUPTED);
     const seconds = Math.round(performance.now() - startedAt) / 1000;
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
     const { text = '' } = listResult('tables', tables, '');
@@ -57,9 +57,10 @@ async function move(task: MoveTask, isToDatabase: boolean): Promise<readonly Pro
   return moveToSqlite(task);
 }
 
-async function parseUrl({ flags }: Input, database: string) {
+async function parseUrl({ flags, environment }: Input, database: string) {
   const { readConnectOptions } = await import('../../store/postgres/database.ts');
-  return readConnectOptions({ database, passwordFile: flags['database-password-file'] });
+  const passwordFile = flags['database-password-file'];
+  return readConnectOptions({ database, passwordFile, environment });
 }
 
 function findSource({ flags }: Input): string {
@@ -78,8 +79,8 @@ function assertNoSource({ flags, environment }: Input): void {
 }
 
 /** One progress for each phase. */
-function showProgress(note: Input['note']) {
-  let progress = new Progress(process.stderr);
+function showProgress({ io, note }: Input) {
+  let progress = new Progress(io.stderr);
   let phase: MoveProgress['phase'] = 'copy';
   let state = { rows: 0, bytes: 0, sizeBytes: 0 };
   return {
@@ -91,7 +92,7 @@ function showProgress(note: Input['note']) {
       if (current !== phase) {
         progress.end(state);
         note('Proving that source and target are equal.');
-        [phase, progress] = [current, new Progress(process.stderr)];
+        [phase, progress] = [current, new Progress(io.stderr)];
       }
       state = { rows, bytes: rows, sizeBytes: totalRows };
       progress.show(state);

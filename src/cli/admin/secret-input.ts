@@ -4,11 +4,9 @@
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type Readable, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { SECRET_INPUT_LIMIT_CHARACTERS } from '../limits.ts';
-import { CommandFailure } from '../command.ts';
-
-type Source = Readable & { readonly isTTY?: boolean };
+import { CommandFailure, type CommandIo, type Input } from '../command.ts';
 
 /**
  * Returns the first line. A terminal is prompted with each label, echoes nothing, and must get the
@@ -16,7 +14,7 @@ type Source = Readable & { readonly isTTY?: boolean };
  * @throws CommandFailure
  */
 export async function readSecret(
-  source: Source, labels: readonly string[], note: (text: string) => void,
+  source: CommandIo['stdin'], labels: readonly string[], note: Input['note'],
 ): Promise<string> {
   if (!source.isTTY) return readLine(source);
   const [first = '', ...others] = await ask(source, labels, note);
@@ -24,7 +22,7 @@ export async function readSecret(
   throw new CommandFailure('The two entries differ. Nothing was changed; try again.');
 }
 
-async function readLine(source: Source): Promise<string> {
+async function readLine(source: CommandIo['stdin']): Promise<string> {
   let text = '';
   for await (const chunk of source.setEncoding('utf8')) {
     text += chunk;
@@ -35,7 +33,7 @@ async function readLine(source: Source): Promise<string> {
 
 /** Prompts for each value. Readline echoes to a stream that discards everything. */
 async function ask(
-  input: Source, labels: readonly string[], note: (text: string) => void,
+  input: CommandIo['stdin'], labels: readonly string[], note: Input['note'],
 ): Promise<string[]> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true });

@@ -61,12 +61,12 @@ export const enableSeller: Command = {
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID', '[EMAIL]'],
-  async run({ operands: [id, named], location, note }) {
+  async run({ operands: [id, named], location, io, note }) {
     const sellerId = readSellerId(id);
     const email = await withStore(location, async (store) => {
       const account = await getAccount(store, sellerId, named);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
-      const password = await readSecret(process.stdin, PASSWORD_LABELS, note);
+      const password = await readSecret(io.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
       if ('error' in parsed) throw new CommandFailure(`New password: ${parsed.error.detail}`);
       await store.resetPassword(account, await new Passwords().hash(parsed.value));

@@ -53,11 +53,12 @@ export const restoreCatalogue: Command = {
   flags: {
     replace: { help: 'replace an existing catalogue, which is kept under another name' },
   },
-  async run({ operands: [file = ''], flags, location, isJson, out, note }) {
+  async run(input) {
+    const { operands: [file = ''], flags, location, isJson, out, note } = input;
     const folder = getFolder(location);
     const task = { file, folder, isReplacing: flags['replace'] !== undefined, at: Date.now() };
     const unchanged = `Interrupted: ${folder} is unchanged.`;
-    const { done, seconds } = await runCopy(note, unchanged, (create, show) =>
+    const { done, seconds } = await runCopy(input, unchanged, (create, show) =>
       restore({ ...task, target: create(join(folder, CATALOGUE_FILE_NAME)) }, show));
     const { kept, secrets } = done;
     const summary = { folder, ...summarize(done, seconds), kept, secrets };
@@ -68,13 +69,13 @@ export const restoreCatalogue: Command = {
 
 /** Runs a copy with progress and times it; an interruption removes the partial file. */
 async function runCopy<Done>(
-  note: Input['note'], interrupted: string,
+  input: Input, interrupted: string,
   copy: (
     create: (path: string) => AtomicFile, show: (state: CopyState) => void,
   ) => Promise<Done>,
 ): Promise<{ readonly done: Done; readonly seconds: number }> {
   const startedAt = performance.now();
-  const progress = new Progress(process.stderr);
+  const progress = new Progress(input.io.stderr);
   let target: AtomicFile | undefined;
   let isCopied = false;
   const create = (path: string): AtomicFile => target = new AtomicFile(path);
@@ -83,9 +84,10 @@ async function runCopy<Done>(
     if (isCopied) return;
     isCopied = true;
     progress.end(state);
-    note('Checking the copy.');
+    input.note('Checking the copy.');
   };
-  const done = await withInterrupt(() => copy(create, show).finally(() => progress.close()), () => {
+  const work = () => copy(create, show).finally(() => progress.close());
+  const done = await withInterrupt(input.io, work, () => {
     target?.discard();
     return interrupted;
   });
@@ -97,7 +99,7 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
-  const { done, seconds } = await runCopy(input.note, NO_BACKUP, (create, show) =>
+  const { done, seconds } = await runCopy(input, NO_BACKUP, (create, show) =>
     backUp(getFolder(input.location), create(path), show));
   const summary = { file: path, ...summarize(done, seconds) };
   const text = `Backed up ${describeCopy(summary, path)}`;
@@ -113,7 +115,7 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const dataFolder = getFolder(input.location);
   const task = { dataFolder, folder, intervalMs, keep, at: Date.now() };
   const { done: { made, removed, dueInMs }, seconds } = await runCopy(
-    input.note, NO_BACKUP, (create, show) => backUpToFolder(task, create, show),
+    input, NO_BACKUP, (create, show) => backUpToFolder(task, create, show),
   );
   const summary = made && { file: made.path, ...summarize(made, seconds) };
   if (isJson) {

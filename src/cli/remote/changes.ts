@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { Change, ChangeType } from '../../client/index.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
-import type { Command, Input } from '../command.ts';
+import type { Command, CommandIo, Input } from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted, outputDrained } from '../progress.ts';
 import { readNumber, splitList } from '../settings.ts';
@@ -25,8 +25,8 @@ export const tailChanges: Command = {
   isRemote: true,
   isStream: true,
   async run(input) {
-    const { flags, isJson, out, note } = input;
-    const signal = interrupted();
+    const { flags, io, isJson, out, note } = input;
+    const signal = interrupted(io);
     const types = readTypes(flags);
     let after = flags['after'] === undefined ? await findPosition(openClient(input))
       : readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER);
@@ -40,8 +40,8 @@ export const tailChanges: Command = {
         });
         for await (const change of changes) {
           after = change.position;
-          out(isJson ? JSON.stringify(change) : formatChange(change));
-          await outputDrained(signal);
+          out(isJson ? JSON.stringify(change) : formatChange(change, io.stdout));
+          await outputDrained(io, signal);
         }
       }
     } catch (error) {
@@ -58,10 +58,10 @@ export function readTypes(flags: Input['flags']): { readonly types?: readonly Ch
 }
 
 /** One line. The type is coloured on a terminal. */
-export function formatChange(change: Change): string {
+export function formatChange(change: Change, stream: CommandIo['stdout']): string {
   const { position, at, type, sku } = change;
   const color = Object.hasOwn(COLORS, type) ? COLORS[type] : 'reset'; // a newer server has more
-  const label = styleText(color, printable(type).padEnd(TYPE_COLUMNS), { stream: process.stdout });
+  const label = styleText(color, printable(type).padEnd(TYPE_COLUMNS), { stream });
   const rest = printable(`${sku}  ${formatData(change)}`);
   return `${printable(`${position}  ${at}`)}  ${label}  ${rest}`;
 }

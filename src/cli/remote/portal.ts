@@ -42,7 +42,8 @@ async function assertPortal(baseUrl: string): Promise<void> {
 async function openBrowser(address: string, environment: Input['environment']): Promise<boolean> {
   const [program, ...args] = findOpener(environment);
   if (program === undefined) return false;
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  const options = { stdio: 'ignore', detached: true, env: environment } as const;
+  const child = spawn(program, [...args, address], options);
   child.unref();
   return once(child, 'spawn').then(() => true, () => false);
 }

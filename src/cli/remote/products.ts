@@ -33,7 +33,7 @@ export const listProducts: Command = {
     const { flags, isJson, note } = input;
     const filters = readFilters(flags);
     const most = readNumber(flags, 'limit', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-    const signal = outputClosed();
+    const signal = outputClosed(input.io);
     const print = createPrinter(input);
     const list = openClient(input).products.list({
       ...(!isJson && { fields: COLUMNS }), ...filters,
@@ -49,7 +49,7 @@ export const listProducts: Command = {
       if (rows.length < PAGE_SIZE_LIMIT) continue;
       print(rows);
       rows = [];
-      await outputDrained(signal);
+      await outputDrained(input.io, signal);
     }
     print(rows);
     if (count === 0 && !isJson) note('No product matches.');

@@ -18,7 +18,7 @@ export const addProfile: Command = {
   operands: ['NAME'],
   flags: { ...URL_FLAG, force: { help: 'replace the profile if it exists' } },
   isRemote: true,
-  async run({ operands: [name = ''], flags, environment, note }) {
+  async run({ operands: [name = ''], flags, environment, io, note }) {
     if (!NAME.test(name)) {
       throw new UsageError('The name of a profile is 1 to 64 letters, digits, "-", "_" or ".".');
     }
@@ -26,7 +26,7 @@ export const addProfile: Command = {
     if (readProfiles(environment).has(name) && flags['force'] === undefined) {
       throw new UsageError(`There is a profile "${name}" already. Replace it with --force.`);
     }
-    const key = parseApiKey((await readSecret(process.stdin, ['API key'], note)).trim());
+    const key = parseApiKey((await readSecret(io.stdin, ['API key'], note)).trim());
     if (!key) {
       throw new CommandFailure('That is not an API key, which is spk_ and 36 characters.'
         + ' Nothing was changed.');

@@ -23,7 +23,7 @@ export const showStatus: Command = {
   flags: SERVER_FLAGS,
   isRemote: true,
   async run(input) {
-    const { isJson, out } = input;
+    const { isJson, out, io } = input;
     const { url, key } = findServer(input);
     const options = { baseUrl: url, timeoutMs: STATUS_TIMEOUT_MS, retries: 0 };
     const server = new Transport(options);
@@ -41,7 +41,7 @@ export const showStatus: Command = {
     if (isJson) out(JSON.stringify({ url, status, checks }));
     else {
       const good = checks.filter((one) => !faults.includes(one));
-      const ok = styleText('green', 'ok', { stream: process.stdout });
+      const ok = styleText('green', 'ok', { stream: io.stdout });
       for (const { name, detail } of good) out(`${ok}  ${name.padEnd(6)}  ${detail}`);
     }
     if (faults.length === 0) return;

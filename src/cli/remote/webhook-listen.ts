@@ -16,7 +16,9 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import {
   DEFAULT_HOST, WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES,
 } from '../limits.ts';
-import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import {
+  type Command, CommandFailure, type CommandIo, type Input, UsageError,
+} from '../command.ts';
 import { printable } from '../printable.ts';
 import { interrupted } from '../progress.ts';
 import { readNumber, readUrl } from '../settings.ts';
@@ -45,7 +47,7 @@ export const listenForWebhooks: Command = {
     const forwardTo = readUrl(flags, 'forward-to');
     const endpoint = readUrl(flags, 'endpoint');
     if (endpoint === undefined) assertSameMachine(findServer(input).url);
-    const signal = interrupted();
+    const signal = interrupted(input.io);
     let webhook: WebhookWithSecret | undefined;
     const receiver = createServer(createReceiver(input, forwardTo, () => webhook?.secret));
     await startListening(receiver, readNumber(flags, 'port', 0, 65_535));
@@ -114,12 +116,13 @@ async function remove(webhooks: SellerClient['webhooks'], id: string): Promise<v
 
 /** Answers the server: with the status of the application, or 204. */
 function createReceiver(
-  { isJson, out, note }: Input, forwardTo: string | undefined, findSecret: () => string | undefined,
+  { io, isJson, out, note }: Input, forwardTo: string | undefined,
+  findSecret: () => string | undefined,
 ): RequestListener {
   const receive = async (request: IncomingMessage): Promise<number> => {
     const body = await readBody(request);
     const event = verifyWebhook(body, request.headers, findSecret() ?? []);
-    out(isJson ? JSON.stringify(event) : formatEvent(event));
+    out(isJson ? JSON.stringify(event) : formatEvent(event, io));
     if (forwardTo === undefined) return 204;
     const status = await forward(forwardTo, request, body);
     note(`${forwardTo} responded with status ${status}.`);
@@ -136,7 +139,7 @@ function createReceiver(
 }
 
 /** @throws WebhookVerificationError if it is too long for a message of the server */
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -149,14 +152,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function formatEvent(event: WebhookEvent): string {
-  if (event.type === 'changes') return event.data.changes.map(formatChange).join('\n');
+function formatEvent(event: WebhookEvent, { stdout }: CommandIo): string {
+  if (event.type === 'changes') {
+    return event.data.changes.map((change) => formatChange(change, stdout)).join('\n');
+  }
   const subject = event.type === 'test' ? 'message' : event.data.sku;
   return printable(`${event.timestamp}  ${event.type} ${subject}`);
 }
 
 /** Sends the message to the application, and returns its status. @throws CommandFailure */
-async function forward(url: string, request: IncomingMessage, body: Buffer): Promise<number> {
+async function forward(
+  url: string, request: IncomingMessage, body: Buffer<ArrayBuffer>,
+): Promise<number> {
   const headers = FORWARDED.map((name) => [name, String(request.headers[name] ?? '')] as const);
   try {
     const response = await fetch(url, {

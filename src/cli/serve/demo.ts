@@ -37,7 +37,7 @@ export const demo: Command = {
       const { url } = JSON.parse(text) as { readonly url: string };
       presentation = present(input, url, access);
       // If the import fails, stop the server; the error itself is thrown below.
-      presentation.catch(() => process.emit('SIGTERM', 'SIGTERM'));
+      presentation.catch(() => input.io.emit('SIGTERM', 'SIGTERM'));
     };
     await serve.run({ ...input, location: { folder: dataFolder }, isJson: true, out });
     await presentation;

@@ -54,7 +54,7 @@ export const serve: Command = {
     const startBackups = readBackups(input);
     const loaded = await loadFeatures(input, baseUrl);
     const operator = loaded.find((feature) => feature.operator)?.operator ?? plainOperator(input);
-    const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    const stopped = Promise.race([once(input.io, 'SIGTERM'), once(input.io, 'SIGINT')]);
     await withNewStore(location, async (store) => {
       const running = startFeatures(loaded, store, operator);
       const stops: (() => unknown)[] = [running.stop];

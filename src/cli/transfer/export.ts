@@ -11,7 +11,9 @@ import { RETRY_POLICY } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import type { ExportOptions, SellerClient } from '../../client/index.ts';
-import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
+import {
+  type Command, CommandFailure, type CommandIo, type Input, UsageError,
+} from '../command.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 import { explainFailure, TemporaryFailure, withRetries } from '../remote/api-error.ts';
@@ -21,8 +23,8 @@ import { findFormat, FORMAT_FLAG, RowCounter } from './source-file.ts';
 interface ExportTask {
   readonly client: SellerClient;
   readonly options: ExportOptions;
-  /** Whether to show progress. It must not mix with rows on the same terminal. */
-  readonly isShown: boolean;
+  /** Where to show progress, which must not mix with rows on the same terminal. */
+  readonly progressStream: CommandIo['stderr'] | undefined;
 }
 
 interface Outcome {
@@ -68,18 +70,19 @@ export const exportProducts: Command = {
   },
   isRemote: true,
   async run(input) {
-    const { flags, operands: [operand], isJson, out, note } = input;
+    const { flags, operands: [operand], io, isJson, out, note } = input;
     const path = operand === '-' ? undefined : operand; // by convention, - is standard output
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole export
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
     const isForced = flags['force'] !== undefined;
     const file = path === undefined ? undefined : new AtomicFile(resolveFile(path, isForced));
     const { format, isCompressed } = findFormat(path ?? '.csv', flags['format']);
-    const isShown = file !== undefined || !process.stdout.isTTY;
-    const task = { client, options: { ...readFilters(flags), format }, isShown };
-    const attempt = () => (file ? writeFile(task, file, isCompressed) : runExport(task, writeOut));
+    const progressStream = file !== undefined || !io.stdout.isTTY ? io.stderr : undefined;
+    const task = { client, options: { ...readFilters(flags), format }, progressStream };
+    const attempt = () => (file ? writeFile(task, file, isCompressed)
+      : runExport(task, (body) => writeOut(body, io.stdout)));
     const exporting = () => withRetries(attempt, RETRY_POLICY, note);
-    const { rows, position } = await withInterrupt(exporting, () => {
+    const { rows, position } = await withInterrupt(io, exporting, () => {
       file?.discard();
       return file ? `Interrupted: ${path} was not written.` : `Interrupted. ${INCOMPLETE}`;
     });
@@ -98,18 +101,19 @@ export function readFilters(flags: Input['flags']): Omit<ExportOptions, 'format'
 
 /** Passes the rows to `write` and shows progress. */
 async function runExport(
-  { client, options, isShown }: ExportTask, write: Write,
+  { client, options, progressStream }: ExportTask, write: Write,
 ): Promise<Outcome> {
   const file = await client.products.export(options);
   const counter = new RowCounter(options.format);
-  await write(watch(file, counter, isShown));
+  await write(watch(file, counter, progressStream));
   return { rows: counter.rows, position: file.position };
 }
 
 async function* watch(
-  chunks: AsyncIterable<Uint8Array>, counter: RowCounter, isShown: boolean,
+  chunks: AsyncIterable<Uint8Array>, counter: RowCounter,
+  progressStream: CommandIo['stderr'] | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const progress = isShown ? new Progress(process.stderr) : undefined;
+  const progress = progressStream && new Progress(progressStream);
   let bytes = 0;
   try {
     for await (const chunk of chunks) {
@@ -124,9 +128,11 @@ async function* watch(
   }
 }
 
-async function writeOut(body: AsyncIterable<Uint8Array>): Promise<void> {
+async function writeOut(
+  body: AsyncIterable<Uint8Array>, stdout: CommandIo['stdout'],
+): Promise<void> {
   try {
-    await pipeline(body, process.stdout, { end: false });
+    await pipeline(body, stdout, { end: false });
   } catch (error) {
     const failure = explainFailure(error);
     if (failure instanceof TemporaryFailure) {

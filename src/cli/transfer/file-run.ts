@@ -8,7 +8,7 @@ import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { Report } from '../../client/index.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
-import { CommandFailure, type Input } from '../command.ts';
+import { CommandFailure, type CommandIo, type Input } from '../command.ts';
 import { RETRY_POLICY } from '../limits.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
@@ -24,8 +24,8 @@ export interface FileRun<Line> {
   readonly counts: readonly string[];
   /** How many rejected rows the outcome has. */
   readonly shownLimit: number;
-  /** Whether it shows its progress on stderr. */
-  readonly hasProgress: boolean;
+  /** Where it shows its progress, if anywhere. */
+  readonly progressStream: CommandIo['stderr'] | undefined;
   /** Sends the bytes once. */
   send(
     body: AsyncIterable<Uint8Array>,
@@ -89,23 +89,24 @@ const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
  * @throws CommandFailure
  */
 export async function transferFile<Line>(
-  run: FileRun<Line>, resume: string | undefined, note: Input['note'],
+  run: FileRun<Line>, resume: string | undefined, { io, note }: Input,
 ): Promise<FileOutcome> {
   const { source, rejected } = run;
   const isRepeatable = source.sizeBytes !== undefined; // a pipe is not
   const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
+  const attempts = () => withRetries(() => sendFile(run), policy, note);
   const interrupt = (): string => {
     rejected.remove();
     return `Interrupted. ${resume ?? 'Nothing was changed.'}`;
   };
   try {
-    return await withInterrupt(() => withRetries(() => sendFile(run), policy, note), interrupt);
+    return await withInterrupt(io, attempts, interrupt);
   } catch (error) {
     await rejected.discard();
     if (!(error instanceof TemporaryFailure) || resume === undefined) throw error;
     throw new CommandFailure(`${error.message} ${resume}`, { cause: error });
   } finally {
-    if (source.path === '-') process.stdin.destroy(); // an open pipe would keep this process alive
+    if (source.path === '-') io.stdin.destroy(); // an open pipe would keep the process alive
   }
 }
 
@@ -116,7 +117,7 @@ export async function transferFile<Line>(
 export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const { source, rejected } = run;
   await rejected.discard();
-  const progress = run.hasProgress ? new Progress(process.stderr) : undefined;
+  const progress = run.progressStream && new Progress(run.progressStream);
   const shown: RejectedRow[] = [];
   const causes = new RejectionCauses();
   let state = { rows: 0, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0 };

@@ -48,16 +48,16 @@ export const importProducts: Command = {
   },
   isRemote: true,
   async run(input) {
-    const { flags, operands: [path = ''], note } = input;
+    const { flags, operands: [path = ''], io } = input;
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
-    const source = await openSource(path, flags['format']);
+    const source = await openSource(path, flags['format'], io);
     const rejected = new RejectedRowsFile(source, 'products', flags['rejected']);
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({
-      source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, hasProgress: true,
+      source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr,
       send: (body, file) => client.products.import(body, { ...options, ...file }),
       readRejected: (row) => (row.status === 'failed' ? readRejectedRow(row) : undefined),
-    }, options.dry_run ? undefined : RESUME, note);
+    }, options.dry_run ? undefined : RESUME, input);
     report(input, outcome, source.format);
   },
 };

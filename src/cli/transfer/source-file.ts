@@ -4,9 +4,9 @@
  */
 import { once } from 'node:events';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import { CommandFailure, UsageError } from '../command.ts';
+import { CommandFailure, type CommandIo, UsageError } from '../command.ts';
 
 type TextFormat = 'csv' | 'ndjson';
 
@@ -21,6 +21,8 @@ export interface SourceFile extends FileFormat {
   readonly path: string;
   /** Undefined if it can be read only once. */
   readonly sizeBytes: number | undefined;
+  /** Its bytes. */
+  readonly open: () => Readable;
 }
 
 const LINE_FEED = 0x0a;
@@ -78,17 +80,19 @@ export function withoutExtension(path: string): string {
 
 /** @throws UsageError, UnreadableFile */
 export async function openSource(
-  path: string, formatFlag: string | undefined,
+  path: string, formatFlag: string | undefined, io: CommandIo,
 ): Promise<SourceFile> {
   const flag = parseFormat(formatFlag);
   const file = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (path !== '-' && !file) throw new UnreadableFile(`There is no file ${path}.`);
   try {
     // Other files, such as named pipes, can be read only once.
-    const start = path === '-' ? await peekInput() : file?.isFile() ? readStart(path) : undefined;
+    const start = path === '-' ? await peek(io.stdin)
+      : file?.isFile() ? readStart(path) : undefined;
     const isGzip = start?.subarray(0, GZIP.length).equals(GZIP) ?? false;
     return {
       path,
+      open: () => (path === '-' ? io.stdin : createReadStream(path)),
       sizeBytes: file?.isFile() ? file.size : undefined,
       isCompressed: isGzip || /\.gz$/i.test(path),
       format: flag ?? findFormatByName(path) ?? recognize(start, isGzip) ?? requireFormat(path),
@@ -120,12 +124,12 @@ function readStart(path: string): Buffer {
 }
 
 /** The first bytes of standard input, which stay to be read. */
-async function peekInput(): Promise<Buffer> {
-  await once(process.stdin, 'readable');
+async function peek(stdin: CommandIo['stdin']): Promise<Buffer> {
+  await once(stdin, 'readable');
   // The cast: without an encoding, a stream has buffers.
-  const chunk = process.stdin.read() as Buffer | null;
+  const chunk = stdin.read() as Buffer | null;
   if (!chunk) return Buffer.alloc(0);
-  process.stdin.unshift(chunk);
+  stdin.unshift(chunk);
   return chunk.subarray(0, START_BYTES);
 }
 
@@ -145,7 +149,7 @@ export async function* readSource(
   const count = source.isCompressed ? makeInflater(counter) : (chunk: Buffer) => counter.add(chunk);
   let bytes = 0;
   try {
-    const chunks: AsyncIterable<Buffer> = openBytes(source);
+    const chunks: AsyncIterable<Buffer> = source.open();
     for await (const chunk of chunks) {
       await count(chunk);
       bytes += chunk.length;
@@ -159,13 +163,9 @@ export async function* readSource(
 
 /** Reads the decompressed text of a file. */
 export function openText(source: SourceFile): AsyncIterable<Buffer> {
-  const bytes = openBytes(source);
+  const bytes = source.open();
   // Errors of the file are forwarded to the decoder, and thrown to its reader.
   return source.isCompressed ? pipeline(bytes, createGunzip(), () => {}) : bytes;
-}
-
-function openBytes({ path }: SourceFile): NodeJS.ReadableStream & AsyncIterable<Buffer> {
-  return path === '-' ? process.stdin : createReadStream(path);
 }
 
 /** Decompresses chunks only to count their rows; resolves when a chunk is counted. */

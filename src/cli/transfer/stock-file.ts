@@ -66,7 +66,7 @@ export function adaptOptions(name: string, options: StockOptions): StockOptions 
 export function createStockRun(
   client: SellerClient, source: SourceFile, rejected: RejectedRowsFile,
   options: StockOptions & { readonly idempotencyKey: string },
-): Omit<FileRun<StockLine>, 'hasProgress' | 'shownLimit'> {
+): Omit<FileRun<StockLine>, 'progressStream' | 'shownLimit'> {
   return {
     source, rejected,
     counts: options.complete ? [...COUNTS, 'zeroed'] : COUNTS,

@@ -61,9 +61,9 @@ export const syncStock: Command = {
 };
 
 async function send(input: Input): Promise<FileOutcome> {
-  const { flags, operands: [path = ''], note } = input;
+  const { flags, operands: [path = ''], io } = input;
   const client = openClient(input, { retries: 0 }); // `transferFile` repeats the whole file
-  const source = await openSource(path, flags['format']);
+  const source = await openSource(path, flags['format'], io);
   const rejected = new RejectedRowsFile(source, 'stock', flags['rejected']);
   const { 'idempotency-key': idempotencyKey = randomUUID() } = flags;
   const options = { ...readStockOptions(flags), idempotencyKey };
@@ -71,8 +71,8 @@ async function send(input: Input): Promise<FileOutcome> {
     + ` command again within 48 hours with --idempotency-key ${idempotencyKey}`;
   const run = createStockRun(client, source, rejected, options);
   return transferFile<StockLine>(
-    { ...run, shownLimit: REJECTED_ROWS_SHOWN, hasProgress: true },
-    options.dry_run ? undefined : resume, note,
+    { ...run, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr },
+    options.dry_run ? undefined : resume, input,
   );
 }
 
@@ -82,7 +82,7 @@ async function watch(input: Input): Promise<void> {
   const other = FILE_FLAGS.find((name) => flags[name] !== undefined);
   if (other !== undefined) throw new UsageError(`--${other} is for a FILE, not for --watch.`);
   const settleMs = parseDuration(settle);
-  const signal = interrupted();
+  const signal = interrupted(input.io);
   const client = openClient(input, { retries: 0 }); // the watch repeats the whole file
   const options = readStockOptions(flags);
   findFormat('.csv', format); // throws for a wrong --format

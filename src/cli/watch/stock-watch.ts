@@ -29,7 +29,7 @@ interface StockWatch {
   readonly options: StockOptions;
   /** Of all files; undefined to derive it from each name. */
   readonly format: string | undefined;
-  readonly input: Pick<Input, 'note' | 'out' | 'isJson'>;
+  readonly input: Pick<Input, 'io' | 'note' | 'out' | 'isJson'>;
   /** Ends the watch after the current file, or while it waits. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
@@ -99,10 +99,10 @@ async function sendUntilAnswered(watch: StockWatch, claim: Claim): Promise<boole
 
 /** Sends the file once, with the options of its first attempt, and records the outcome. */
 async function send(
-  { client, options: currentOptions, format, clock }: StockWatch, claim: Claim,
+  { client, options: currentOptions, format, input: { io }, clock }: StockWatch, claim: Claim,
   attempt: Attempt | undefined,
 ): Promise<void> {
-  const source = await openSource(claim.path, format);
+  const source = await openSource(claim.path, format, io);
   const version = claim.readVersion();
   const { options, started_at } = attempt
     ?? { options: adaptOptions(claim.name, currentOptions), started_at: formatTime(clock()) };
@@ -111,7 +111,8 @@ async function send(
     source, 'stock', claim.prepareRejectedPath(source.format));
   const run = createStockRun(client, source, rejected, { ...options, idempotencyKey: claim.id });
   const outcome = await sendFile({
-    ...run, hasProgress: process.stderr.isTTY, shownLimit: REPORTED_ROWS_LIMIT,
+    ...run, shownLimit: REPORTED_ROWS_LIMIT,
+    progressStream: io.stderr.isTTY ? io.stderr : undefined,
   }).catch(async (error: unknown) => {
     await rejected.discard();
     throw error;

@@ -14,7 +14,8 @@ export interface TelemetryOption {
 }
 
 /**
- * Replaces the plain notices of `serve` with JSON log lines if a level is set. Handles SIGUSR2.
+ * Replaces the plain notices of `serve` with JSON log lines if a level is set. Handles SIGUSR2 once
+ * it has started.
  * @throws AppError `invalid_data`
  */
 export function startTelemetry(
@@ -27,7 +28,6 @@ export function startTelemetry(
     else log.write(name, 'notice', { message });
   };
   const metrics = createMetricsEndpoint(settings, log);
-  process.on('SIGUSR2', () => log.step());
   const onRequestComplete = (entry: AccessLogEntry): void => {
     metrics?.count(entry);
     logRequest(log, entry);
@@ -45,11 +45,14 @@ export function startTelemetry(
         if (!await log.close()) process.exit();
       },
     },
-    start: (_store, operator) => ({
-      ...(metrics?.pages && { options: { metrics: metrics.pages } }),
-      observe: async (server) => metrics?.serve(server, operator),
-      stop: async () => metrics?.stop(),
-    }),
+    start(_store, operator) {
+      process.on('SIGUSR2', () => log.step());
+      return {
+        ...(metrics?.pages && { options: { metrics: metrics.pages } }),
+        observe: async (server) => metrics?.serve(server, operator),
+        stop: async () => metrics?.stop(),
+      };
+    },
   };
 }
 

@@ -18,6 +18,8 @@ export interface DatabaseLocation {
   readonly serverKeyFile: string;
   /** A file with the password. Default: `PGPASSWORD`, then the password file of PostgreSQL. */
   readonly passwordFile?: string | undefined;
+  /** Has `PGPASSWORD` and its like. Default: the environment of the process. */
+  readonly environment?: Readonly<NodeJS.ProcessEnv>;
 }
 
 /** @throws AppError `unavailable` for a file that is missing, open to all users, or not a key */

@@ -34,10 +34,10 @@ export async function migrateDatabase(location: DatabaseLocation) {
 
 /** @throws AppError `invalid_data` */
 export function readConnectOptions(
-  { database, passwordFile }: Omit<DatabaseLocation, 'serverKeyFile'>,
+  { database, passwordFile, environment = process.env }: Omit<DatabaseLocation, 'serverKeyFile'>,
 ): ConnectOptions {
   try {
-    const options = parseDatabaseUrl(database, process.env);
+    const options = parseDatabaseUrl(database, environment);
     if (passwordFile === undefined) return options;
     // Read for each connection, so that a new password needs no restart.
     return { ...options, findPassword: async () => readPasswordFile(passwordFile) };

@@ -58,8 +58,8 @@ for (const sku of ['A\u00a01', 'A\u28001', '\u2800', 'A\ue000', '\u0301A']) {
     assertProblem(refused, 400, 'invalid-data');
     assert.deepEqual(faultsOf(refused), [`/sku ${sku === '\u2800' ? 'blank' : 'characters'}`]);
     const { id } = (await seller.create({ sku: 'OLD' })).json();
-    const db = new DatabaseSync(join(folder, 'catalogue.db'));
-    db.prepare('UPDATE product SET sku = ?').run(sku);
+    const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
+    db.prepare('UPDATE product SET sku = ? WHERE seller_id = ?').run(sku, seller.sellerId);
     db.close();
 
     const path = addressOf(sku);

@@ -28,7 +28,7 @@ function begin(t: TestContext, port: number, { key }: TestSeller, length?: numbe
 }
 
 test('rejects a ninth concurrent large request of a seller, until another one is aborted',
-  { timeout: 15_000 }, async (t) => {
+  async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
     const calls = Array.from({ length: CONCURRENCY_LIMIT }, (_, n) =>
       begin(t, server.port, seller, n % 2 === 0 ? BODY_LIMIT_BYTES + 1 : undefined));

@@ -28,7 +28,7 @@ export interface Shop {
 /** A seller with these products, whose changes take the first positions. */
 export async function openShop(
   t: TestContext, stocks: Readonly<Record<string, number>>,
-  options: TestOptions = {},
+  options?: TestOptions,
 ): Promise<Shop> {
   const server = await startServer(t, options);
   const seller = await server.makeSeller();

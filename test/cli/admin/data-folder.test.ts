@@ -17,7 +17,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['backup', '--folder', '.'],
 ];
 
-describe('the data folder', { concurrency: 2 }, () => {
+describe('the data folder', () => {
   for (const args of COMMANDS) {
     test(`${args.join(' ')} creates nothing if there is no catalogue`, async (t) => {
       const folder = makeFolder(t);

@@ -56,7 +56,7 @@ describe('with one seller and one key', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  describe('the command line', { concurrency: 4 }, () => {
+  describe('the command line', () => {
     for (const [what, args, says] of invalidArguments) {
       test(`rejects ${what} with exit status 2`, () => assertEnds(args, 2, says));
     }

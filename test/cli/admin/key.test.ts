@@ -67,9 +67,8 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   ];
   assert.deepEqual([empty.status, empty.out], [0, '']);
   assert.match(empty.notes, /key create/);
-  const [json, table] = await Promise.all([
-    run(['key', 'list', '--data', folder, '--json']), run(['key', 'list', '--data', folder]),
-  ]);
+  const json = await run(['key', 'list', '--data', folder, '--json']);
+  const table = await run(['key', 'list', '--data', folder]);
   const { keys } = JSON.parse(json.out);
   assert.deepEqual(keys.map(({ id }: { id: string }) => id), [first.id, second.id]);
   const [header, ...lines] = table.out.trimEnd().split('\n');
@@ -126,16 +125,17 @@ test('revokes a key; a second time changes nothing', async (t) => {
 test('asks for the seller if there are several', async (t) => {
   const folder = makeFolder(t);
   const [one, other] = [await createSeller(folder, 'One'), await createSeller(folder, 'Other')];
-  const refused = await Promise.all([
-    run(['key', 'create', '--name', 'x', '--data', folder]), run(['key', 'list', '--data', folder]),
-  ]);
+  const refused = [
+    await run(['key', 'create', '--name', 'x', '--data', folder]),
+    await run(['key', 'list', '--data', folder]),
+  ];
   for (const { status, out, notes } of refused) {
     assert.deepEqual([status, out], [2, '']);
     assert.match(notes, /--seller ID/);
   }
   const { id } = await createKey(folder, ['--seller', other]);
-  const lists = await Promise.all([one, other].map((seller) =>
-    run(['key', 'list', '--seller', seller, '--data', folder, '--json'])));
+  const lists = await Array.fromAsync([one, other], (seller) =>
+    run(['key', 'list', '--seller', seller, '--data', folder, '--json']));
   const ids = lists.map(({ out }) => JSON.parse(out).keys.map((key: { id: string }) => key.id));
   assert.deepEqual(ids, [[], [id]]);
 });

@@ -37,9 +37,8 @@ test('lists the sellers in the order of their creation', async (t) => {
   for (const name of ['First', 'Second shop', 'Third']) {
     ids.push((await run(['seller', 'create', name, '--data', folder])).out.trimEnd());
   }
-  const [json, table] = await Promise.all([
-    run(['seller', 'list', '--data', folder, '--json']), run(['seller', 'list', '--data', folder]),
-  ]);
+  const json = await run(['seller', 'list', '--data', folder, '--json']);
+  const table = await run(['seller', 'list', '--data', folder]);
   assert.deepEqual([json.status, table.status], [0, 0]);
   const { sellers, ...others } = JSON.parse(json.out);
   assert.deepEqual(others, {});
@@ -93,9 +92,8 @@ test('rejects an unknown seller and a malformed id', async (t) => {
 test('says how to create a seller if there is none', async (t) => {
   const folder = makeFolder(t);
   await look(folder, async () => {}); // creates a catalogue without sellers
-  const [plain, json] = await Promise.all([
-    run(['seller', 'list', '--data', folder]), run(['seller', 'list', '--data', folder, '--json']),
-  ]);
+  const plain = await run(['seller', 'list', '--data', folder]);
+  const json = await run(['seller', 'list', '--data', folder, '--json']);
   assert.deepEqual([plain.status, plain.out], [0, '']);
   assert.match(plain.notes, /seller create NAME/);
   assert.deepEqual([json.status, JSON.parse(json.out), json.notes], [0, { sellers: [] }, '']);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { openConnection } from '../../../src/store/postgres/connect/open-connection.ts';
 import type { Row } from '../../../src/store/postgres/wire/values.ts';
 import { type Finished, run } from '../../support/command.ts';
-import { PASSWORD, type PostgresServer, USER } from '../../support/postgres/server.ts';
+import { PASSWORD, USER } from '../../support/postgres/server.ts';
+import type { SharedServer } from '../../support/postgres/shared-server.ts';
 
 export interface CommandDatabase {
   readonly url: string;
@@ -22,7 +23,7 @@ export interface CommandDatabase {
 
 /** An empty database. */
 export async function makeDatabase(
-  server: PostgresServer, folder: string,
+  server: SharedServer, folder: string,
 ): Promise<CommandDatabase> {
   const database = await server.createDatabase();
   const keyFile = join(folder, 'server.key');

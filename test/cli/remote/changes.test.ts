@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
-import { run } from '../../support/command.ts';
+import { run, spawnCommand } from '../../support/command.ts';
 import { startFakeServer } from '../transfer/fake-server.ts';
-import { openShop, type Shop, spawnCommand } from '../shop.ts';
+import { openShop, serveShop, type Shop } from '../shop.ts';
 
 const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.5', 'stock=40', '--create'];
 
@@ -61,14 +61,16 @@ test('prints JSON lines from a position on, of the selected types', async (t) =>
 });
 
 test('continues after the server has restarted', async (t) => {
-  const shop = await openShop(t);
+  const shop = await serveShop(t);
   const feed = tail(t, shop, '--after', '0');
   await feed.waits;
   assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
   assert.match(await feed.next(), /^1 /);
+  assert.equal((await shop.run('stock', 'set', 'MUG-1', '8')).status, 0);
+  assert.match(await feed.next(), /^2 .* 40 -> 8$/); // it follows live changes by now
   await shop.restart(t);
   assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
-  assert.match(await feed.next(), /^2 .* 40 -> 7$/);
+  assert.match(await feed.next(), /^3 .* 8 -> 7$/);
   await feed.interrupt('SIGINT');
 });
 
@@ -103,8 +105,8 @@ test('fails immediately without a server, with an invalid type, and beyond the l
     const json = await shop.run('changes', 'tail', '--after', '99', '--json');
     assert.equal(json.status, 2, json.notes);
     assert.equal(JSON.parse(json.out).error.exit_status, 2);
-    await shop.serving.stop('SIGTERM');
-    const gone = await shop.run('changes', 'tail', '--after', '0');
+    const nowhere = { ...shop.environment, SELLER_API_URL: 'http://127.0.0.1:2' };
+    const gone = await run(['changes', 'tail', '--after', '0'], nowhere);
     assert.equal(gone.status, 1);
     assert.match(gone.notes, /No server at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
   });

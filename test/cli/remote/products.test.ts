@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test, type TestContext } from 'node:test';
-import { openShop, runWithInput, type Shop, spawnCommand } from '../shop.ts';
+import { generateApiKey } from '../../../src/domain/access/api-key.ts';
+import { run, spawnCommand } from '../../support/command.ts';
+import { openShop, type Shop } from '../shop.ts';
 
 /** A shop with this many products, P-0 to P-(n-1). */
 async function openStockedShop(t: TestContext, count: number): Promise<Shop> {
@@ -10,7 +12,7 @@ async function openStockedShop(t: TestContext, count: number): Promise<Shop> {
   const rows = Array.from({ length: count }, (_, n) =>
     `P-${n},Product ${n},${n % 2 ? 'Odd' : 'Even'},${n + 1},${n}`);
   const file = ['sku,name,category,price,stock', ...rows, ''].join('\n');
-  const { status, notes } = await runWithInput(
+  const { status, notes } = await run(
     ['import', '-', '--format', 'csv'], shop.environment, file);
   assert.equal(status, 0, notes);
   return shop;
@@ -138,11 +140,10 @@ describe('products get and set', { concurrency: true }, () => {
     [['get', 'P-0', '--id', 'prd_1'], /^Name the product: either SKU or --id ID\./],
   ];
 
-  test('rejects invalid arguments without a request', async (t) => {
-    const shop = await openShop(t);
-    await shop.serving.stop('SIGTERM');
+  test('rejects invalid arguments without a request', async () => {
+    const nowhere = { SELLER_API_URL: 'http://127.0.0.1:2', SELLER_API_KEY: generateApiKey() };
     await Promise.all(wrong.map(async ([args, says]) => {
-      const { status, notes } = await shop.run('products', ...args);
+      const { status, notes } = await run(['products', ...args], nowhere);
       assert.match(notes, says);
       assert.equal(status, 2, args.join(' '));
     }));

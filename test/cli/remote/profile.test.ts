@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
-import { run } from '../../support/command.ts';
+import { run, runProcess } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { openShop } from '../shop.ts';
 
@@ -58,7 +58,9 @@ test('replaces a profile only with --force, and removes it', async (t) => {
 });
 
 test('loses no profile if several are added at once', async (t) => {
-  const { add, file } = openHome(t);
+  const { environment, file } = openHome(t);
+  const add = (name: string) =>
+    runProcess(['profile', 'add', name], environment, `${KEY}\n`);
   const names = ['a', 'b', 'c', 'd'];
   const added = await Promise.all(names.map(async (name) => ({ name, ...await add(name) })));
   for (const { status, notes } of added) {
@@ -117,7 +119,7 @@ test('follows a link to the file, and leaves the link', async (t) => {
 test('selects a profile by flag, by variable, or the one named default', async (t) => {
   const shop = await openShop(t);
   const { environment, run: runAt } = openHome(t);
-  for (const [name, url] of [['shop', shop.serving.url], ['away', URL]] as const) {
+  for (const [name, url] of [['shop', shop.url], ['away', URL]] as const) {
     const args = ['profile', 'add', name, '--url', url];
     assert.equal((await run(args, environment, shop.key)).status, 0);
   }
@@ -134,7 +136,7 @@ test('selects a profile by flag, by variable, or the one named default', async (
   assert.match(away.notes, /^No server at http:\/\/127\.0\.0\.1:2 /);
 
   assert.match((await runAt('export')).notes, /^Give your API key in the variable SELLER_API_KEY/);
-  const first = ['profile', 'add', 'default', '--url', shop.serving.url];
+  const first = ['profile', 'add', 'default', '--url', shop.url];
   assert.equal((await run(first, environment, shop.key)).status, 0);
   assert.equal((await runAt('export')).status, 0);
   const other = await run(['export'], { ...environment, SELLER_API_URL: URL });

@@ -6,9 +6,10 @@ import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { verifyWebhook } from '../../../src/client/verify-webhook.ts';
 import { listenUntilEnd } from '../../support/listening.ts';
-import { openShop, type Shop, spawnCommand } from '../shop.ts';
+import { spawnCommand } from '../../support/command.ts';
+import { openShop, type Shop } from '../shop.ts';
 
-const ALLOWED = ['--webhook-allow-private', '--webhook-allow-http'];
+const ALLOWED = { webhooks: { allowPrivate: true, allowHttp: true } };
 const MUG = ['name=Blue mug', 'category=Kitchen', 'price=12.5', 'stock=40', '--create'];
 
 /** Starts `webhook listen`, and reads its lines once the webhook is registered. */
@@ -99,7 +100,7 @@ test('fails with one clear line if the port is taken, and registers no webhook',
 });
 
 test('explains that the server does not send webhooks to this machine', async (t) => {
-  const strict = await openShop(t);
+  const strict = await openShop(t, { webhooks: {} });
   const refused = await strict.run('webhook', 'listen');
   assert.equal(refused.status, 1);
   assert.match(refused.notes, /^The server does not send webhooks to http:\/\/127\.0\.0\.1:\d+: /);
@@ -110,7 +111,7 @@ test('explains that the server does not send webhooks to this machine', async (t
   assert.equal(away.status, 2);
   assert.match(away.notes, /^https:\/\/shop\.example is another machine\. Give --endpoint URL/);
 
-  const without = await openShop(t, ['--no-webhooks']);
+  const without = await openShop(t, {});
   const none = await without.run('webhook', 'listen');
   assert.equal(none.status, 1);
   assert.match(none.notes, /^The server sends no webhooks \(serve --no-webhooks\)\.$/m);

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FILE_NAME, readFolder } from '../../store/sqlite/engine/read-file.ts';
-import { run, startServing } from '../../support/command.ts';
+import { runProcess, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { fillDisk, freeDisk, makeReadOnly, mountSmallDisk } from '../../support/small-disk.ts';
@@ -22,16 +22,16 @@ test('reports a full disk if it cannot start, and changes nothing',
     fillDisk(disk);
     const before = readFolder(data);
     for (const args of COMMANDS) {
-      const { status, notes } = await run([...args, '--data', data]);
+      const { status, notes } = await runProcess([...args, '--data', data]);
       assert.equal(status, 1);
       assert.match(notes, /^\S+\/data is on a full disk\. Make room, and start again\.\n$/);
     }
     const names = before.map(([name]) => name);
     assert.deepEqual(readFolder(data).filter(([name]) => names.includes(name)), before);
-    const { notes } = await run(['serve', '--data', join(disk, 'other')]);
+    const { notes } = await runProcess(['serve', '--data', join(disk, 'other')]);
     assert.match(notes, /on a full disk/);
     freeDisk(disk);
-    assert.equal((await run(['seller', 'list', '--data', data])).status, 0);
+    assert.equal((await runProcess(['seller', 'list', '--data', data])).status, 0);
   });
 
 test('reports a read-only disk',
@@ -43,7 +43,7 @@ test('reports a read-only disk',
     const before = readFolder(data);
     makeReadOnly(disk);
     for (const args of COMMANDS) {
-      const { status, notes } = await run([...args, '--data', data]);
+      const { status, notes } = await runProcess([...args, '--data', data]);
       assert.equal(status, 1);
       assert.match(notes, /^\S+\/data is on a read-only disk\.\n$/);
     }
@@ -59,7 +59,7 @@ test('reports a damaged database, and does not change it', async (t) => {
     ['cut off', bytes.subarray(0, 8192)], ['overwritten', bytes.fill(0xa5, 100, 20_000)],
   ] as const) {
     writeFileSync(file, damaged);
-    const { status, notes } = await run(['seller', 'list', '--data', data]);
+    const { status, notes } = await runProcess(['seller', 'list', '--data', data]);
     assert.equal(status, 1);
     assert.match(notes, /\/data has a damaged database\..*restore a backup\.\n$/, what);
     assert.ok(readFileSync(file).equals(damaged), what);

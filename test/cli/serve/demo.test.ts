@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { program, run } from '../../support/command.ts';
+import { program, runProcess } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -50,7 +50,7 @@ test('fails in one line if the port is taken, and leaves no folder', async (t) =
   t.after(() => { server.close(); });
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
-  const { status, out, notes } = await run(['demo', '--port', String(address.port)], {
+  const { status, out, notes } = await runProcess(['demo', '--port', String(address.port)], {
     TMPDIR: folder,
   });
   assert.deepEqual([status, out], [1, '']);

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { routes } from '../../support/routes.ts';
-import { run, type Serving, startServing } from '../../support/command.ts';
+import { run, runProcess, type Serving, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';
 import { parseMetrics, type Series } from '../../features/telemetry/prometheus-text.ts';
@@ -175,7 +175,7 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
       assert.deepEqual([result.status, result.out], [status, '']);
     }
     const serving = await startServing(t, ['--data', makeFolder(t)]);
-    const taken = await run([...data, '--metrics-port', String(serving.port)]);
+    const taken = await runProcess([...data, '--metrics-port', String(serving.port)]);
     assert.match(taken.notes, /is taken\. Choose another with --metrics-port\.\n$/);
     assert.equal(taken.status, 1);
   });

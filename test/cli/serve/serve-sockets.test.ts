@@ -9,7 +9,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeCertificate } from '../../support/certificate.ts';
-import { program, run, type Serving, startServing, watchServing } from '../../support/command.ts';
+import {
+  program, run, runProcess, type Serving, startServing, watchServing,
+} from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { createKey, createSeller } from '../setup.ts';
@@ -36,7 +38,7 @@ test('serves on a Unix socket, and removes it when it stops', async (t) => {
   assert.equal(serving.url, BASE_URL);
   assert.equal(await ask(path), 401);
   assert.equal(await ask(path, { 'x-api-key': key }), 200);
-  const second = await run(['serve', ...flags]);
+  const second = await runProcess(['serve', ...flags]);
   assert.deepEqual([second.status, second.notes], [1, `Another server listens on ${path}.\n`]);
   assert.equal(await ask(path), 401);
   assert.equal(await serving.stop('SIGTERM'), 0);

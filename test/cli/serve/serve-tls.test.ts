@@ -6,7 +6,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeCertificate, type TestCertificate } from '../../support/certificate.ts';
-import { run, startServing } from '../../support/command.ts';
+import { run, runProcess, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { findFreePort, listenUntilEnd } from '../../support/listening.ts';
@@ -122,7 +122,7 @@ test('fails with one clear line if the port of the redirect is taken', async (t)
   const { flags } = makeFiles(t);
   const url = new URL(await listenUntilEnd(t, (_, response) => response.end()));
   const redirect = ['--base-url', 'https://localhost', '--redirect-port', url.port];
-  const { status, notes } = await run(['serve', '--port', '0', ...flags, ...redirect]);
+  const { status, notes } = await runProcess(['serve', '--port', '0', ...flags, ...redirect]);
   assert.equal(status, 1);
   const said = `Port ${url.port} is taken. Choose another with --redirect-port.\n`;
   assert.ok(notes.endsWith(said), notes);

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { program, run, startServing } from '../../support/command.ts';
+import { program, run, runProcess, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { findFreePort } from '../../support/listening.ts';
@@ -123,7 +123,9 @@ test('gives flags precedence over variables, and rejects browsers by default', a
 test('fails with one clear line if the port is taken', async (t) => {
   const port = await occupyPort(t);
   const folder = makeFolder(t);
-  const { status, out, notes } = await run(['serve', '--port', String(port), '--data', folder]);
+  const { status, out, notes } = await runProcess([
+    'serve', '--port', String(port), '--data', folder,
+  ]);
   assert.deepEqual([status, out], [1, '']);
   assert.match(notes, new RegExp(`^Port ${port} is taken\\. Choose another with --port\\.\\n$`));
 });

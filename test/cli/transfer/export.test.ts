@@ -117,7 +117,7 @@ describe('export', { concurrency: 2 }, () => {
     assert.equal(readFileSync(path, 'utf8'), 'mine');
     assert.equal((await shop.run('export', path, '--force')).status, 0);
     assert.match(readFileSync(path, 'utf8'), /^id,name/);
-    assert.deepEqual(readdirSync(shop.folder).sort(), ['all.csv', 'data']);
+    assert.deepEqual(readdirSync(shop.folder).sort(), ['all.csv']);
   });
 
   test('reports an invalid filter in one line, and creates no file', async (t) => {
@@ -126,7 +126,7 @@ describe('export', { concurrency: 2 }, () => {
     const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
     assert.deepEqual([status, out], [2, '']);
     assert.match(notes, /^The query is invalid\. [^\n]*--price-min: Must be a price[^\n]*\n$/);
-    assert.deepEqual(readdirSync(shop.folder), ['data']);
+    assert.deepEqual(readdirSync(shop.folder), []);
   });
 });
 

@@ -10,7 +10,7 @@ import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';
-import { openShop, runWithInput, SAMPLE } from '../shop.ts';
+import { SAMPLE, serveShop } from '../shop.ts';
 
 /** Enough rows that the server is still importing when it is killed. */
 const MANY = 150_000;
@@ -23,7 +23,7 @@ const FAILURE = JSON.stringify({
 });
 
 test('resumes after the server was killed and restarted', async (t) => {
-  const shop = await openShop(t);
+  const shop = await serveShop(t);
   const path = join(shop.folder, 'many.csv');
   const rows = Array.from({ length: MANY }, (_, n) => `Product ${n},Kitchen,SKU-${n},1.5,${n}`);
   writeFileSync(path, `name,category,sku,price,stock\n${rows.join('\n')}\n`);
@@ -108,7 +108,7 @@ test('does not send piped input twice, and says what to do', async (t) => {
   const url = await startFakeServer(t, cutOff);
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const args = ['import', '-', '--format', 'csv'];
-  const { status, out, notes } = await runWithInput(args, environment, 'sku\nX\n');
+  const { status, out, notes } = await run(args, environment, 'sku\nX\n');
   assert.deepEqual([status, out], [1, '']);
   assert.match(notes, /broke \(ECONNRESET\)\. Imported rows stay\. Run the command/);
 });

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
-import { run } from '../../support/command.ts';
+import { run, spawnCommand } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { openShop, runWithInput, SAMPLE, spawnCommand } from '../shop.ts';
+import { openShop, SAMPLE } from '../shop.ts';
 
 const PRODUCTS = 100;
 const KEY = generateApiKey();
@@ -41,11 +41,11 @@ describe('import', { concurrency: 2 }, () => {
 
   test('reads standard input if FILE is -', async (t) => {
     const shop = await openShop(t);
-    const bare = await runWithInput(['import', '-'], shop.environment, '');
+    const bare = await run(['import', '-'], shop.environment, '');
     assert.equal(bare.status, 2);
     assert.match(bare.notes, /^Give the format of standard input: --format csv/);
     const args = ['import', '-', '--format', 'csv'];
-    const { status, out } = await runWithInput(args, shop.environment, readFileSync(SAMPLE));
+    const { status, out } = await run(args, shop.environment, readFileSync(SAMPLE));
     assert.equal(status, 0);
     assert.ok(out.startsWith(`standard input: ${PRODUCTS} created`), out);
   });
@@ -176,8 +176,7 @@ describe('import', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'key');
     writeFileSync(path, `${shop.key}\n`);
-    const { url } = shop.serving;
-    const args = ['import', SAMPLE, '--url', `${url}/`, '--key-file', path];
+    const args = ['import', SAMPLE, '--url', `${shop.url}/`, '--key-file', path];
     assert.equal((await run(args, { SELLER_API_KEY: KEY })).status, 0);
     assert.equal(await shop.readPosition(), PRODUCTS);
   });

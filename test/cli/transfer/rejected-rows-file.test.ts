@@ -4,7 +4,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { openShop, runWithInput } from '../shop.ts';
+import { run } from '../../support/command.ts';
+import { openShop } from '../shop.ts';
 
 /** As a spreadsheet may save it: marked, semicolons, decimal commas, quoted line breaks. */
 const CATALOGUE = [
@@ -152,7 +153,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const rows = 'sku,name,category,price,stock\nA,A,B,x,1\n';
     const args = ['import', '-', '--format', 'csv'];
-    const piped = await runWithInput(args, shop.environment, rows);
+    const piped = await run(args, shop.environment, rows);
     assert.equal(piped.status, 1);
     assert.match(piped.notes, /1 row rejected\. [^\n]*, import a file instead of a pipe\./);
     const path = join(shop.folder, 'products.csv');

@@ -9,7 +9,7 @@ import { generateApiKey } from '../../../src/domain/access/api-key.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
-import { openShop, runWithInput, type Shop } from '../shop.ts';
+import { openShop, type Shop } from '../shop.ts';
 import { startFakeServer } from './fake-server.ts';
 
 const KEY = generateApiKey();
@@ -46,7 +46,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.match(out, /stock\.ndjson: 1 applied, 1 unchanged, 0 rejected\. .* at position 3\.\n$/);
     assert.match(notes, /^100 %, 2 rows, 0 rejected, [\d,]+ rows\/s\n$/);
     assert.deepEqual(await readStock(shop), { 'MUG-1': 7, 'CUP-1': 20 });
-    const feed = await send(shop.serving.port, {
+    const feed = await send(shop.port, {
       path: '/api/v1/stock/movements?source=till+2&reason=sold', headers: { 'x-api-key': shop.key },
     });
     assert.deepEqual([feed.json().movements.length, feed.json().movements[0].delta], [1, -3]);
@@ -94,13 +94,13 @@ describe('stock sync', { concurrency: 2 }, () => {
   test('recognizes format and compression of standard input by its content', async (t) => {
     const shop = await openStockedShop(t);
     const input = gzipSync(lines({ sku: 'MUG-1', set: 4 }, { sku: 'X', set: 4 }));
-    const { status, out, notes } = await runWithInput(
+    const { status, out, notes } = await run(
       ['stock', 'sync', '-'], shop.environment, input,
     );
     assert.equal(status, 1);
     assert.match(out, /^standard input: 1 applied, 0 unchanged, 1 rejected/);
     assert.match(notes, /1 row rejected\. [^\n]*, sync a file instead of a pipe\.\n$/);
-    const empty = await runWithInput(['stock', 'sync', '-'], shop.environment, '');
+    const empty = await run(['stock', 'sync', '-'], shop.environment, '');
     assert.equal(empty.status, 2);
     assert.match(empty.notes, /^Give the format of standard input/);
   });
@@ -161,7 +161,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     const changes = lines({ sku: 'MUG-1', adjust: -3 });
     const args = ['stock', 'sync', '-', '--idempotency-key', 'till-7'];
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      const { status, out } = await runWithInput(args, shop.environment, changes);
+      const { status, out } = await run(args, shop.environment, changes);
       assert.equal(status, 0);
       assert.match(out, /: 1 applied/);
     }
@@ -171,7 +171,7 @@ describe('stock sync', { concurrency: 2 }, () => {
       response.destroy();
     });
     const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
-    const broken = await runWithInput(['stock', 'sync', '-'], environment, changes);
+    const broken = await run(['stock', 'sync', '-'], environment, changes);
     assert.equal(broken.status, 2);
     assert.match(broken.notes, /within 48 hours with --idempotency-key [\da-f-]{36}\n$/);
   });

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openShop, type Shop, spawnCommand } from '../shop.ts';
+import { spawnCommand } from '../../support/command.ts';
+import { serveShop, type ServingShop as Shop } from '../shop.ts';
 
 /** The rows of a file: more than one batch. */
 const ROWS = 1_001;
@@ -24,7 +25,7 @@ export interface WatchedShop {
 }
 
 export async function openWatchedShop(t: TestContext, filesLimit: number): Promise<WatchedShop> {
-  const shop = await openShop(t);
+  const shop = await serveShop(t);
   const catalogue = join(shop.folder, 'catalogue.csv');
   const products = Array.from({ length: filesLimit }, (_, n) => `P-${n},Part,K,1,0`);
   writeFileSync(catalogue, `sku,name,category,price,stock\n${products.join('\n')}\n`);

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey } from '../../../src/domain/access/api-key.ts';
-import { run, startServing } from '../../support/command.ts';
+import { run, spawnCommand, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { openShop, type Shop, spawnCommand } from '../shop.ts';
+import { serveShop, type Shop } from '../shop.ts';
 import { startFakeServer } from '../transfer/fake-server.ts';
 
 const KEY = generateApiKey();
@@ -51,7 +51,7 @@ async function readStock({ run: runCommand }: Shop, sku: string): Promise<number
 }
 
 test('waits for a server that is down, and allows no second watcher of its folder', async (t) => {
-  const shop = await openShop(t);
+  const shop = await serveShop(t);
   const mug = ['name=Mug', 'category=K', 'price=5', 'stock=9', '--create'];
   assert.equal((await shop.run('products', 'set', 'MUG-1', ...mug)).status, 0);
   await shop.serving.stop('SIGKILL');

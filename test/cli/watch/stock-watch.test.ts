@@ -80,7 +80,7 @@ async function openSetting(
         client: new SellerClient({ baseUrl: setting.url, key: KEY, retries: 0 }),
         options, format: 'ndjson', signal: controller.signal, intervalMs: 0,
         input: {
-          isJson: false, note: (text) => void setting.notes.push(text),
+          io: process, isJson: false, note: (text) => void setting.notes.push(text),
           out: (text) => void setting.out.push(text),
         },
         clock: () => setting.nowMs,

@@ -15,7 +15,7 @@ const ROUNDS = 20;
 const ANSWER_BYTES = 200;
 
 test('neither loses nor repeats a write when connections are cut during COMMIT', {
-  skip: NO_POSTGRES, timeout: 240_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const server = await startPostgres();
   t.after(() => server.end());
@@ -37,7 +37,7 @@ test('neither loses nor repeats a write when connections are cut during COMMIT',
 });
 
 test('retries transactions after deadlocks and serialization failures', {
-  skip: NO_POSTGRES, timeout: 240_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const settings = { deadlock_timeout: '30ms', log_line_prefix: '%a ' };
   const server = await startPostgres({ settings });

@@ -16,7 +16,7 @@ const KILLS = 8;
 const UNAVAILABLE = { code: 'unavailable', retryAfterSeconds: 1 };
 
 test('loses no acknowledged write when PostgreSQL is killed under load', {
-  skip: NO_POSTGRES, timeout: 240_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const server = await startPostgres();
   t.after(() => server.end());
@@ -35,7 +35,7 @@ test('loses no acknowledged write when PostgreSQL is killed under load', {
 });
 
 test('rejects writes while all connections of the server are taken, then continues', {
-  skip: NO_POSTGRES, timeout: 60_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const server = await startPostgres({ settings: { max_connections: '30' } });
   t.after(() => server.end());
@@ -81,7 +81,7 @@ test('rejects writes while all connections of the server are taken, then continu
 });
 
 test('rejects writes while the server is read-only, reads, then continues', {
-  skip: NO_POSTGRES, timeout: 60_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const server = await startPostgres();
   t.after(() => server.end());
@@ -110,7 +110,7 @@ test('rejects writes while the server is read-only, reads, then continues', {
 });
 
 test('loses no acknowledged write when a synchronous standby replaces its killed primary', {
-  skip: NO_POSTGRES, timeout: 240_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const primary = await startPostgres();
   t.after(() => primary.end());
@@ -138,7 +138,7 @@ test('loses no acknowledged write when a synchronous standby replaces its killed
 });
 
 test('rejects writes while the disk of the tables is full, then continues', {
-  skip: NO_POSTGRES, timeout: 60_000,
+  skip: NO_POSTGRES,
 }, async (t) => {
   const disk = mountSmallDisk(t, '40m');
   if (disk === undefined) return;

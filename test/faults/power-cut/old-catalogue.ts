@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { countTo, makeActor, makeNewProduct } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { FILE_NAME } from '../../store/sqlite/engine/read-file.ts';
-import { run } from '../../support/command.ts';
+import { runProcess } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 const PRODUCTS = 20;
@@ -25,7 +25,7 @@ export async function makeOldCatalogue(t: TestContext): Promise<OldCatalogue> {
   const store = await openStore(t, { folder });
   const write = { ...await makeActor(store), idempotency: undefined };
   for (const _ of countTo(PRODUCTS)) await store.createProduct(write, makeNewProduct());
-  const { status, notes } = await run(['backup', backup, '--data', folder]);
+  const { status, notes } = await runProcess(['backup', backup, '--data', folder]);
   assert.equal(status, 0, notes);
   for (const _ of countTo(PRODUCTS)) await store.createProduct(write, makeNewProduct());
   cpSync(folder, crashed, { recursive: true });

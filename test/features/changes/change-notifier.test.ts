@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { ChangeNotifier } from '../../../src/features/changes/change-notifier.ts';
 import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import type { App } from '../../../src/app.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
 import { createApp } from '../../../src/features.ts';
 import { listen } from '../../../src/http/server/listener.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -15,9 +16,9 @@ import type { TestSeller, TestServer } from '../../support/server.ts';
 import { askForEvents, openEvents, readEvents } from './event-stream.ts';
 import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
 
-/** Ends tests that a bug would leave waiting forever. */
-const LIMITED = { timeout: 15_000 };
 const HEARTBEAT_MS = 15_000;
+/** Where timers are mocked: no other test may depend on them. */
+const OWN_SERVER = {};
 
 interface Serving extends AsyncDisposable {
   readonly app: App;
@@ -59,33 +60,32 @@ function countWatches(store: Store): { store: Store; count: () => number } {
   return { store: { ...store, watch }, count: () => watches.size };
 }
 
-test('reads again after a change, even within one event-loop iteration', LIMITED,
-  async (t) => {
-    const { server, seller, ids } = await openShop(t, { A: 7 });
-    const live = new ChangeNotifier(server.store);
-    const read = async (after: number): Promise<number> =>
-      (await live.read(seller.sellerId, { after })).next;
-    for (let stock = 8, position = 1; ; stock += 1, position += 1) {
-      const sent = move(server, seller, { id: ids['A'] ?? '', set: stock });
-      await turn(); // hands the change to the writer thread
-      const seen = await read(position);
-      // The commit happens concurrently, and its notice arrives in the iteration of that read.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-      await sent;
-      if (seen > position) continue; // the commit came before the read
-      const { signal } = new AbortController();
-      assert.equal(await live.wait(seller.sellerId, position, 5_000, signal), true);
-      assert.equal(await read(position), position + 1);
-      return;
-    }
-  });
+test('reads again after a change, even within one event-loop iteration', async (t) => {
+  const { server, seller, ids } = await openShop(t, { A: 7 });
+  const live = new ChangeNotifier(server.store);
+  const read = async (after: number): Promise<number> =>
+    (await live.read(seller.sellerId, { after })).next;
+  for (let stock = 8, position = 1; ; stock += 1, position += 1) {
+    const sent = move(server, seller, { id: ids['A'] ?? '', set: stock });
+    await turn(); // hands the change to the writer thread
+    const seen = await read(position);
+    // The commit happens concurrently, and its notice arrives in the iteration of that read.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    await sent;
+    if (seen > position) continue; // the commit came before the read
+    const { signal } = new AbortController();
+    assert.equal(await live.wait(seller.sellerId, position, 5_000, signal), true);
+    assert.equal(await read(position), position + 1);
+    return;
+  }
+});
 
 function move({ store }: TestServer, seller: TestSeller, change: StockChange) {
   const sent = { isAtomic: false, source: undefined, reason: undefined, completion: undefined };
   return store.syncStock(seller, { ...sent, changes: [change] }, false);
 }
 
-test('wakes clients that wait for this seller, not for another', LIMITED, async (t) => {
+test('wakes clients that wait for this seller, not for another', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   const { store, count } = countWatches(server.store);
@@ -106,7 +106,7 @@ test('wakes clients that wait for this seller, not for another', LIMITED, async 
   assert.equal(count(), 0);
 });
 
-test('watches a catalogue only while a client waits for changes', LIMITED, async (t) => {
+test('watches a catalogue only while a client waits for changes', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countWatches(server.store);
   await using serving = await serveApp(store);
@@ -126,7 +126,7 @@ test('watches a catalogue only while a client waits for changes', LIMITED, async
   }
 });
 
-test('ends streams and answers waiting requests when the app is closed', LIMITED, async (t) => {
+test('ends streams and answers waiting requests when the app is closed', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const { store, count } = countWatches(server.store);
   await using serving = await serveApp(store);
@@ -145,8 +145,28 @@ test('ends streams and answers waiting requests when the app is closed', LIMITED
   assert.equal((await send(port, { path: CHANGES, headers })).status, 503);
 });
 
-test('sends a heartbeat every 15 s', LIMITED, async (t) => {
-  const { server, seller } = await openShop(t, { A: 7 });
+test('waits for a change no longer than the given time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let watches = 0;
+  const watch = (): () => void => {
+    watches += 1;
+    return () => { watches -= 1; };
+  };
+  // The casts: it reads no other member of a store, and the seller needs only a legal id.
+  const notifier = new ChangeNotifier({ watch } as unknown as Store);
+  let isWoken: boolean | undefined;
+  const waiting = notifier.wait(1 as SellerId, 7, 1_000, new AbortController().signal)
+    .then((woken) => { isWoken = woken; });
+  t.mock.timers.tick(999);
+  await turn();
+  assert.deepEqual([isWoken, watches], [undefined, 1]);
+  t.mock.timers.tick(1);
+  await waiting;
+  assert.deepEqual([isWoken, watches], [false, 0]);
+});
+
+test('sends a heartbeat every 15 s', async (t) => {
+  const { server, seller } = await openShop(t, { A: 7 }, OWN_SERVER);
   const passTime = mockTime(t);
   const stream = await openEvents(t, server.port, seller);
   await stream.reach(1);
@@ -159,8 +179,8 @@ test('sends a heartbeat every 15 s', LIMITED, async (t) => {
   stream.leave();
 });
 
-test('ends the stream of a revoked key at its next heartbeat', LIMITED, async (t) => {
-  const { server, seller } = await openShop(t, { A: 7 });
+test('ends the stream of a revoked key at its next heartbeat', async (t) => {
+  const { server, seller } = await openShop(t, { A: 7 }, OWN_SERVER);
   const passTime = mockTime(t);
   const streams = [await openEvents(t, server.port, seller)];
   streams.push(await openEvents(t, server.port, seller, { query: 'types=stock' }));
@@ -175,56 +195,54 @@ test('ends the stream of a revoked key at its next heartbeat', LIMITED, async (t
   assert.deepEqual(server.reports, []);
 });
 
-test('ends the stream of a revoked key within 15 s of its last change', LIMITED,
-  async (t) => {
-    const { server, seller } = await openShop(t, { A: 7 });
-    const passTime = mockTime(t);
-    const stream = await openEvents(t, server.port, seller);
-    await stream.reach(1);
-    await passTime(HEARTBEAT_MS - 1_000);
-    await sync(seller, [{ sku: 'A', set: 8 }]);
-    await stream.reach(2);
-    await server.store.revokeKey(seller);
-    await passTime(HEARTBEAT_MS - 1);
-    await Promise.race([stream.ended, keepPassing(passTime, 0)]);
-    assert.equal(stream.response.complete, true);
-  });
+test('ends the stream of a revoked key within 15 s of its last change', async (t) => {
+  const { server, seller } = await openShop(t, { A: 7 }, OWN_SERVER);
+  const passTime = mockTime(t);
+  const stream = await openEvents(t, server.port, seller);
+  await stream.reach(1);
+  await passTime(HEARTBEAT_MS - 1_000);
+  await sync(seller, [{ sku: 'A', set: 8 }]);
+  await stream.reach(2);
+  await server.store.revokeKey(seller);
+  await passTime(HEARTBEAT_MS - 1);
+  await Promise.race([stream.ended, keepPassing(passTime, 0)]);
+  assert.equal(stream.response.complete, true);
+});
 
-test('buffers at most one page of the history for a client that does not read', LIMITED,
-  async (t) => {
-    const { server, seller } = await openShop(t, { A: 0 });
-    await using serving = await serveApp(server.store);
-    const { port, responses } = serving;
-    const reason = 'r'.repeat(200);
-    const fill = (from: number) => sync(seller, Array.from({ length: 10_000 }, (_, n) =>
-      ({ sku: 'A', set: from + n })), { reason });
-    for (const from of [1, 10_001, 20_001]) await fill(from);
-    const response = await askForEvents(t, port, seller);
-    const [answering] = responses;
-    assert.ok(answering);
-    let [writes, mostBytes] = [0, 0];
-    const write = answering.write.bind(answering);
-    answering.write = (...chunk: [never]): boolean => {
-      writes += 1;
-      const isTaken = write(...chunk);
-      mostBytes = Math.max(mostBytes, answering.writableLength);
-      return isTaken;
-    };
-    for (let quiet = 0, seen = 0; quiet < 200; quiet += 1) {
-      await turn();
-      if (writes > seen) [quiet, seen] = [0, writes];
-    }
-    assert.equal(answering.writableNeedDrain, true);
-    const writesBefore = writes;
-    await fill(30_001);
-    assert.equal(writes, writesBefore);
-    const stream = readEvents(response);
-    await stream.reach(40_001);
-    assert.deepEqual(stream.events.map(({ change }) => change?.position),
-      Array.from({ length: 40_001 }, (_, n) => n + 1));
-    assert.ok(mostBytes < 1024 * 1024, `${mostBytes} bytes`);
-    stream.leave();
-  });
+test('buffers at most one page of the history for a client that does not read', async (t) => {
+  const { server, seller } = await openShop(t, { A: 0 });
+  await using serving = await serveApp(server.store);
+  const { port, responses } = serving;
+  const reason = 'r'.repeat(200);
+  const fill = (from: number) => sync(seller, Array.from({ length: 10_000 }, (_, n) =>
+    ({ sku: 'A', set: from + n })), { reason });
+  for (const from of [1, 10_001, 20_001]) await fill(from);
+  const response = await askForEvents(t, port, seller);
+  const [answering] = responses;
+  assert.ok(answering);
+  let [writes, mostBytes] = [0, 0];
+  const write = answering.write.bind(answering);
+  answering.write = (...chunk: [never]): boolean => {
+    writes += 1;
+    const isTaken = write(...chunk);
+    mostBytes = Math.max(mostBytes, answering.writableLength);
+    return isTaken;
+  };
+  for (let quiet = 0, seen = 0; quiet < 200; quiet += 1) {
+    await turn();
+    if (writes > seen) [quiet, seen] = [0, writes];
+  }
+  assert.equal(answering.writableNeedDrain, true);
+  const writesBefore = writes;
+  await fill(30_001);
+  assert.equal(writes, writesBefore);
+  const stream = readEvents(response);
+  await stream.reach(40_001);
+  assert.deepEqual(stream.events.map(({ change }) => change?.position),
+    Array.from({ length: 40_001 }, (_, n) => n + 1));
+  assert.ok(mostBytes < 1024 * 1024, `${mostBytes} bytes`);
+  stream.leave();
+});
 
 /** Mocks timers and `performance.now`; the result advances both. */
 function mockTime(t: TestContext): (ms: number) => Promise<void> {

@@ -9,8 +9,6 @@ import { assertProblem } from '../../api/problem.ts';
 import { CHANGES, openShop, readPosition, sync } from '../../api/stock/stock.ts';
 
 const STREAM = { accept: 'text/event-stream' };
-/** Ends tests that a bug would leave waiting forever. */
-const LIMITED = { timeout: 20_000 };
 
 /** Asserts that a stream has sent each position in `(after, upTo]` exactly once. */
 function assertGapless({ events }: EventStream, after: number, upTo: number): void {
@@ -19,7 +17,7 @@ function assertGapless({ events }: EventStream, after: number, upTo: number): vo
   assert.deepEqual(events.map(({ id }) => id), positions);
 }
 
-test('streams past and new changes, each event with its position', LIMITED, async (t) => {
+test('streams past and new changes, each event with its position', async (t) => {
   const { server, seller, ids } = await openShop(t, { A: 7 });
   const stream = await openEvents(t, server.port, seller);
   const { headers, statusCode } = stream.response;
@@ -45,20 +43,19 @@ test('streams past and new changes, each event with its position', LIMITED, asyn
   assertGapless(stream, 0, 3);
 });
 
-test('resumes after Last-Event-ID, which takes precedence over `after`', LIMITED,
-  async (t) => {
-    const { server, seller } = await openShop(t, { A: 1, B: 2, C: 3, D: 4 });
-    const begun = async (query: string, id?: string): Promise<EventStream> => {
-      const headers = id === undefined ? {} : { 'last-event-id': id };
-      const stream = await openEvents(t, server.port, seller, { query, headers });
-      await stream.reach(4);
-      return stream;
-    };
-    assertGapless(await begun('after=2'), 2, 4);
-    assertGapless(await begun('after=1', '3'), 3, 4);
-    assertGapless(await begun('', '0'), 0, 4);
-    assertGapless(await begun('after=1', ''), 1, 4);
-  });
+test('resumes after Last-Event-ID, which takes precedence over `after`', async (t) => {
+  const { server, seller } = await openShop(t, { A: 1, B: 2, C: 3, D: 4 });
+  const begun = async (query: string, id?: string): Promise<EventStream> => {
+    const headers = id === undefined ? {} : { 'last-event-id': id };
+    const stream = await openEvents(t, server.port, seller, { query, headers });
+    await stream.reach(4);
+    return stream;
+  };
+  assertGapless(await begun('after=2'), 2, 4);
+  assertGapless(await begun('after=1', '3'), 3, 4);
+  assertGapless(await begun('', '0'), 0, 4);
+  assertGapless(await begun('after=1', ''), 1, 4);
+});
 
 test('rejects a malformed Last-Event-ID, and positions beyond the history', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
@@ -72,7 +69,7 @@ test('rejects a malformed Last-Event-ID, and positions beyond the history', asyn
   }
 });
 
-test('skips changes of other types, and moves the id past them', LIMITED, async (t) => {
+test('skips changes of other types, and moves the id past them', async (t) => {
   const { server, seller } = await openShop(t, { A: 1, B: 2 });
   const stream = await openEvents(t, server.port, seller, { query: 'types=stock' });
   await stream.reach(2);
@@ -86,7 +83,7 @@ test('skips changes of other types, and moves the id past them', LIMITED, async 
   ]);
 });
 
-test('catches up with a long history and goes live during writes', LIMITED, async (t) => {
+test('catches up with a long history and goes live during writes', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const setAll = (from: number) => Array.from({ length: 4_500 }, (_, n) =>
     ({ sku: 'A', set: from + n }));
@@ -103,7 +100,7 @@ test('catches up with a long history and goes live during writes', LIMITED, asyn
   }
 });
 
-test('sends changes that another store on the same folder makes', LIMITED, async (t) => {
+test('sends changes that another store on the same folder makes', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const stream = await openEvents(t, server.port, seller);
   await stream.reach(1);
@@ -125,23 +122,22 @@ test('sends changes that another store on the same folder makes', LIMITED, async
   assertGapless(stream, 0, 26);
 });
 
-test('sends every change to all streams of its seller, and to no others', LIMITED,
-  async (t) => {
-    const { server, seller } = await openShop(t, { A: 0 });
-    const stranger = await server.makeSeller();
-    const foreign = await openEvents(t, server.port, stranger);
-    const streams = await Promise.all(Array.from({ length: 20 }, () =>
-      openEvents(t, server.port, seller)));
-    for (let n = 1; n <= 30; n += 1) await sync(seller, [{ sku: 'A', set: n }]);
-    for (const stream of streams) {
-      await stream.reach(31);
-      assertGapless(stream, 0, 31);
-    }
-    await stranger.create({ name: 'Own' });
-    await foreign.reach(1);
-    assertGapless(foreign, 0, 1);
-    assert.deepEqual(foreign.comments, ['retry: 1000']);
-  });
+test('sends every change to all streams of its seller, and to no others', async (t) => {
+  const { server, seller } = await openShop(t, { A: 0 });
+  const stranger = await server.makeSeller();
+  const foreign = await openEvents(t, server.port, stranger);
+  const streams = await Promise.all(Array.from({ length: 20 }, () =>
+    openEvents(t, server.port, seller)));
+  for (let n = 1; n <= 30; n += 1) await sync(seller, [{ sku: 'A', set: n }]);
+  for (const stream of streams) {
+    await stream.reach(31);
+    assertGapless(stream, 0, 31);
+  }
+  await stranger.create({ name: 'Own' });
+  await foreign.reach(1);
+  assertGapless(foreign, 0, 1);
+  assert.deepEqual(foreign.comments, ['retry: 1000']);
+});
 
 test('answers HEAD with the headers of GET, and opens no stream', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
@@ -154,7 +150,7 @@ test('answers HEAD with the headers of GET, and opens no stream', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('compresses no stream, even if the client accepts compression', LIMITED, async (t) => {
+test('compresses no stream, even if the client accepts compression', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const stream = await openEvents(t, server.port, seller, {
     headers: { 'accept-encoding': 'gzip, br' },
@@ -174,7 +170,7 @@ test('rejects a stream without a key, and one whose key lacks the scope', async 
   assertProblem(answer, 403, 'scope-missing');
 });
 
-test('rejects more than 50 streams per key, and frees a slot when a client disconnects', LIMITED,
+test('rejects more than 50 streams per key, and frees a slot when a client disconnects',
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
     const streams = await Promise.all(Array.from({ length: 50 }, () =>
@@ -198,7 +194,7 @@ test('rejects more than 50 streams per key, and frees a slot when a client disco
     for (const stream of [other, ...streams]) stream.leave();
   });
 
-test('sends events in order to a client that pauses and resumes reading', LIMITED, async (t) => {
+test('sends events in order to a client that pauses and resumes reading', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const reason = 'r'.repeat(200);
   const changes = Array.from({ length: 10_000 }, (_, n) => ({ sku: 'A', set: n + 1 }));
@@ -220,7 +216,7 @@ test('answers 405 to other methods', async (t) => {
   }
 });
 
-test('keeps no stream open for a client that disconnects before it starts', LIMITED, async (t) => {
+test('keeps no stream open for a client that disconnects before it starts', async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   for (let n = 0; n < 120; n += 1) {
     const outgoing = request({

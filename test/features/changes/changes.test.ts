@@ -1,18 +1,17 @@
 /** GET /api/v1/changes in pages: gapless, filtered, with long polling, and pruned history. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { request } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
+import type { Answer } from '../../support/http.ts';
 import type { TestSeller } from '../../support/server.ts';
 import { withoutImport } from '../../support/import-id.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeLongProduct } from '../../api/long-product.ts';
 import { assertProblem, faultsOf } from '../../api/problem.ts';
 import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
+import { controlWaits } from './controlled-waits.ts';
 
-/** Ends tests that a bug would leave waiting forever. */
-const LIMITED = { timeout: 15_000 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function read(seller: TestSeller, query = '') {
@@ -157,55 +156,64 @@ test('says what to do if the requested history was pruned', async (t) => {
   assert.deepEqual(positionsOf(await read(seller, 'after=4')), [5]);
 });
 
-test('does not wait if there is a change, and waits only as long as requested',
-  LIMITED, async (t) => {
-    const { seller } = await openShop(t, { A: 1 });
-    const begunAt = performance.now();
-    assert.deepEqual(positionsOf(await read(seller, 'wait=30')), [1]);
-    assert.ok(performance.now() - begunAt < 5_000);
-    const emptyAt = performance.now();
-    assert.deepEqual(await read(seller, 'after=1&wait=1'), { changes: [], next: 1 });
-    const waitedMs = performance.now() - emptyAt;
-    assert.ok(waitedMs > 950 && waitedMs < 5_000, `${waitedMs} ms`);
-  });
-
-test('answers a waiting request soon after a change of its types', LIMITED,
-  async (t) => {
-    const { server, seller } = await openShop(t, { A: 1 });
-    const other = await server.makeSeller();
-    let isAnswered = false;
-    const waiting = read(seller, 'after=1&wait=30&types=updated,deleted').then((page) => {
-      isAnswered = true;
-      return page;
-    });
-    await other.create({});
-    for (let n = 2; n <= 10; n += 1) await sync(seller, [{ sku: 'A', set: n }]);
-    assert.equal(isAnswered, false);
-    await seller.send({ method: 'DELETE', path: '/api/v1/products/sku/A' });
-    const page = await waiting;
-    assert.deepEqual([positionsOf(page), page.next], [[11], 11]);
-  });
-
-test('returns the position it has skipped to if a wait finds nothing', LIMITED, async (t) => {
+test('does not wait if there is a change, and waits only as long as requested', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
+  const waits = controlWaits(t);
+  assert.deepEqual(positionsOf(await read(seller, 'wait=30')), [1]);
+  assert.deepEqual(waits.timeoutsMs, []);
+  t.mock.method(performance, 'now', () => 0);
+  const waiting = read(seller, 'after=1&wait=7');
+  await waits.untilStarted(1);
+  assert.deepEqual(waits.timeoutsMs, [7_000]);
+  waits.expire();
+  assert.deepEqual(await waiting, { changes: [], next: 1 });
+});
+
+test('answers a waiting request soon after a change of its types', async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const other = await server.makeSeller();
+  const waits = controlWaits(t);
+  let isAnswered = false;
+  const waiting = read(seller, 'after=1&wait=30&types=updated,deleted').then((page) => {
+    isAnswered = true;
+    return page;
+  });
+  await waits.untilStarted(1);
+  await other.create({});
+  for (let n = 2; n <= 10; n += 1) await sync(seller, [{ sku: 'A', set: n }]);
+  assert.equal(isAnswered, false);
+  await seller.send({ method: 'DELETE', path: '/api/v1/products/sku/A' });
+  const page = await waiting;
+  assert.deepEqual([positionsOf(page), page.next], [[11], 11]);
+});
+
+test('returns the position it has skipped to if a wait finds nothing', async (t) => {
+  const { seller } = await openShop(t, { A: 1 });
+  const waits = controlWaits(t);
   const waiting = read(seller, 'after=1&wait=1&types=deleted');
+  await waits.untilStarted(1);
   await sync(seller, [{ sku: 'A', set: 2 }]);
+  await waits.untilStarted(2);
+  waits.expire();
   const page = await waiting;
   assert.deepEqual(page.changes, []);
   assert.equal(page.next, 2);
 });
 
-test('answers HEAD like GET, and also waits', LIMITED, async (t) => {
+test('answers HEAD like GET, and also waits', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
+  const waits = controlWaits(t);
   const waiting = seller.send({ method: 'HEAD', path: `${CHANGES}?after=1&wait=30` });
+  await waits.untilStarted(1);
   await sync(seller, [{ sku: 'A', set: 2 }]);
   const answer = await waiting;
   assert.deepEqual([answer.status, answer.text], [200, '']);
   assert.ok(Number(answer.headers['content-length']) > 100);
 });
 
-test('frees the slot of a waiting client that disconnects', LIMITED, async (t) => {
+test('frees the slot of a waiting client that disconnects', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
+  const waits = controlWaits(t);
   const waiting = Array.from({ length: 50 }, () => {
     const outgoing = request({
       host: '127.0.0.1', port: server.port, path: `${CHANGES}?after=1&wait=30`, agent: false,
@@ -215,19 +223,21 @@ test('frees the slot of a waiting client that disconnects', LIMITED, async (t) =
     outgoing.end();
     return outgoing;
   });
-  const probe = () => seller.send({ path: `${CHANGES}?after=1&wait=1` });
-  await Promise.all(waiting.map(async (one) => {
-    const [socket] = await once(one, 'socket');
-    if (socket.connecting) await once(socket, 'connect');
-  }));
+  await waits.untilStarted(50);
+  /** Waits until the request has been rejected, or waits itself; then its time is over. */
+  const probe = async (): Promise<Answer> => {
+    const started = waits.timeoutsMs.length;
+    let isAnswered = false;
+    const probing = seller.send({ path: `${CHANGES}?after=1&wait=30` })
+      .finally(() => { isAnswered = true; });
+    while (!isAnswered && waits.timeoutsMs.length === started) await turn();
+    if (!isAnswered) waits.expire();
+    return probing;
+  };
   let answer = await probe();
-  while (answer.status === 200) answer = await probe();
   assertProblem(answer, 503, 'unavailable');
   for (const one of waiting) one.destroy();
-  while (answer.status === 503) {
-    await turn();
-    answer = await probe();
-  }
+  while (answer.status === 503) answer = await probe();
   assert.equal(answer.status, 200);
   assert.deepEqual(server.reports, []);
 });

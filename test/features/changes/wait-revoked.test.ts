@@ -3,17 +3,18 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../../store/contract/fixture.ts';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller, TestServer } from '../../support/server.ts';
 import { assertProblem } from '../../api/problem.ts';
 import { CHANGES, openShop, readPosition, STOCK } from '../../api/stock/stock.ts';
+import { type ControlledWaits, controlWaits } from './controlled-waits.ts';
 
-/** Ends tests that a bug would leave waiting forever. */
-const LIMITED = { timeout: 20_000 };
 
 interface Waiting {
+  readonly waits: ControlledWaits;
   readonly server: TestServer;
   readonly seller: TestSeller;
   readonly answer: Promise<Answer>;
@@ -21,7 +22,7 @@ interface Waiting {
   change(): Promise<unknown>;
 }
 
-async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
+async function startWaiting(t: TestContext): Promise<Waiting> {
   const { server, seller } = await openShop(t, { A: 1 });
   const { store } = server;
   const { sellerId } = seller;
@@ -30,16 +31,11 @@ async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
     after: undefined, limit: 1,
   });
   assert.ok(product);
-  const waits = Promise.withResolvers<void>();
-  const { watch } = store;
-  t.mock.method(store, 'watch', (...args: Parameters<typeof watch>) => {
-    waits.resolve();
-    return watch(...args);
-  });
-  const answer = seller.send({ path: `${CHANGES}?after=1&wait=${seconds}` });
-  await waits.promise;
+  const waits = controlWaits(t);
+  const answer = seller.send({ path: `${CHANGES}?after=1&wait=15` });
+  await waits.untilStarted(1);
   return {
-    server, seller, answer,
+    server, seller, waits, answer,
     change: () => store.syncStock({ sellerId, keyId: other.id }, {
       changes: [{ sku: product.sku, set: 2 }], isAtomic: false, source: undefined,
       reason: undefined, completion: undefined,
@@ -47,28 +43,29 @@ async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
   };
 }
 
-test('answers a waiting request with the change', LIMITED, async (t) => {
-  const { answer, change } = await startWaiting(t, 15);
+test('answers a waiting request with the change', async (t) => {
+  const { answer, change } = await startWaiting(t);
   await change();
   const { status, json } = await answer;
   assert.equal(status, 200);
   assert.equal(json().changes.length, 1);
 });
 
-test('sends no change to a key that was revoked while it waited', LIMITED, async (t) => {
-  const { server, seller, answer, change } = await startWaiting(t, 15);
+test('sends no change to a key that was revoked while it waited', async (t) => {
+  const { server, seller, answer, change } = await startWaiting(t);
   await server.store.revokeKey(seller);
   await change();
   assertProblem(await answer, 401, 'key-unknown');
 });
 
-test('rejects a key whose seller was disabled during the wait', LIMITED, async (t) => {
-  const { server, seller, answer } = await startWaiting(t, 1);
+test('rejects a key whose seller was disabled during the wait', async (t) => {
+  const { server, seller, waits, answer } = await startWaiting(t);
   await server.store.setSellerDisabled(seller.sellerId, true);
+  waits.expire();
   assertProblem(await answer, 401, 'key-unknown');
 });
 
-test('checks the key once for a request that does not wait', LIMITED, async (t) => {
+test('checks the key once for a request that does not wait', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const { mock } = t.mock.method(server.store, 'findGrant');
   assert.equal((await seller.send({ path: `${CHANGES}?wait=15` })).status, 200);
@@ -76,21 +73,21 @@ test('checks the key once for a request that does not wait', LIMITED, async (t) 
   assert.equal(mock.callCount(), 2);
 });
 
-test('makes no change for a key that was revoked while the body arrived', LIMITED, async (t) => {
+test('makes no change for a key that was revoked while the body arrived', async (t) => {
   const streamLimits = { reauthorizeIntervalMs: 1 };
   const { server, seller } = await openShop(t, { A: 1 }, { streamLimits });
   const outgoing = request({
     host: '127.0.0.1', port: server.port, path: STOCK, method: 'POST', agent: false,
     headers: { 'x-api-key': seller.key, 'content-type': 'application/json' },
   });
+  const answered = once(outgoing, 'response');
   const { mock } = t.mock.method(server.store, 'findGrant');
   outgoing.write('{"changes":[');
   while (mock.callCount() === 0) await new Promise(setImmediate);
   await server.store.revokeKey(seller);
-  const from = performance.now();
-  while (performance.now() - from < 2) await new Promise(setImmediate);
+  await wait(2 * streamLimits.reauthorizeIntervalMs);
   outgoing.end('{"sku":"A","set":9}]}');
-  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  const [response] = await answered as [IncomingMessage];
   response.resume();
   assert.equal(response.statusCode, 401);
   assert.equal(await readPosition(server, seller), 1);

@@ -138,7 +138,7 @@ test('filters the feed and the ledger by import', async (t) => {
   }
 });
 
-test('follows the changes of one import as a live stream', { timeout: 15_000 }, async (t) => {
+test('follows the changes of one import as a live stream', async (t) => {
   const { server, seller } = await openShop(t, { A: 1, B: 1 });
   const { import: id } = await sync(seller, [{ sku: 'A', set: 5 }]);
   const stream = await openEvents(t, server.port, seller, { query: `import=${id}` });

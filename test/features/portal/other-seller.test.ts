@@ -170,7 +170,7 @@ async function fill(server: TestServer, shop: Shop): Promise<Names> {
 
 /** Account ids count from 1: makes the next one a number that occurs nowhere else on a page. */
 function skipAccounts(folder: string): void {
-  const db = new DatabaseSync(join(folder, FILE_NAME));
+  const db = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   db.exec('UPDATE seller SET last_account_id = 6666665');
   db.close();
 }

@@ -50,8 +50,18 @@ export class PageClient {
     return this.request({ path, headers });
   }
 
-  /** Follows the redirect of the last response. */
-  follow(): Promise<Answer> {
+  /** Follows the redirect of the last response, and the background job that it leads to. */
+  async follow(): Promise<Answer> {
+    let page = await this.followOnce();
+    for (;;) {
+      const [, refresh] = /id="progress".*?href="([^"]*)">Refresh</s.exec(page.text) ?? [];
+      if (refresh === undefined) return page;
+      page = await this.get(refresh);
+    }
+  }
+
+  /** Follows the redirect of the last response. The page may show the progress of a job. */
+  followOnce(): Promise<Answer> {
     const location = this.page?.headers.location;
     assert.ok(location !== undefined, `The last response is no redirect: ${this.page?.status}`);
     return this.get(location);

@@ -178,7 +178,7 @@ test('replays all changes after a position in messages with new ids', async (t) 
 test('rejects a replay from pruned history', async (t) => {
   const { server, seller, made } = await start(t);
   await seller.create();
-  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
   db.exec('UPDATE seller SET pruned_to = 1');
   db.close();
   const answer = await ask(seller, 'POST', `/${made.id}/replay`, { position: 0 });

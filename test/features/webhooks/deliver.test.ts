@@ -1,5 +1,6 @@
 /** One delivery attempt: its request, its outcome, and the description of each failure. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -9,10 +10,13 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import { deliver, describeFailure } from '../../../src/features/webhooks/deliver.ts';
 import { type Lookup, DnsResolver } from '../../../src/features/webhooks/dns-resolver.ts';
 import { makeClock } from '../../support/clock.ts';
+import { HELD_MS, holdTimers } from '../../support/held-timers.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
 import { answerWith, type Answering, startReceiver } from './receiver.ts';
 
 const SELLER = 5 as SellerId;
+/** Node publishes on it when a client has received the head of a response. */
+const RESPONSE_CHANNEL = 'http.client.response.finish';
 const ALLOW_ALL = { allowPrivate: true, allowHttp: true };
 
 interface Settings {
@@ -97,14 +101,21 @@ test('stops reading a response at its size limit', async (t) => {
 });
 
 test('times out without a response, and accepts one that never ends', async (t) => {
+  const timers = holdTimers(t);
   const receiver = await startReceiver(t, () => {});
-  const late = await send(receiver.url, { timeoutMs: 100 });
-  assert.deepEqual([late?.status, late?.outcome], [undefined, 'timed out after 0.1 s']);
+  const sending = send(receiver.url, { timeoutMs: HELD_MS });
+  await receiver.until(({ length }) => length === 1);
+  timers.run();
+  const late = await sending;
+  assert.deepEqual([late?.status, late?.outcome], [undefined, 'timed out after 1234567 s']);
   receiver.answer = (response) => {
     response.writeHead(200);
     response.write('a');
   };
-  assert.equal((await send(receiver.url, { timeoutMs: 100 }))?.outcome, 'delivered');
+  const onResponse = (): void => void setImmediate(() => timers.run());
+  subscribe(RESPONSE_CHANNEL, onResponse);
+  t.after(() => unsubscribe(RESPONSE_CHANNEL, onResponse));
+  assert.equal((await send(receiver.url, { timeoutMs: HELD_MS }))?.outcome, 'delivered');
 });
 
 test('times out when a DNS lookup never ends', async () => {

@@ -7,6 +7,7 @@ import type { Actor } from '../../../src/store/write.ts';
 import { startWebhooks, type Webhooks } from '../../../src/features/webhooks/webhooks.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { HELD_MS } from '../../support/held-timers.ts';
 import { makeActor, makeNewProduct } from '../../store/contract/fixture.ts';
 import { makeNewWebhook } from '../../store/contract/webhooks.ts';
 import { openStore } from '../../store/sqlite/open.ts';
@@ -28,7 +29,10 @@ export interface Sending {
   until(webhook: Webhook, holds: (webhook: Webhook) => boolean): Promise<Webhook>;
 }
 
-/** Nothing is sent before `start`. The clock is stopped, and delays have no jitter. */
+/**
+ * Nothing is sent before `start`. The clock is stopped, delays have no jitter, and no delivery
+ * times out.
+ */
 export async function prepareSending(t: TestContext): Promise<Sending> {
   const clock = makeClock();
   const folder = makeFolder(t);
@@ -45,6 +49,7 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
     start(on = store, options = {}) {
       const webhooks = startWebhooks({
         store: on, allowPrivate: true, allowHttp: true, clock, random: () => 1,
+        timeoutMs: HELD_MS,
         report: ({ error }) => reports.push(error), ...options,
       });
       t.after(() => webhooks.close());

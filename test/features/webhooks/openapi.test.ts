@@ -184,7 +184,7 @@ test('rejects requests with each documented status, as documented', async (t) =>
   const { id } = made.json();
   await seller.create();
   await waitFor(() => listDeliveries(seller, id), ({ length }) => length > 0);
-  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
   db.exec('UPDATE seller SET pruned_to = position');
   db.close();
   const sendWith = (request: Request, more: Headers): Promise<Answer> =>

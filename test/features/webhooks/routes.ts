@@ -1,11 +1,12 @@
 /** Sends webhook requests, for the route tests. */
 import assert from 'node:assert/strict';
+import { HELD_MS } from '../../support/held-timers.ts';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller } from '../../support/server.ts';
 
 export const WEBHOOKS = '/api/v1/webhooks';
-/** Settings of a server that sends to this machine, with a short timeout. */
-export const LOCAL = { allowPrivate: true, allowHttp: true, timeoutMs: 5_000 };
+/** Settings of a server that sends to this machine, where no delivery times out. */
+export const LOCAL = { allowPrivate: true, allowHttp: true, timeoutMs: HELD_MS };
 
 const JSON_BODY = { 'content-type': 'application/json' };
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { formatChange } from '../../../src/domain/catalogue/change.ts';
 import { formatWebhookId } from '../../../src/domain/id.ts';
+import { holdTimers } from '../../support/held-timers.ts';
 import { countTo, makeActor } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { prepareSending } from './fixture.ts';
@@ -262,13 +263,15 @@ test('disables an endpoint whose next changes are pruned, and says what to do', 
 
 test('sends a message under a new id after its types changed', async (t) => {
   const { store, actor, ...sending } = await prepareSending(t);
+  const timers = holdTimers(t);
   const receiver = await startReceiver(t, () => {});
   const webhook = await sending.create(receiver.url);
-  sending.start(undefined, { timeoutMs: 200 });
+  sending.start();
   await sending.change(2);
   await receiver.until(({ length }) => length === 1);
   receiver.answer = OK;
   await store.patchWebhook(actor, webhook.id, { types: ['created'] });
+  timers.run();
   await sending.until(webhook, ({ position, message }) => position === 2 && !message);
   const [first, second] = receiver.received;
   assert.notEqual(first?.id, second?.id);
@@ -282,9 +285,8 @@ test('aborts deliveries in flight when it closes, and repeats them under their i
   const webhooks = sending.start();
   await sending.change(2);
   await receiver.until(({ length }) => length === 1);
-  const begunAt = performance.now();
   await webhooks.close();
-  assert.ok(performance.now() - begunAt < 2_000);
+  // It does not wait for the receiver, which never answers.
   assert.equal((await sending.find(webhook)).failures, 0);
   receiver.answer = OK;
   sending.start(await openStore(t, { folder, clock }));

@@ -10,8 +10,6 @@ import {
 import { send } from '../../support/http.ts';
 import { open, serve } from '../raw.ts';
 
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 const INTERVAL_MS = 30_000;
 const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
 
@@ -55,7 +53,7 @@ async function startReading(t: TestContext) {
   };
 }
 
-describe('a body of any length', LIMITED, () => {
+describe('a body of any length', () => {
   test('that arrives too slowly is rejected with request_timeout', async (t) => {
     const { write, pass, ended } = await startReading(t);
     for (let second = 0; second < INTERVAL_MS / 1000; second += 1) {
@@ -94,12 +92,15 @@ describe('a body of any length', LIMITED, () => {
   });
 });
 
-test('does not count the time in which the reader is busy', LIMITED, async (t) => {
+test('does not count the time in which the reader is busy', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const port = await serve(t, async (request, response) => {
     let seenBytes = 0;
-    for await (const chunk of readWithMinimumRate(request, 20)) {
+    for await (const chunk of readWithMinimumRate(request, INTERVAL_MS)) {
       seenBytes += chunk.length;
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      now += 1_000 * INTERVAL_MS;
     }
     response.end(String(seenBytes));
   });
@@ -107,7 +108,7 @@ test('does not count the time in which the reader is busy', LIMITED, async (t) =
   assert.equal((await send(port, request)).text, '300000');
 });
 
-describe('gzip', LIMITED, () => {
+describe('gzip', () => {
   /** The size of the decompressed body, and the code of its error. */
   async function inflate(t: TestContext, body: Uint8Array): Promise<[number, string]> {
     const result = Promise.withResolvers<[number, string]>();
@@ -127,12 +128,12 @@ describe('gzip', LIMITED, () => {
   }
 
   test('that expands too far is rejected early', async (t) => {
-    const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+    const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
     const [madeBytes, code] = await inflate(t, bomb);
     assert.equal(code, 'body_too_large');
     const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT * bomb.length);
     assert.ok(madeBytes <= limitBytes + 65_536);
-    assert.ok(madeBytes < 64 * 1024 * 1024, `${madeBytes}`);
+    assert.ok(madeBytes < 8 * 1024 * 1024, `${madeBytes}`);
   });
 
   test('of a small file is accepted, whatever its compression ratio', async (t) => {
@@ -142,7 +143,7 @@ describe('gzip', LIMITED, () => {
   });
 
   test('of nearly identical rows is accepted', async (t) => {
-    const rows = Array.from({ length: 200_000 }, (_, row) =>
+    const rows = Array.from({ length: 40_000 }, (_, row) =>
       `SKU-${row},A mug of the same name in all of these rows,Kitchen,12.50,7,"<p>Text</p>"\n`);
     const text = rows.join('');
     assert.ok(text.length > 2 * GZIP_RATIO_EXEMPT_BYTES);

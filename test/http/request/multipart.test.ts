@@ -13,8 +13,6 @@ import { makeRandom, type Random } from '../../domain/random.ts';
 import { send } from '../../support/http.ts';
 import { open, readUntil, serve } from '../raw.ts';
 
-const LIMITED = { timeout: 60_000 };
-
 interface Part {
   readonly name: string;
   readonly fileName?: string | undefined;
@@ -189,7 +187,7 @@ describe('a text field is rejected', () => {
   });
 });
 
-describe('a request with a form', LIMITED, () => {
+describe('a request with a form', () => {
   test('is read from its socket', async (t) => {
     const parts = [{ name: 'one', bytes: Buffer.from('1') },
       { name: 'file', fileName: 'a.csv', bytes: Buffer.alloc(1_000_000, 'é') }];

@@ -5,8 +5,6 @@ import { exchange, open, readToEnd } from '../raw.ts';
 import { shareServer } from '../../support/server.ts';
 
 const PATH = '/api/v1/openapi.json';
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 
 interface Parts {
   readonly line?: string;
@@ -86,7 +84,7 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
 
 describe('rejects with 400, and closes the connection:', () => {
   for (const [kind, [parts, detail]] of Object.entries(refused)) {
-    test(kind, LIMITED, async (t) => {
+    test(kind, async (t) => {
       const text = await exchange(t, getServer().port, format(parts));
       assert.match(text, /^HTTP\/1\.1 400 /);
       if (parts.line?.startsWith('HEAD')) return;
@@ -135,13 +133,13 @@ describe('accepts', () => {
     ],
   };
   for (const [kind, [parts, status]] of Object.entries(taken)) {
-    test(kind, LIMITED, async (t) => {
+    test(kind, async (t) => {
       assert.match(await exchange(t, getServer().port, format(parts)), status);
     });
   }
 });
 
-test('ignores requests that follow a rejected one on its connection', LIMITED, async (t) => {
+test('ignores requests that follow a rejected one on its connection', async (t) => {
   const seller = await getServer().makeSeller();
   const { id } = (await seller.create()).json();
   const smuggled = format({
@@ -154,7 +152,7 @@ test('ignores requests that follow a rejected one on its connection', LIMITED, a
   assert.equal((await seller.send({ path: `/api/v1/products/${id}` })).status, 200);
 });
 
-test('responds to a rejected request before its whole body has arrived', LIMITED, async (t) => {
+test('responds to a rejected request before its whole body has arrived', async (t) => {
   const socket = await open(t, getServer().port);
   const bytes = 512 * 1024;
   const fields = ['Host: x', 'Host: y', `Content-Length: ${bytes}`];

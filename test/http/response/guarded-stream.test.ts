@@ -6,8 +6,6 @@ import { AppError } from '../../../src/domain/error.ts';
 import { GuardedStream } from '../../../src/http/response/guarded-stream.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
 
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 const REVOKED = new AppError('key_unknown', 'Revoked.');
 
 class FakeResponse extends EventEmitter {
@@ -51,7 +49,7 @@ function makeStream(options: Partial<Options> = {}) {
   return { response, seen, stream, open: () => stream.from(generate(), close) };
 }
 
-describe('releases its slot and closes its source once', LIMITED, () => {
+describe('releases its slot and closes its source once', () => {
   for (const pulls of [0, 1, 3]) {
     test(`when it is returned after ${pulls} chunks`, async () => {
       const { open, seen, response } = makeStream();
@@ -91,7 +89,7 @@ describe('releases its slot and closes its source once', LIMITED, () => {
   });
 });
 
-describe('a client that is no longer authorized', LIMITED, () => {
+describe('a client that is no longer authorized', () => {
   const reauthorize = async (): Promise<void> => { throw REVOKED; };
 
   test('is cut off even if nothing reads', async () => {
@@ -129,7 +127,7 @@ describe('a client that is no longer authorized', LIMITED, () => {
   });
 });
 
-test('ends after its maximum duration, whether or not it is read', LIMITED, async () => {
+test('ends after its maximum duration, whether or not it is read', async () => {
   const { open, response, seen } = makeStream({ durationLimitMs: 1 });
   const stream = open();
   while (!response.isDestroyed) await new Promise(setImmediate);
@@ -137,7 +135,7 @@ test('ends after its maximum duration, whether or not it is read', LIMITED, asyn
   assert.deepEqual([seen.cuts, seen.released], [['unavailable'], 1]);
 });
 
-test('reauthorizes repeatedly, one check at a time', LIMITED, async () => {
+test('reauthorizes repeatedly, one check at a time', async () => {
   let [calls, concurrent] = [0, 0];
   const { open } = makeStream({
     reauthorizeIntervalMs: 1,

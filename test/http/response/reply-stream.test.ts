@@ -8,8 +8,6 @@ import { type Chunks, sendReply } from '../../../src/http/response/reply.ts';
 import { send } from '../../support/http.ts';
 import { exchange, open, readUntil, serve } from '../raw.ts';
 
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
@@ -71,7 +69,7 @@ test('sends an empty stream as an empty body', async (t) => {
   assert.equal(await ended, undefined);
 });
 
-test('sends a chunk before the next one is generated', LIMITED, async (t) => {
+test('sends a chunk before the next one is generated', async (t) => {
   const read = Promise.withResolvers<void>();
   const { port } = await serveStream(t, async function* () {
     yield 'first line';
@@ -85,7 +83,7 @@ test('sends a chunk before the next one is generated', LIMITED, async (t) => {
   await readUntil(socket, 'second line');
 });
 
-test('sends only headers to HEAD, and closes the stream', LIMITED, async (t) => {
+test('sends only headers to HEAD, and closes the stream', async (t) => {
   const { seen, generate } = makeEndless();
   let answers = 0;
   const { port, ended } = await serveStream(t, () => {
@@ -102,7 +100,7 @@ test('sends only headers to HEAD, and closes the stream', LIMITED, async (t) => 
   assert.deepEqual(seen, { pulled: 1, isReturned: true });
 });
 
-test('generates no more than its client reads', LIMITED, async (t) => {
+test('generates no more than its client reads', async (t) => {
   const readBytes = 10 * 1024 * 1024;
   const wholeBytes = 512 * 1024 * 1024;
   let madeBytes = 0;
@@ -122,7 +120,7 @@ test('generates no more than its client reads', LIMITED, async (t) => {
   assert.ok(madeBytes < wholeBytes);
 });
 
-describe('a client that disconnects', LIMITED, () => {
+describe('a client that disconnects', () => {
   async function ask(t: TestContext, port: number): Promise<Socket> {
     const socket = connect(port, '127.0.0.1');
     t.after(() => socket.destroy());
@@ -184,7 +182,7 @@ describe('a client that disconnects', LIMITED, () => {
   }
 });
 
-test('destroys the connection if a stream fails: no part seems whole', LIMITED, async (t) => {
+test('destroys the connection if a stream fails: no part seems whole', async (t) => {
   for (const error of [new Error('a bug'), new AppError('unavailable', 'Not now.')]) {
     const { port, ended } = await serveStream(t, async function* () {
       yield 'a part';

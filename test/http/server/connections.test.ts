@@ -14,8 +14,6 @@ import { makeCertificate } from '../../support/certificate.ts';
 import { readToEnd, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 
 async function serve(
   t: TestContext, limits: Parameters<typeof limitConnections>[2],
@@ -55,7 +53,7 @@ function assertRejected(text: string): void {
   assert.match(text, /"detail":"This server has too many connections\."/);
 }
 
-describe('a connection', LIMITED, () => {
+describe('a connection', () => {
   test('over the limit of its address gets an error, and others are accepted', async (t) => {
     const port = await serve(t, { perAddress: 2, isProxy: () => false });
     const first = await openTaken(t, port, '127.0.0.2');
@@ -99,7 +97,7 @@ describe('a connection', LIMITED, () => {
   });
 });
 
-test('a TLS connection over the limit is closed before the handshake', LIMITED, async (t) => {
+test('a TLS connection over the limit is closed before the handshake', async (t) => {
   const { cert, key } = makeCertificate();
   const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
   limitConnections(server, new LingeringConnections(), { perAddress: 1, isProxy: () => false });
@@ -121,7 +119,7 @@ test('a TLS connection over the limit is closed before the handshake', LIMITED, 
   await assert.rejects(once(second, 'secureConnect'), { code: 'ECONNRESET' });
 });
 
-describe('a client that reads', LIMITED, () => {
+describe('a client that reads', () => {
   const BODY = Buffer.alloc(8 * 1024 * 1024);
 
   /** A server with a large response and an injected clock. */

@@ -7,6 +7,7 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isSystemError } from '../../../src/runtime/system-error.ts';
 import { createKey, createSeller } from '../../cli/setup.ts';
 import { startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -14,9 +15,10 @@ import { send } from '../../support/http.ts';
 import type { Attack, Held } from './hostile-clients.ts';
 
 const CONNECTIONS = 2_000;
-const REQUESTS = 300;
-const ROUNDS_LIMIT = 3;
-const P99_LIMIT_MS = 250;
+const REQUESTS = 100;
+const CPU_LIMIT_MS = 250;
+/** Of a clock tick in `/proc`: USER_HZ is 100 on every Linux that Node runs on. */
+const TICK_MS = 10;
 const MEMORY_LIMIT_MIB = 200;
 const PATH = '/api/v1/products';
 
@@ -31,27 +33,31 @@ class GoodClient {
     this.#options = { host: '127.0.0.1', port, path: `${PATH}?limit=10`, headers, agent };
   }
 
-  /** The duration of one request, in milliseconds. */
-  async ask(): Promise<number> {
-    const start = performance.now();
+  async ask(): Promise<void> {
     const outgoing = get(this.#options);
-    // The cast: the arguments of this event.
-    const [answer] = (await once(outgoing, 'response')) as [NodeJS.ReadableStream & {
-      readonly statusCode: number;
-    }];
-    assert.equal(answer.statusCode, 200);
-    await once(answer.resume(), 'end');
-    return performance.now() - start;
-  }
-
-  async measureP99(): Promise<number> {
-    const times: number[] = [];
-    for (let count = 0; count < REQUESTS; count += 1) {
-      times.push(await this.ask());
-      await delay(5); // to spread the requests over time
+    try {
+      // The cast: the arguments of this event.
+      const [answer] = (await once(outgoing, 'response')) as [NodeJS.ReadableStream & {
+        readonly statusCode: number;
+      }];
+      assert.equal(answer.statusCode, 200);
+      await once(answer.resume(), 'end');
+    } catch (error) {
+      // A server may close an idle connection at any time (RFC 9112, section 9.5).
+      if (!outgoing.reusedSocket || !isSystemError(error, 'ECONNRESET')) throw error;
+      await this.ask();
     }
-    return times.sort((a, b) => a - b)[Math.floor(REQUESTS * 0.99)] ?? NaN;
   }
+}
+
+/**
+ * The CPU time that the event loop of a process has used; NaN if the system does not report it. It
+ * does not depend on what else keeps the machine busy, as the time on the clock does.
+ */
+function readCpuMs({ pid }: ChildProcess): number {
+  const path = `/proc/${pid}/task/${pid}/stat`; // the main thread, by proc(5)
+  const fields = existsSync(path) ? readFileSync(path, 'utf8').split(') ')[1]?.split(' ') : [];
+  return (Number(fields?.[11]) + Number(fields?.[12])) * TICK_MS;
 }
 
 /** Resident memory in MiB; NaN if the system does not report it. */
@@ -88,9 +94,7 @@ async function startShop(t: TestContext) {
   return { ...serving, key };
 }
 
-test('serves a good client within a memory limit during 2,000 hostile connections', {
-  timeout: 120_000,
-}, async (t) => {
+test('serves a good client within a memory limit during 2,000 hostile connections', async (t) => {
   const { port, key, child, stop } = await startShop(t);
   const client = new GoodClient(t, port, key);
   for (let count = 0; count < 50; count += 1) await client.ask();
@@ -102,18 +106,24 @@ test('serves a good client within a memory limit during 2,000 hostile connection
   // The attackers are replacing those that the server has just closed.
   while ((await ask(attackers)).open < CONNECTIONS * 0.95) await delay(50);
 
-  let p99 = await client.measureP99();
-  // A measurement on a machine that is busy with something else does not count.
-  for (let round = 1; round < ROUNDS_LIMIT && p99 >= P99_LIMIT_MS; round += 1) {
-    p99 = await client.measureP99();
+  // What the server does for others while a request of the client waits, and until the client has
+  // noticed the response, which a busy machine delays now and then: hence not the maximum.
+  const cpuMs: number[] = [];
+  for (let count = 0; count < REQUESTS; count += 1) {
+    const from = readCpuMs(child);
+    await client.ask();
+    cpuMs.push(readCpuMs(child) - from);
+    await delay(5); // to spread the requests over time
   }
+  const waitedMs = cpuMs.toSorted((one, other) => one - other)[Math.floor(REQUESTS * 0.9)] ?? NaN;
   let held = await ask(attackers);
   // They are still replacing those that the server has closed.
   for (; held.open <= CONNECTIONS * 0.8; held = await ask(attackers)) await delay(50);
   const grownMib = readMemory(child) - before.memory;
-  t.diagnostic(`p99 ${p99.toFixed(1)} ms, ${held.open} held, ${grownMib.toFixed(0)} MiB more`);
+  t.diagnostic(`${waitedMs} ms, ${held.open} held, ${grownMib.toFixed(0)} MiB more`);
   t.diagnostic(`opened ${JSON.stringify(held.opened)}`);
-  assert.ok(p99 < P99_LIMIT_MS, `the p99 is ${p99} ms`);
+  assert.ok(waitedMs < CPU_LIMIT_MS || process.platform !== 'linux',
+    `a request waited for ${waitedMs} ms of CPU time`);
   assert.equal(Object.keys(held.opened).length, 8);
   assert.ok(!(grownMib > MEMORY_LIMIT_MIB), `grown by ${grownMib} MiB`);
 

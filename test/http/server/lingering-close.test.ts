@@ -10,7 +10,6 @@ import { LingeringConnections } from '../../../src/http/server/lingering-close.t
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { exchange, serve } from '../raw.ts';
 
-const LIMITED = { timeout: 60_000 };
 const CHUNK = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
 const LONG = `Content-Length: ${1024 * DISCARD_LIMIT_BYTES}`;
 
@@ -62,7 +61,7 @@ async function sendForever(socket: Socket): Promise<void> {
   }
 }
 
-describe('the rest of a rejected body', LIMITED, () => {
+describe('the rest of a rejected body', () => {
   test('is discarded if it is short, and the connection stays open', async (t) => {
     const { port } = await serveRejection(t);
     const body = 'x'.repeat(DISCARD_LIMIT_BYTES / 2);
@@ -98,7 +97,7 @@ describe('the rest of a rejected body', LIMITED, () => {
   });
 });
 
-describe('a connection that lingers', LIMITED, () => {
+describe('a connection that lingers', () => {
   test('accepts no further request', async (t) => {
     const { port, seen } = await serveRejection(t);
     const socket = await openHalf(t, port);

@@ -1,14 +1,16 @@
 /** The HTTP server around a handler, over raw sockets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import { type RequestListener, Server } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import {
-  HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS, STOP_TIMEOUT_MS,
+  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from '../../../src/http/limits.ts';
 import { listen, type Listener } from '../../../src/http/server/listener.ts';
 import { send } from '../../support/http.ts';
-import { exchange, open, readToEnd, readUntil } from '../raw.ts';
+import { exchange, open, readUntil } from '../raw.ts';
+import { startStopping } from './stopping.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -18,6 +20,18 @@ async function start(
   const listener = await listen(handle, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   return listener;
+}
+
+/** The server of Node in a listener. Its timeouts can be changed. */
+async function startServer(
+  t: TestContext, handle?: RequestListener,
+): Promise<Listener & { readonly server: Server }> {
+  const { mock } = t.mock.method(Server.prototype, 'listen');
+  const listener = await start(t, handle);
+  const server = mock.calls[0]?.this;
+  mock.restore();
+  assert.ok(server instanceof Server);
+  return { ...listener, server };
 }
 
 /** Asserts that an unparsable request got a problem document, and that the connection closes. */
@@ -36,6 +50,20 @@ test('listens on a free port for port 0, and passes requests to the handler', as
   const { port } = await start(t, ({ method, url }, response) => response.end(`${method} ${url}`));
   assert.ok(port > 0);
   assert.equal((await send(port, { path: '/a?b' })).text, 'GET /a?b');
+});
+
+test('limits the time of every phase of a connection', async (t) => {
+  const { server } = await startServer(t);
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
+  assert.deepEqual({ headersTimeout, requestTimeout, keepAliveTimeout, timeout }, {
+    headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    timeout: STALL_TIMEOUT_MS,
+  });
+  // The cast: the types of Node lack this option of a server.
+  const { connectionsCheckingInterval } = server as Server & {
+    readonly connectionsCheckingInterval?: number;
+  };
+  assert.equal(connectionsCheckingInterval, CONNECTIONS_CHECK_INTERVAL_MS);
 });
 
 test('rejects if the port is in use', async (t) => {
@@ -102,9 +130,9 @@ describe('headers', () => {
     assertProblem(await exchange(t, port, bytes), 431);
   });
 
-  const timeoutMs = HEADERS_TIMEOUT_MS * 3;
-  test('that do not arrive in time get 408', { timeout: timeoutMs }, async (t) => {
-    const { port } = await start(t);
+  test('that do not arrive in time get 408', async (t) => {
+    const { port, server } = await startServer(t);
+    server.headersTimeout = 1;
     assertProblem(await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\n'), 408);
   });
 });
@@ -126,41 +154,40 @@ test('continues to serve after clients that disconnect early', async (t) => {
   assert.equal((await send(port, { path: '/' })).text, 'done');
 });
 
-describe('stop', { timeout: 60_000 }, () => {
-  // Less than the 5 s after which an idle connection is closed anyway.
-  const soon = { timeout: 4_000 };
-
-  test('lets a request in flight finish, and accepts no more', soon, async (t) => {
+describe('stop', () => {
+  test('lets a request in flight finish, and accepts no more', async (t) => {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const { port, stop } = await start(t, (_, response) => {
+    const { port, stop, server } = await startServer(t, (_, response) => {
       begun.resolve();
       void release.promise.then(() => response.end('finished'));
     });
+    server.keepAliveTimeout = 0; // only the stop closes the connection
     const socket = await open(t, port);
     socket.write(GET);
     await begun.promise;
-    let isStopped = false;
-    const stopped = stop().then(() => { isStopped = true; });
+    const { state, assertStops } = startStopping(t, stop);
     await assert.rejects(send(port, { path: '/' }), { code: 'ECONNREFUSED' });
-    assert.equal(isStopped, false);
+    assert.equal(state.isStopped, false);
     release.resolve();
-    assert.match(await readToEnd(socket), /^HTTP\/1\.1 200 .*finished/s);
-    await stopped;
+    assert.match(await readUntil(socket, 'finished'), /^HTTP\/1\.1 200 /);
+    await assertStops();
   });
 
-  test('closes connections that are idle or have sent no request', soon, async (t) => {
-    const { port, stop } = await start(t);
+  test('closes connections that are idle or have sent no request', async (t) => {
+    const { port, stop, server } = await startServer(t);
+    // Nothing else closes them.
+    Object.assign(server, { keepAliveTimeout: 0, headersTimeout: 0 });
     const used = await open(t, port);
     used.write(GET);
     await readUntil(used, 'done');
     const unused = await open(t, port);
     const closed = [used, unused].map((socket) => once(socket.resume(), 'close'));
-    await stop();
+    await startStopping(t, stop).assertStops();
     await Promise.all(closed);
   });
 
-  test('aborts a request that does not finish, after 8 s', soon, async (t) => {
+  test('aborts a request that does not finish, after 8 s', async (t) => {
     const begun = Promise.withResolvers<void>();
     const { port, stop } = await start(t, () => begun.resolve());
     const socket = await open(t, port);
@@ -176,7 +203,7 @@ describe('stop', { timeout: 60_000 }, () => {
     await Promise.all([stopped, closed]);
   });
 
-  test('may be called twice', soon, async (t) => {
+  test('may be called twice', async (t) => {
     const { stop } = await start(t);
     await Promise.all([stop(), stop()]);
     await stop();

@@ -11,8 +11,6 @@ import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 import { shareServer } from '../../support/server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** Fails a test that a bug would otherwise leave waiting forever. */
-const LIMITED = { timeout: 60_000 };
 
 const getWhole = shareServer();
 
@@ -37,7 +35,7 @@ const answer: RequestListener = (request, response) => {
   request.resume().on('end', () => response.end(`answer to ${request.url}`));
 };
 
-describe('returns 405 with Allow, and closes the connection, for', LIMITED, () => {
+describe('returns 405 with Allow, and closes the connection, for', () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
     test(`the unknown method ${method}`, async (t) => {
@@ -78,7 +76,7 @@ test('returns 501 for an unknown method without `findMethods`, or if it fails', 
   }
 });
 
-describe('a request for another protocol', LIMITED, () => {
+describe('a request for another protocol', () => {
   for (const [protocol, more] of [['websocket', ''], ['h2c', 'HTTP2-Settings: AAMAAABk\r\n']]) {
     test(`is answered over HTTP/1.1, as the last on its connection (${protocol})`, async (t) => {
       const fields = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n${more}`;
@@ -91,7 +89,7 @@ describe('a request for another protocol', LIMITED, () => {
   }
 });
 
-describe('pipelined requests', LIMITED, () => {
+describe('pipelined requests', () => {
   test('all get a response, up to a hundred', async (t) => {
     const port = await serve(t, answer);
     const socket = await open(t, port);
@@ -112,7 +110,7 @@ describe('pipelined requests', LIMITED, () => {
   });
 });
 
-describe('a malformed request', LIMITED, () => {
+describe('a malformed request', () => {
   test('gets its response after those of the valid requests before it', async (t) => {
     const waiting: (() => void)[] = [];
     const port = await serve(t, ({ url }, response) => {
@@ -166,7 +164,7 @@ describe('a malformed request', LIMITED, () => {
   });
 });
 
-describe('Expect', LIMITED, () => {
+describe('Expect', () => {
   const head = (path: string, ...fields: readonly string[]): string =>
     [`POST ${path} HTTP/1.1`, 'Host: x', 'Content-Length: 2', ...fields, '', ''].join('\r\n');
   const json = 'Content-Type: application/json';

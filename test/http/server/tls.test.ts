@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import { Server } from 'node:https';
+import { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import tls, { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import tls, { connect, type ConnectionOptions, TLSSocket } from 'node:tls';
 import { HANDSHAKE_TIMEOUT_MS } from '../../../src/http/limits.ts';
 import { listen, type Listener } from '../../../src/http/server/listener.ts';
 import { makeCertificate, type TestCertificate } from '../../support/certificate.ts';
 import { exchange, open, readToEnd, readUntil } from '../raw.ts';
+import { startStopping } from './stopping.ts';
 
 const ADDRESS = { host: '127.0.0.1', port: 0 };
 const VERSION_REJECTED = { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' };
@@ -137,20 +140,33 @@ test('sends nothing to a client that does not use TLS', async (t) => {
   assert.equal(handled, 0);
 });
 
-const timeout = HANDSHAKE_TIMEOUT_MS * 3;
-test('closes a connection without a handshake', { timeout }, async (t) => {
+test('closes a connection without a handshake', async (t) => {
   const { port } = await start(t);
-  assert.equal(await readToEnd(await open(t, port)), '');
+  const limit = Promise.withResolvers<number>();
+  const { setTimeout } = Socket.prototype;
+  t.mock.method(TLSSocket.prototype, 'setTimeout',
+    function shorten(this: TLSSocket, timeoutMs: number, onTimeout?: () => void) {
+      limit.resolve(timeoutMs);
+      return setTimeout.call(this, 1, onTimeout);
+    });
+  const socket = await open(t, port);
+  assert.equal(await limit.promise, HANDSHAKE_TIMEOUT_MS);
+  assert.equal(await readToEnd(socket), '');
 });
 
-// Less than the 5 s after which these would be closed anyway.
-test('stops while connections are idle or have sent no request', { timeout: 4_000 }, async (t) => {
+test('stops while connections are idle or have sent no request', async (t) => {
+  // Nothing else closes them.
+  t.mock.method(Socket.prototype, 'setTimeout', function ignore(this: Socket) { return this; });
+  const { mock } = t.mock.method(Server.prototype, 'listen');
   const { port, certificate, stop } = await start(t);
+  const server = mock.calls[0]?.this;
+  assert.ok(server instanceof Server);
+  server.headersTimeout = 0;
   const used = await openTls(t, port, certificate);
   await ask(used);
   const unused = await openTls(t, port, certificate);
   const silent = await open(t, port);
   const closed = [used, unused, silent].map((socket) => once(socket.resume(), 'close'));
-  await stop();
+  await startStopping(t, stop).assertStops();
   await Promise.all(closed);
 });

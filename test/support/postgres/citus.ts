@@ -17,7 +17,7 @@ export const NO_CITUS = URL === undefined
 export class CitusSchemas {
   readonly #names: string[] = [];
 
-  async create(): Promise<string> {
+  async createDatabase(): Promise<string> {
     const name = `test_${randomUUID().replaceAll('-', '')}`;
     await this.#execute(`CREATE SCHEMA ${name}`);
     this.#names.push(name);
@@ -25,7 +25,7 @@ export class CitusSchemas {
   }
 
   /** Few shards: creating them takes most of the time. */
-  connectOptions(schema: string): ConnectOptions {
+  localOptions(schema: string): ConnectOptions {
     const settings = { search_path: schema, 'citus.shard_count': '4' };
     return { ...parseDatabaseUrl(URL ?? '', process.env), settings };
   }
@@ -36,7 +36,7 @@ export class CitusSchemas {
   }
 
   async #execute(text: string): Promise<void> {
-    const connection = await openConnection(this.connectOptions('public'));
+    const connection = await openConnection(this.localOptions('public'));
     await connection.run([{ text, values: [], isUnnamed: true }]);
     await connection.close();
   }

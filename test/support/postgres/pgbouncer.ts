@@ -26,9 +26,18 @@ export interface Pgbouncer {
   end(): Promise<void>;
 }
 
-/** With one connection to the server for each database, unless `poolSize` says otherwise. */
+interface PgbouncerOptions {
+  readonly mode: 'session' | 'transaction';
+  /** Connections to the server for each database. Default: 1. */
+  readonly poolSize?: number;
+  /** Whether neither it nor the server asks for passwords. */
+  readonly isTrusting?: boolean;
+}
+
+/** Its clients connect by TCP, or by a Unix socket in its folder. */
 export async function startPgbouncer(
-  server: PostgresServer, database: string, mode: 'session' | 'transaction', poolSize = 1,
+  server: Pick<PostgresServer, 'port' | 'folder' | 'connectOptions'>, database: string,
+  { mode, poolSize = 1, isTrusting = false }: PgbouncerOptions,
 ): Promise<Pgbouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-pgbouncer-'));
   const port = await findFreePort();
@@ -36,15 +45,16 @@ export async function startPgbouncer(
   writeFileSync(join(folder, 'users'), `"${USER}" "${PASSWORD}"\n`);
   writeFileSync(join(folder, 'pgbouncer.ini'), `
 [databases]
-* = host=127.0.0.1 port=${server.port}
+* = host=${isTrusting ? server.folder : '127.0.0.1'} port=${server.port}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
-unix_socket_dir =
-auth_type = scram-sha-256
+unix_socket_dir = ${folder}
+auth_type = ${isTrusting ? 'trust' : 'scram-sha-256'}
 auth_file = ${join(folder, 'users')}
 pool_mode = ${mode}
 default_pool_size = ${poolSize}
+max_client_conn = 1000
 `);
   for (const path of [folder, join(folder, 'users'), join(folder, 'pgbouncer.ini')]) {
     chownSync(path, uid, gid);
@@ -53,7 +63,7 @@ default_pool_size = ${poolSize}
   await guard.start();
   const options: ConnectOptions = {
     ...server.connectOptions(database), poolMode: mode,
-    servers: [{ host: '127.0.0.1', port, sslMode: 'disable' }],
+    servers: [{ host: isTrusting ? folder : '127.0.0.1', port, sslMode: 'disable' }],
   };
   for (let attempts = 0; ; attempts += 1) {
     try {

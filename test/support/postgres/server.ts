@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of its own for each test file that needs one: a cluster in a temporary folder, on a
- * free port of loopback, with TLS and passwords. It ends with the process of the test.
+ * Starts PostgreSQL for tests: a cluster in a temporary folder, on a free port of loopback, with
+ * TLS and passwords. It ends with the process of the test.
  */
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,8 +40,10 @@ export interface PostgresServer {
   readonly folder: string;
   /** An empty database, owned by `USER`: its name. A copy of `template` if that is given. */
   createDatabase(template?: string): Promise<string>;
-  /** How `USER` connects to a database, by TCP without TLS. */
+  /** How `USER` connects to a database, by TCP without TLS, with SCRAM. */
   connectOptions(database: string): ConnectOptions;
+  /** The same by the Unix socket, which needs no password. */
+  localOptions(database: string): ConnectOptions;
   /** Opens a connection of the superuser; the caller closes it. */
   openAdministrator(database?: string): Promise<Connection>;
   /** Kills all of its processes with SIGKILL. */
@@ -116,6 +118,8 @@ class TestServer implements PostgresServer {
   readonly folder: string;
   readonly port: number;
   readonly #guard: GuardedProcess;
+  /** Creates databases; opened when it is needed, since connections are dear. */
+  #administrator: Promise<Connection> | undefined;
   #processId = 0;
   #databases = 0;
 
@@ -148,10 +152,14 @@ class TestServer implements PostgresServer {
     };
   }
 
+  localOptions(database: string): ConnectOptions {
+    const servers = [{ host: this.folder, port: this.port, sslMode: 'disable' }] as const;
+    return { ...this.connectOptions(database), servers };
+  }
+
   openAdministrator(database = 'postgres'): Promise<Connection> {
     return openConnection({
-      ...this.connectOptions(database), user: 'postgres', targetSessionAttrs: 'any',
-      servers: [{ host: this.folder, port: this.port, sslMode: 'disable' }],
+      ...this.localOptions(database), user: 'postgres', targetSessionAttrs: 'any',
     });
   }
 
@@ -171,12 +179,13 @@ class TestServer implements PostgresServer {
   }
 
   async #administrate(texts: readonly string[]): Promise<void> {
-    const connection = await this.openAdministrator();
+    this.#administrator ??= this.openAdministrator();
+    const connection = await this.#administrator;
     for (const text of texts) await connection.run([{ text, values: [], isUnnamed: true }]);
-    await connection.close();
   }
 
   async kill(): Promise<void> {
+    this.#administrator = undefined;
     const postmaster = this.#processId;
     const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
     // The postmaster first: it would restart its children.
@@ -195,6 +204,7 @@ class TestServer implements PostgresServer {
   }
 
   async end(): Promise<void> {
+    await (await this.#administrator)?.close();
     await this.#guard.end();
   }
 }

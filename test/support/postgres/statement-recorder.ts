@@ -1,19 +1,20 @@
 /** Records what this process sends to PostgreSQL. */
-import { mock } from 'node:test';
 import { Connection } from '../../../src/store/postgres/wire/connection.ts';
 import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
 
-/** Records until `restore` is called. Each statement has the values of its last execution. */
+/**
+ * Records until `restore` is called. Each statement has the values of its last execution. The mocks
+ * of `node:test` would keep the result of every call, which takes memory and time.
+ */
 export function recordStatements() {
   const byText = new Map<string, Statement>();
   let roundTrips = 0;
   const { run } = Connection.prototype;
-  const { mock: patch } = mock.method(Connection.prototype, 'run',
-    function record(this: Connection, ...args: Parameters<typeof run>) {
-      roundTrips += 1;
-      for (const statement of args[0]) byText.set(statement.text, statement);
-      return run.apply(this, args);
-    });
+  Connection.prototype.run = function record(this: Connection, ...args) {
+    roundTrips += 1;
+    for (const statement of args[0]) byText.set(statement.text, statement);
+    return run.apply(this, args);
+  };
   return {
     /** The statements since the last call. */
     take(): readonly Statement[] {
@@ -22,6 +23,8 @@ export function recordStatements() {
       return taken;
     },
     countRoundTrips: () => roundTrips,
-    restore: () => patch.restore(),
+    restore() {
+      Connection.prototype.run = run;
+    },
   };
 }

@@ -10,8 +10,6 @@ import { makeClock } from '../../../support/clock.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import type { PageClient } from '../page-client.ts';
 
-/** Ends tests that a bug would leave waiting forever. */
-const LIMITED = { timeout: 20_000 };
 
 async function ask(
   t: { after(hook: () => void): void }, user: PageClient, after: string,
@@ -37,7 +35,7 @@ async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
   return readEvents(response);
 }
 
-test('sends changes since the position of the page', LIMITED, async (t) => {
+test('sends changes since the position of the page', async (t) => {
   const { user, create, sync, server } = await openCatalogue(t);
   const mug = await create({ stock: 9 });
   const { text } = await user.get('/portal/products');
@@ -60,7 +58,7 @@ test('sends changes since the position of the page', LIMITED, async (t) => {
   assert.deepEqual(again.events.map(({ id }) => id), [4]);
 });
 
-test('skips to the current position if a page missed too much, and says so', LIMITED, async (t) => {
+test('skips to the current position if a page missed too much, and says so', async (t) => {
   const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 0 });
   await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
@@ -83,7 +81,7 @@ test('redirects to the sign-in without a session', async (t) => {
   assert.deepEqual([statusCode, headers.location], [303, '/portal/sign-in?to=%2Flive%3Fafter%3D0']);
 });
 
-test('ends within 15 s of the end of the session', LIMITED, async (t) => {
+test('ends within 15 s of the end of the session', async (t) => {
   const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
@@ -101,7 +99,7 @@ test('ends within 15 s of the end of the session', LIMITED, async (t) => {
   assert.equal(stream.events.at(-1)?.id, 2);
 });
 
-test('does not keep an idle session alive', LIMITED, async (t) => {
+test('does not keep an idle session alive', async (t) => {
   const { user, create, sync, clock } = await openCatalogue(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
@@ -121,19 +119,18 @@ test('does not keep an idle session alive', LIMITED, async (t) => {
   assert.equal((await user.get('/portal/products')).status, 303);
 });
 
-test('serves 50 streams of one shop, and more for another', LIMITED,
-  async (t) => {
-    const { user, server } = await openCatalogue(t);
-    const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
-    const rejected = await ask(t, user, '0');
-    assert.deepEqual([rejected.statusCode, rejected.headers['retry-after']], [503, '5']);
-    const other = await openOther(server);
-    await follow(t, other.user, '0');
-    streams[0]?.leave();
-    let response = await ask(t, user, '0');
-    while (response.statusCode === 503) {
-      response.resume();
-      response = await ask(t, user, '0');
-    }
-    assert.equal(response.statusCode, 200);
-  });
+test('serves 50 streams of one shop, and more for another', async (t) => {
+  const { user, server } = await openCatalogue(t);
+  const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
+  const rejected = await ask(t, user, '0');
+  assert.deepEqual([rejected.statusCode, rejected.headers['retry-after']], [503, '5']);
+  const other = await openOther(server);
+  await follow(t, other.user, '0');
+  streams[0]?.leave();
+  let response = await ask(t, user, '0');
+  while (response.statusCode === 503) {
+    response.resume();
+    response = await ask(t, user, '0');
+  }
+  assert.equal(response.statusCode, 200);
+});

@@ -5,7 +5,7 @@ import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import { HEADER, makeRows } from './setup.ts';
-import { act, open, readPage, upload } from './page-setup.ts';
+import { act, open, readPage, startJob, upload } from './page-setup.ts';
 import { assertHidden, assertRequiresSignIn } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
@@ -205,15 +205,22 @@ test('shows the progress of a long import, and cancels it', async (t) => {
   const shop = await open(t);
   const { user, server } = shop;
   const held = Promise.withResolvers<void>();
+  const secondBatch = Promise.withResolvers<void>();
   const { importProducts } = server.store;
   let batches = 0;
   server.store.importProducts = async (...args) => {
     batches += 1;
-    if (batches > 1) await held.promise;
+    if (batches > 1) {
+      secondBatch.resolve();
+      await held.promise;
+    }
     return importProducts.apply(server.store, args);
   };
   await upload(user, HEADER + makeRows(3_000));
-  const page = await act(user, 'commit');
+  await startJob(user, 'commit');
+  await secondBatch.promise;
+  const [, refresh = ''] = /href="([^"]*)">Refresh/.exec(user.page?.text ?? '') ?? [];
+  const page = readPage(await user.get(refresh));
   assert.match(page.text, /Importing: \d+ % .* KiB of .* KiB, 1,000 rows so far/);
   assert.match(page.text, /Created 1,000/);
   const markup = user.page?.text ?? '';
@@ -336,7 +343,7 @@ test('lets the seller retry an import that is rejected with 503', async (t) => {
   const shown = user.page;
   for (const _ of countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT)) {
     await upload(user, HEADER + makeRows(1));
-    await act(user, 'commit');
+    await startJob(user, 'commit');
   }
   user.page = shown;
   const busy = await act(user, 'commit');

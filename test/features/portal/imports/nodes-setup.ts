@@ -1,34 +1,15 @@
 /** Nodes with import jobs on one PostgreSQL database. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import type { ImportJobStore } from '../../../../src/store/nodes/import-job-store.ts';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
-import { migrate } from '../../../../src/store/postgres/schema/migrate.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/store.ts';
-import { ServerKey } from '../../../../src/store/rules/server-key.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { type PostgresServer, startPostgres } from '../../../support/postgres/server.ts';
+import { TEST_KEY } from '../../../support/postgres/server.ts';
+import { borrowDatabase } from '../../../support/postgres/shared-server.ts';
 import { type Bench, makeBench } from './setup.ts';
-
-const KEY = new ServerKey(randomBytes(32));
-
-export interface Database {
-  readonly server: PostgresServer;
-  /** The name of a database with all migrations applied; each test gets a copy. */
-  readonly template: string;
-}
-
-export async function startDatabase(): Promise<Database> {
-  const server = await startPostgres({ isFast: true, settings: { max_connections: '300' } });
-  const template = await server.createDatabase();
-  const connection = await openConnection(server.connectOptions(template));
-  await migrate(connection, KEY);
-  await connection.close();
-  return { server, template };
-}
 
 interface Node extends Bench {
   /** A job of the nodes' seller. */
@@ -39,17 +20,17 @@ interface Node extends Bench {
 
 type Change = (store: Store) => Store;
 
-/** Opens two nodes on a new database. */
-export async function openNodes(
-  t: TestContext, { server, template }: Database, changeFirst: Change = (store) => store,
-) {
-  const connect = server.connectOptions(await server.createDatabase(template));
+/** Opens two nodes on an empty database. */
+export async function openNodes(t: TestContext, changeFirst: Change = (store) => store) {
+  const closes: (() => Promise<unknown>)[] = [];
+  t.after(() => Promise.all(closes.map((close) => close())));
+  const connect = await borrowDatabase(t);
   const connection = await openConnection(connect);
-  t.after(() => connection.close());
+  closes.push(() => connection.close());
   const open = async (change: Change, keptLimitBytes?: number): Promise<Bench> => {
-    const store = await openPostgresStore({ connect, key: KEY });
+    const store = await openPostgresStore({ connect, key: TEST_KEY });
     const bench = await makeBench(change(store), 'unused', keptLimitBytes);
-    t.after(async () => {
+    closes.push(async () => {
       await bench.jobs.close();
       await store.close();
     });

@@ -1,7 +1,7 @@
 /** Reverts of imports in the portal without scripts: preview, revert, and its own revert. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { act, open, readPage, upload } from './page-setup.ts';
+import { act, open, readPage, startJob, upload } from './page-setup.ts';
 import { HEADER, makeRows } from './setup.ts';
 
 /** A shop whose second import changed MUG, created NEW, and left CUP as it was. */
@@ -98,7 +98,7 @@ test('shows the progress of a long revert', async (t) => {
     };
     return revert;
   };
-  const running = await act(user, 'commit');
+  const running = await startJob(user, 'commit');
   assert.match(running.text, /Reverting: 0 % .* 0 products so far\./);
   assert.match(running.text, /You can leave this page; the revert continues\./);
   held.resolve();

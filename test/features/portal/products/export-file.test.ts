@@ -62,33 +62,32 @@ test('is linked from the import page and the product list', async (t) => {
   assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
 });
 
-test('ends an export when its session ends', { timeout: 15_000 },
-  async (t) => {
-    const entries: AnsweredRequest[] = [];
-    const server = await startServer(t, {
-      portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
-      onRequestComplete: (entry) => entries.push(entry),
-    });
-    const { user } = await openShop(server);
-    await user.get('/portal');
-    t.mock.method(server.store, 'exportProducts', async () => ({
-      position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
-    }));
-    const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const outgoing = request({
-      host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
-      agent: false,
-    }).on('error', () => {}).end();
-    t.after(() => outgoing.destroy());
-    const [response] = await once(outgoing, 'response') as [IncomingMessage];
-    response.on('error', () => {});
-    assert.equal(response.statusCode, 200);
-    const closed = new Promise((resolve) => response.resume().once('close', resolve));
-    await user.submit({}, { action: '/portal/sign-out' });
-    await closed;
-    assert.equal(response.complete, false);
-    const findEntry = () => entries.find(({ route }) => route === '/portal/export');
-    while (!findEntry()) await wait(1);
-    assert.deepEqual([findEntry()?.status, findEntry()?.code], [200, 'browser_refused']);
-    assert.deepEqual(server.reports, []);
+test('ends an export when its session ends', async (t) => {
+  const entries: AnsweredRequest[] = [];
+  const server = await startServer(t, {
+    portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
+    onRequestComplete: (entry) => entries.push(entry),
   });
+  const { user } = await openShop(server);
+  await user.get('/portal');
+  t.mock.method(server.store, 'exportProducts', async () => ({
+    position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
+  }));
+  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const outgoing = request({
+    host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
+    agent: false,
+  }).on('error', () => {}).end();
+  t.after(() => outgoing.destroy());
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  response.on('error', () => {});
+  assert.equal(response.statusCode, 200);
+  const closed = new Promise((resolve) => response.resume().once('close', resolve));
+  await user.submit({}, { action: '/portal/sign-out' });
+  await closed;
+  assert.equal(response.complete, false);
+  const findEntry = () => entries.find(({ route }) => route === '/portal/export');
+  while (!findEntry()) await wait(1);
+  assert.deepEqual([findEntry()?.status, findEntry()?.code], [200, 'browser_refused']);
+  assert.deepEqual(server.reports, []);
+});

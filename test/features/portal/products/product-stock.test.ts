@@ -7,7 +7,7 @@ import { type Catalogue, openCatalogue, readFieldErrors, readRows } from './cata
 
 async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
   const catalogue = await openCatalogue(t);
-  const mug = await catalogue.create({ stock });
+  const mug = await catalogue.create({ name: 'Mug', stock });
   const { user, read } = catalogue;
   return {
     ...catalogue, mug, name: catalogue.email.split('@')[0] ?? '',
@@ -37,7 +37,7 @@ describe('an adjustment', () => {
     assert.deepEqual(
       await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', name, ''],
     );
-    assert.match(readText(user.page?.text ?? ''), /Stock of Product 1 set to 14 \(\+5\)/);
+    assert.match(readText(user.page?.text ?? ''), /Stock of Mug set to 14 \(\+5\)/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
     assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', name, '']);
     assert.equal(await stock(), 11);

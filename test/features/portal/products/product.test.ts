@@ -286,7 +286,7 @@ test('writes nothing after sign-out', async (t) => {
 test('edits a product without touching a SKU that is no longer valid', async (t) => {
   const { server, ...shop } = await openCatalogue(t);
   const mug = await shop.create({ sku: 'OLD' });
-  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
   db.prepare('UPDATE product SET sku = ?').run('A\u00a01');
   db.close();
   assert.equal((await edit(shop, mug, { name: 'Cup' })).status, 303);

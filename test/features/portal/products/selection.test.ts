@@ -1,7 +1,7 @@
 /** Bulk edits of selected products in the portal without scripts: category, deletion, revert. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { act, readPage } from '../imports/page-setup.ts';
+import { act, readPage, startJob } from '../imports/page-setup.ts';
 import type { Fields } from '../page-client.ts';
 import { openCatalogue, openOther, readRows } from './catalogue.ts';
 
@@ -128,7 +128,7 @@ describe('a bulk edit of the category', () => {
       await held.promise;
       return editProducts.apply(server.store, args);
     };
-    const running = await act(user, 'commit');
+    const running = await startJob(user, 'commit');
     assert.match(running.text, /Running: .* 0 products so far\. .* the bulk edit continues/);
     held.resolve();
     const [, path = ''] = /href="([^"]*)">Refresh/.exec(user.page?.text ?? '') ?? [];

@@ -1,6 +1,7 @@
 /** Session tokens: random, in a cookie for this host only, and stored as a hash. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import crypto, { createHash } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
@@ -26,9 +27,18 @@ test('puts the seller and the secret in the cookie, and only its hash in the sto
   assert.deepEqual(session, { hash, address: '192.0.2.7', userAgent: 'Mozilla/5.0' });
 });
 
-test('generates a new secret each time', () => {
-  const hashes = new Set(Array.from({ length: 100 }, () => makeSessionSecret().hash));
-  assert.equal(hashes.size, 100);
+test('makes each secret of 256 new random bits', (t) => {
+  const bytes = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const { mock } = t.mock.method(crypto, 'randomBytes', () => bytes[mock.callCount()]);
+  syncBuiltinESMExports();
+  try {
+    const secrets = bytes.map(() => makeSessionSecret().secret);
+    assert.deepEqual(secrets, bytes.map((random) => random.toString('base64url')));
+    assert.deepEqual(mock.calls.map(({ arguments: [sizeBytes] }) => sizeBytes), [32, 32]);
+  } finally {
+    mock.restore();
+    syncBuiltinESMExports();
+  }
 });
 
 test('truncates the User-Agent to the limit of the store', () => {

@@ -9,6 +9,7 @@ import { formatSellerId, type SellerId } from '../../../../src/domain/id.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
+import { processEnd } from '../../../support/process-end.ts';
 import { countTo, makeSeller } from '../../contract/fixture.ts';
 import { readChain } from './audit-chain.ts';
 import { copyFolder, damage } from '../check/sample-folder.ts';
@@ -31,11 +32,22 @@ async function note(folder: string, chain: Chain, ...subjects: string[]): Promis
   await store.close();
 }
 
-/** Four events of the server, and as many of each of two sellers. */
-async function prepare(
-  t: TestContext,
-): Promise<{ readonly folder: string; readonly chains: readonly [0, SellerId, SellerId] }> {
-  const folder = join(makeFolder(t), 'data');
+interface Sample {
+  readonly folder: string;
+  readonly chains: readonly [0, SellerId, SellerId];
+}
+
+/** Four events of the server, and as many of each of two sellers: a copy for each test. */
+async function prepare(t: TestContext): Promise<Sample> {
+  sample ??= makeSample();
+  const { folder, chains } = await sample;
+  return { folder: copyFolder(t, folder), chains };
+}
+
+let sample: Promise<Sample> | undefined;
+
+async function makeSample(): Promise<Sample> {
+  const folder = join(makeFolder(processEnd), 'data');
   const store = await openSqliteStore({ folder });
   const [one, other] = [await makeSeller(store), await makeSeller(store)];
   await store.close();
@@ -49,7 +61,7 @@ async function prepare(
 function rewrite(folder: string, sql: string): void {
   damage(folder, sql);
   const { rows, expected } = readChain(folder);
-  const db = new DatabaseSync(join(folder, FILE_NAME));
+  const db = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   for (const [index, { seller_id: chain, n }] of rows.entries()) {
     db.prepare('UPDATE audit_event SET hash = ? WHERE seller_id = ? AND n = ?')
       .run(expected[index] ?? null, chain, n);

@@ -53,7 +53,7 @@ test('reveals where an event was changed or removed', async (t) => {
   const store = await openStore(t, { folder });
   for (const n of countTo(4)) await note(store, String(n));
   await store.close();
-  const db = new DatabaseSync(join(folder, 'catalogue.db'));
+  const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
   db.exec("UPDATE audit_event SET subject = 'forged' WHERE n = 2");
   db.exec('DELETE FROM audit_event WHERE n = 4');
   db.close();

@@ -72,7 +72,7 @@ test('returns the results of a stock sync that an earlier version recorded', asy
     { status: 'ok', id, sku: 'A', previous: 7, stock: 5, position: 2 }, { status: 'not_found' },
   ];
   const recorded = { results, zeroed: 0, position: 2, isReplay: false };
-  const db = new DatabaseSync(join(folder, 'catalogue.db'));
+  const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
   db.prepare('UPDATE idempotency SET outcome = ?').run(JSON.stringify(recorded));
   db.close();
   assert.deepEqual(await write(), { ...recorded, isReplay: true });

@@ -12,7 +12,7 @@ test('sees what another process wrote before the subscription, or is notified', 
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const { id } = await makeSeller(store);
-  const other = new DatabaseSync(join(folder, FILE_NAME));
+  const other = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   t.after(() => other.close());
   const rename = other.prepare('UPDATE seller SET name = ? WHERE id = ?');
   void store.findSeller(id); // the read snapshot of this event-loop iteration begins

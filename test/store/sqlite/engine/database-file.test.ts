@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
-import { run } from '../../../support/command.ts';
+import { runProcess } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
@@ -107,7 +107,7 @@ test('creates one database when several processes open the folder concurrently',
   const folder = join(makeFolder(t), 'data');
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const finished = await Promise.all(names.map((name) =>
-    run(['seller', 'create', name, '--data', folder])));
+    runProcess(['seller', 'create', name, '--data', folder])));
   for (const { status, notes } of finished) assert.equal(status, 0, notes);
   assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
   const rows = readRows(folder, 'SELECT name FROM seller ORDER BY name');

@@ -8,7 +8,7 @@ import { CHANGE_TYPES } from '../../../../src/domain/catalogue/change.ts';
 import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
-import { run } from '../../../support/command.ts';
+import { runProcess } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy } from '../../../support/health.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
@@ -77,7 +77,7 @@ test('migrates a folder once that several processes open concurrently', async (t
   const today = await makeToday(t, 1);
   const folder = putBack(t, today, 1);
   const finished = await Promise.all(countTo(4).map(() =>
-    run(['seller', 'list', '--data', folder])));
+    runProcess(['seller', 'list', '--data', folder])));
   for (const { status, notes } of finished) assert.equal(status, 0, notes);
   assertMigrated(folder, today, 1);
 });

@@ -7,14 +7,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { WRITE_QUEUE_LIMIT } from '../../../../src/store/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from './read-file.ts';
 
 test('commits writes that arrive together at one time, and later ones separately', async (t) => {
   let now = 1_000;
-  const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
+  const store = await openStore(t, { folder: makeDataFolder(t), clock: () => (now += 1) });
   const actor = await makeActor(store);
   await Promise.all(countTo(20).map(() => store.createProduct(actor, makeNewProduct())));
   await store.createProduct(actor, makeNewProduct());
@@ -26,7 +26,7 @@ test('commits writes that arrive together at one time, and later ones separately
 
 test('commits the next write of an acknowledged client with those that wait', async (t) => {
   let now = 1_000;
-  const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
+  const store = await openStore(t, { folder: makeDataFolder(t), clock: () => (now += 1) });
   const actor = await makeActor(store);
   const create = () => store.createProduct(actor, makeNewProduct());
   const first = create();
@@ -38,7 +38,7 @@ test('commits the next write of an acknowledged client with those that wait', as
 });
 
 test('rejects a change when the queue is full, and says when to retry', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const waiting = countTo(WRITE_QUEUE_LIMIT).map(() => store.noteKeyUse(actor, '192.0.2.1'));
   await assert.rejects(store.createProduct(actor, makeNewProduct()), {
@@ -54,7 +54,7 @@ test('waits for another process that writes, and continues to read', async (t) =
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
   await store.createProduct(actor, makeNewProduct());
-  const other = new DatabaseSync(join(folder, FILE_NAME));
+  const other = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   other.exec('BEGIN IMMEDIATE');
   const state = { isDone: false };
   const write = store.createProduct(actor, makeNewProduct()).then((made) => {
@@ -103,7 +103,7 @@ test('closes although its thread is lost with changes in flight', async (t) => {
 test('fails to open with the reason if its thread cannot open the file', async (t) => {
   const folder = makeFolder(t);
   await (await openStore(t, { folder })).close();
-  const db = new DatabaseSync(join(folder, FILE_NAME));
+  const db = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   db.exec('DROP TABLE change');
   db.close();
   await assert.rejects(openStore(t, { folder }), /no such table: change/);
@@ -115,7 +115,7 @@ async function openWithThread(t: TestContext): Promise<{ store: Store; thread: W
   const catchThread = (worker: Worker): void => { started.push(worker); };
   process.on('worker', catchThread);
   t.after(() => { process.off('worker', catchThread); });
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const [thread] = started;
   assert.ok(thread && started.length === 1);
   return { store, thread };

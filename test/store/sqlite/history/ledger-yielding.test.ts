@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeSync } from '../../contract/stock.ts';
@@ -13,7 +13,7 @@ const MOVES = 10_000;
 
 test('yields to the event loop while it finds the past level of many products',
   async (t) => {
-    const store = await openStore(t, { folder: makeFolder(t) });
+    const store = await openStore(t, { folder: makeDataFolder(t) });
     const actor = await makeActor(store);
     const skus = countTo(PRODUCTS).map((n) => `S${n}` as Sku); // legal ones
     const products = skus.map((sku) => makeNewProduct({ sku, stock: 5 }));
@@ -28,7 +28,7 @@ test('yields to the event loop while it finds the past level of many products',
 
 test('yields to the event loop while it reads the movements of one product',
   async (t) => {
-    const store = await openStore(t, { folder: makeFolder(t) });
+    const store = await openStore(t, { folder: makeDataFolder(t) });
     const actor = await makeActor(store);
     const sku = 'A' as Sku; // a legal one
     await store.createProduct(actor, makeNewProduct({ sku, stock: 0 }));

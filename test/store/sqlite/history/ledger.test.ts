@@ -6,14 +6,14 @@ import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { Ledger } from '../../../../src/store/rules/history/ledger.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
 import type { MovementPage } from '../../../../src/store/history-store.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeSync } from '../../contract/stock.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
 
 test('yields to the event loop while it reads the changes of many products', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const skus = countTo(10).map((n) => `SKU ${n}` as Sku); // legal ones
   for (const sku of skus) await store.createProduct(actor, makeNewProduct({ sku, stock: 5 }));

@@ -66,7 +66,7 @@ async function assertPast(store: Store, sellerId: SellerId, recorded: readonly P
 
 /** As a revert does: the product of the last deletion returns with its id, as its next change. */
 function createAgain(folder: string): void {
-  const db = new DatabaseSync(join(folder, FILE_NAME));
+  const db = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   db.exec(`
     BEGIN IMMEDIATE;
     CREATE TEMP TABLE gone AS SELECT * FROM change WHERE type = 'deleted'
@@ -135,7 +135,7 @@ test('reports a snapshot that an earlier version has pruned', async (t) => {
   const { id } = await store.createProduct(actor, makeNewProduct({ sku: A }));
   await store.syncStock(actor, makeSync([{ sku: A, set: 1 }]), false);
   await store.patchProduct(actor, { id }, { name: 'Cup' }, {});
-  const db = new DatabaseSync(join(folder, FILE_NAME));
+  const db = new DatabaseSync(join(folder, FILE_NAME), { timeout: 5_000 });
   db.exec('DELETE FROM change WHERE position = 1; UPDATE seller SET pruned_to = 2');
   db.close();
   const gone = { code: 'history_pruned', publicDetail: /position 2\. Use a later one/ };

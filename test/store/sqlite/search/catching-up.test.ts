@@ -6,18 +6,17 @@ import type { Worker } from 'node:worker_threads';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/store/sqlite/search/limits.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { revert } from '../../contract/revert-fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, catchThreads, importProducts, readProgress, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
 
-const LIMIT = { timeout: 60_000 };
 const ALL = { filter: {}, sort: BY_ID, after: undefined, limit: 1_000 };
 
 test("finds a seller's change as soon as its response is sent", async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const find = async (position: number, q: string): Promise<string[]> => {
     const page = await store.searchProducts(actor.sellerId, { ...ALL, filter: { q } }, position);
@@ -39,7 +38,7 @@ test("finds a seller's change as soon as its response is sent", async (t) => {
 });
 
 test('applies several changes of one product between two searches', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3);
   await assertAllFound(store, actor);
@@ -65,8 +64,8 @@ test('finds what another store on the folder writes while both build', async (t)
   }
 });
 
-test('finds the products of one position after a build during changes', LIMIT, async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+test('finds the products of one position after a build during changes', async (t) => {
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 5_000);
   // The products that the build reaches last.
@@ -97,8 +96,8 @@ test('finds the products of one position after a build during changes', LIMIT, a
 for (const isBuilt of [true, false]) {
   const when = isBuilt ? 'before' : 'after';
   test(`keeps the order of products that a revert creates again, built ${when} their deletion`,
-    LIMIT, async (t) => {
-      const store = await openStore(t, { folder: makeFolder(t) });
+    async (t) => {
+      const store = await openStore(t, { folder: makeDataFolder(t) });
       const actor = await makeActor(store);
       await importProducts(store, actor, 3_000);
       const products = await readAll(store, actor.sellerId);
@@ -123,7 +122,7 @@ for (const isBuilt of [true, false]) {
 }
 
 test('serves one seller while it catches up with another', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const [large, small] = [await makeActor(store), await makeActor(store)];
   await importProducts(store, large, 8_000);
   await importProducts(store, small, 10);
@@ -135,8 +134,8 @@ test('serves one seller while it catches up with another', async (t) => {
   assert.deepEqual(order, ['small', 'large']);
 });
 
-test('reports its progress if it does not reach a position in time', LIMIT, async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+test('reports its progress if it does not reach a position in time', async (t) => {
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3);
   const { sellerId } = actor;
@@ -151,7 +150,7 @@ test('reports its progress if it does not reach a position in time', LIMIT, asyn
   await assertAllFound(store, actor);
 });
 
-test('catches up after many commits when the store is idle', LIMIT, async (t) => {
+test('catches up after many commits when the store is idle', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);

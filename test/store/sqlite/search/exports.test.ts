@@ -15,7 +15,7 @@ import type { SearchStore } from '../../../../src/store/search-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, importProducts } from './fixture.ts';
@@ -80,7 +80,7 @@ test('rejects an export over the limit until another one ends', async (t) => {
 });
 
 test('exports nothing of an empty catalogue', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const { sellerId } = await makeActor(store);
   const exported = await store.exportProducts(sellerId, { filter: {}, sort: BY_ID }, 0);
   assert.equal(exported.position, 0);
@@ -106,7 +106,7 @@ test('ends an export that takes too long', async (t) => {
 });
 
 async function prepareCatalogue(t: TestContext): Promise<{ store: Store; actor: Actor }> {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const random = makeRandom(1);
   const products = countTo(COUNT).map((n) => makeRandomProduct(random, `SKU-${n}`));

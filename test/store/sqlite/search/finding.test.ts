@@ -13,7 +13,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeClock } from '../../../support/clock.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import {
@@ -79,7 +79,7 @@ test('finds the same by every access path', async (t) => {
 });
 
 test('treats every text literally', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const names = [
     'Mug "large"', '50% off_x', 'a*b', 'NEAR(a b)', '🫖 teapot', 'ab', 'Straße', '茶碗',
@@ -103,7 +103,7 @@ test('treats every text literally', async (t) => {
 });
 
 test('finds no product of another seller by any access path', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const authors = [await makeActor(store), await makeActor(store), await makeActor(store)];
   for (const actor of [...authors, ...authors]) {
     const count = (await readAll(store, actor.sellerId)).length;

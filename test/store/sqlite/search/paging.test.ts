@@ -8,7 +8,7 @@ import type { Product } from '../../../../src/domain/catalogue/product-fields.ts
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { ALL_SORTS, findInModel, makeRandomProduct, anchorOf } from './model.ts';
@@ -19,7 +19,7 @@ for (const sort of ALL_SORTS) {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
     t.diagnostic(`TEST_SEED=${seed} repeats this run`);
     const random = makeRandom(seed);
-    const store = await openStore(t, { folder: makeFolder(t) });
+    const store = await openStore(t, { folder: makeDataFolder(t) });
     const actor = await makeActor(store);
     for (const n of countTo(120)) {
       await store.createProduct(actor, makeRandomProduct(random, `${random.below(5)}-${n}`));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { SEARCHES_PER_SELLER_LIMIT } from '../../../../src/store/sqlite/search/limits.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { makeDataFolder, makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, catchThreads, importProducts } from './fixture.ts';
@@ -14,7 +14,7 @@ const QUERY = { filter: {}, sort: BY_ID, after: undefined, limit: 1 };
 
 test('starts no thread before the first search', async (t) => {
   const threads = catchThreads(t);
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await store.listProducts(actor.sellerId, { after: undefined, limit: 1 });
   assert.equal(threads.length, 0);
@@ -25,7 +25,7 @@ test('starts no thread before the first search', async (t) => {
 
 test('rejects pending searches when its thread is lost, and starts another one', async (t) => {
   const threads = catchThreads(t);
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 10);
   await assertAllFound(store, actor);
@@ -43,7 +43,7 @@ test('rejects pending searches when its thread is lost, and starts another one',
 
 test('rejects pending and later searches when it is closed', async (t) => {
   const threads = catchThreads(t);
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3_000);
   const exported = await store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, 3_000);
@@ -63,7 +63,7 @@ test('rejects pending and later searches when it is closed', async (t) => {
 });
 
 test('rejects searches over the limit while others wait', async (t) => {
-  const store = await openStore(t, { folder: makeFolder(t) });
+  const store = await openStore(t, { folder: makeDataFolder(t) });
   const actor = await makeActor(store);
   const find = () => store.searchProducts(actor.sellerId, QUERY, 0);
   const waiting = countTo(SEARCHES_PER_SELLER_LIMIT + 50).map(find);

@@ -1,0 +1,72 @@
+/** Migrations on PostgreSQL: once among several processes, for one server key, of one version. */
+import assert from 'node:assert/strict';
+import { before, describe, test, type TestContext } from 'node:test';
+import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
+import {
+  assertSchema, assertServerKey, migrate,
+} from '../../../../src/store/postgres/schema/migrate.ts';
+import { queryOf } from '../../../../src/store/postgres/sql.ts';
+import type { Connection } from '../../../../src/store/postgres/wire/connection.ts';
+import { ServerKey } from '../../../../src/store/rules/server-key.ts';
+import { NO_POSTGRES } from '../../../support/postgres/install.ts';
+import { TEST_KEY } from '../../../support/postgres/server.ts';
+import { type SharedServer, sharePostgres } from '../../../support/postgres/shared-server.ts';
+
+describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
+  let server: SharedServer;
+  before(async () => { server = await sharePostgres(); });
+
+  /** Two connections to an empty database. */
+  async function prepare(t: TestContext) {
+    const options = server.connectOptions(await server.createDatabase());
+    const open = async (): Promise<Connection> => {
+      const connection = await openConnection(options);
+      t.after(() => connection.close());
+      return connection;
+    };
+    const [connection, other] = [await open(), await open()];
+    const query = queryOf(connection);
+    return { connection, other, query };
+  }
+
+  test('reject a schema that is missing or newer', async (t) => {
+    const { connection, query } = await prepare(t);
+    await assert.rejects(assertSchema(query), /database is empty.*Run `migrate`/);
+    assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: 1 });
+    assert.deepEqual(await migrate(connection, TEST_KEY), { from: 1, to: 1 });
+    assert.deepEqual(await assertSchema(query), { isDistributed: false });
+    await query(`UPDATE setting SET value = '99' WHERE name = 'schema_version'`);
+    await assert.rejects(assertSchema(query), /version 99/);
+    await assert.rejects(migrate(connection, TEST_KEY), /version 99/);
+  });
+
+  test('are applied by one of two processes, while the other one waits', async (t) => {
+    const { connection, other, query } = await prepare(t);
+    const done = await Promise.all([migrate(connection, TEST_KEY), migrate(other, TEST_KEY)]);
+    assert.deepEqual(done.map(({ from }) => from).sort(), [0, 1]);
+    assert.deepEqual(await query('SELECT seller_id, id, origin FROM audit_segment'),
+      [{ seller_id: 0, id: 1, origin: 'start' }]);
+  });
+
+  test('leave nothing behind when they fail', async (t) => {
+    const { connection, query } = await prepare(t);
+    await query('CREATE TABLE product (id bigint)'); // of another program
+    await assert.rejects(migrate(connection, TEST_KEY), /relation "product" already exists/);
+    await assert.rejects(assertSchema(query), /database is empty/);
+  });
+
+  test('bind the database to the server key, and store nothing of that key', async (t) => {
+    const { connection, query } = await prepare(t);
+    await migrate(connection, TEST_KEY);
+    const other = new ServerKey(Buffer.alloc(32, 'other'));
+    for (const attempt of [() => migrate(connection, other), () => assertServerKey(query, other)]) {
+      await assert.rejects(attempt(), {
+        code: 'unavailable', message: 'The database belongs to another server key. Use the file '
+          + 'with which it was set up: all nodes need the same one.',
+      });
+    }
+    const [row] = await query(`SELECT value FROM setting WHERE name = 'server_key_check'`);
+    assert.match(String(row?.['value']), /^[\da-f]{32}$/);
+    assert.ok(!Buffer.alloc(32, 'test').toString('hex').includes(String(row?.['value'])));
+  });
+});
