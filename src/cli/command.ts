@@ -17,8 +17,6 @@ interface Flag {
   readonly help: string;
   /** Whether the environment variable `SELLER_API_...` can set it too. */
   readonly isSetting?: boolean;
-  /** A former name, still accepted so that scripts keep working. */
-  readonly formerName?: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -134,8 +132,7 @@ export function parseInput(
   const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
     // An empty variable counts as unset: many tools can only omit a setting that way.
     const setting = (flag.isSetting && io.env[variableOf(name)]) || undefined;
-    const value = values[name] ?? values[flag.formerName ?? ''];
-    return [name, value === undefined ? setting : String(value)];
+    return [name, values[name] === undefined ? setting : String(values[name])];
   }));
   return {
     flags,
@@ -191,10 +188,9 @@ function variableOf(flag: string): string {
 }
 
 function parse(flags: Flags, args: readonly string[]) {
-  const options = Object.fromEntries(Object.entries(flags).flatMap(([name, flag]) => {
+  const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => {
     const type = flag.value === undefined ? 'boolean' as const : 'string' as const;
-    const names = flag.formerName === undefined ? [name] : [name, flag.formerName];
-    return names.map((other) => [other, { type, ...(name === 'help' && { short: 'h' }) }]);
+    return [name, { type, ...(name === 'help' && { short: 'h' }) }];
   }));
   try {
     // No flag is a number, so `-2` is an operand or a value. No argument contains a NUL.

@@ -22,7 +22,7 @@ export const inviteSeller: Command = {
     role: { value: 'ROLE', help: 'with --seller: owner (default), editor or viewer' },
     'replace-account': {
       help: 'with --seller: delete an account whose password is lost; the new one gets its role '
-        + 'and name', formerName: 'anew',
+        + 'and name',
     },
     account: { value: 'EMAIL', help: 'with --replace-account: which, if there are several' },
     'base-url': setting('URL', `address of the server (default: ${DEFAULT_URL})`),

@@ -42,7 +42,7 @@ export const importProducts: Command = {
       value: 'MEMBER:VALUE,...', help: 'values for blank cells of new products, such as stock:0',
     },
     rejected: {
-      value: 'FILE', formerName: 'failures',
+      value: 'FILE',
       help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
     },
   },

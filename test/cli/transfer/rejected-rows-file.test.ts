@@ -77,7 +77,7 @@ describe('the file of rejected rows', { concurrency: 2 }, () => {
     assert.equal(lines[0], 'error,sku,name,category,price,stock,"import error"');
     assert.match(lines[1] ?? '', new RegExp(`^mine,A,A,B,x,1,${PRICE_FAULT.source}$`));
     const second = join(shop.folder, 'second.csv');
-    assert.equal((await shop.run('import', first, '--failures', second)).status, 1);
+    assert.equal((await shop.run('import', first, '--rejected', second)).status, 1);
     assert.equal(readFileSync(second, 'utf8'), readFileSync(first, 'utf8'));
   });
 
