@@ -5,7 +5,7 @@
 import type { Caller } from '../domain/access/caller.ts';
 import { fileName } from '../domain/catalogue/import.ts';
 import { findSku } from '../domain/catalogue/product.ts';
-import { type Sku, skuReference } from '../domain/catalogue/product-fields.ts';
+import { type Sku, skuValidator } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
 import { parseTime } from '../domain/time.ts';
 import { invalid, type ParseResult, type Schema } from '../domain/validation.ts';
@@ -123,7 +123,7 @@ export const fileNameParameter = {
 export const position = integer(0, Number.MAX_SAFE_INTEGER);
 
 export const sku: Parser<Sku> = {
-  schema: skuReference.schema,
+  schema: skuValidator.schema,
   parse(value) {
     const found = findSku(value);
     return found === undefined ? invalid('format', 'Is not a valid SKU.') : { value: found };

@@ -26,7 +26,6 @@ const NOT_IN_IDENTIFIER = new RegExp(
   `[^ [[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]--[\\p{Default_Ignorable_Code_Point}${BLANK}]]]`, 'v',
 );
 const NO_CONTROL = 'Must not contain control characters or line breaks.';
-const NOT_SPACE = /\S/;
 const LEADING_MARK = /^\p{M}/u;
 // Most values, checked without Unicode tables: printable ASCII without outer spaces.
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
@@ -46,13 +45,15 @@ export function validateParagraphs(
   return wrongCharacters('Must not contain control characters, except line breaks.');
 }
 
-/** The first error of a new identifier, which must be in NFC. */
+/** The first error of an identifier, which must be in NFC. */
 export function validateIdentifier(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  const error = validateText(text, limitCodePoints) ?? validateReference(text, limitCodePoints);
+  const error = validateText(text, limitCodePoints);
   if (error) return error;
+  if (text.trim() !== text) return wrongCharacters('Must not begin or end with white space.');
+  if (INVISIBLE.test(text)) return wrongCharacters('Must not contain invisible characters.');
   const [character] = NOT_IN_IDENTIFIER.exec(text) ?? [];
   if (character !== undefined) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
@@ -61,21 +62,6 @@ export function validateIdentifier(
   }
   if (!LEADING_MARK.test(text)) return undefined;
   return wrongCharacters('Must not begin with a combining mark.');
-}
-
-/**
- * The first error of a reference to an identifier, which must be in NFC. Looser than for new
- * identifiers, so that those accepted by earlier versions are still found.
- */
-export function validateReference(
-  text: string, limitCodePoints: number,
-): ValidationError | undefined {
-  if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  const error = validateLine(text, limitCodePoints, NOT_SPACE);
-  if (error) return error;
-  if (text.trim() !== text) return wrongCharacters('Must not begin or end with white space.');
-  return INVISIBLE.test(text)
-    ? wrongCharacters('Must not contain invisible characters.') : undefined;
 }
 
 function wrongCharacters(detail: string): ValidationError {

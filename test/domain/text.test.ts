@@ -6,7 +6,7 @@ import { AppError } from '../../src/domain/error.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { stockReason } from '../../src/domain/catalogue/stock-change.ts';
 import { stockSource } from '../../src/domain/catalogue/stock-sync.ts';
-import { validateIdentifier, validateReference, validateText } from '../../src/domain/text.ts';
+import { validateIdentifier, validateText } from '../../src/domain/text.ts';
 import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
 import { catchAppError } from './validation-errors.ts';
 
@@ -83,28 +83,6 @@ describe('an identifier', () => {
 test('the error for an identifier names the rejected character', () => {
   assert.match(validateIdentifier('a\u00a0b', LIMIT)?.detail ?? '', /; U\+00A0 is not allowed/);
   assert.match(validateIdentifier('a\u{1d159}', LIMIT)?.detail ?? '', /; U\+1D159 is not allowed/);
-});
-
-describe('a reference', () => {
-  const known = ['a\u00a0b', '\u2800', 'a\u2800b', 'a\ue000', 'a\u0378', '\u0301a', 'a\ufffe'];
-  for (const text of known) {
-    test(`accepts ${show(text)}, as earlier versions did in identifiers`, () => {
-      assert.equal(validateReference(text, LIMIT), undefined);
-    });
-  }
-
-  for (const [code, texts] of [
-    ['blank', ['', ' ', '\u00a0']], ['length', ['aaaaaa', 'ä'.repeat(6)]],
-    ['characters', [
-      ' a', 'a\u3000', 'a\u200bb', 'a\u202eb', 'a\0', 'a\nb', 'a\u2028b', '\ud800',
-    ]],
-  ] as const) {
-    for (const text of texts) {
-      test(`rejects ${show(text)}: ${code}`, () => {
-        assert.equal(validateReference(text, LIMIT)?.code, code);
-      });
-    }
-  }
 });
 
 test('every text that renders as nothing is blank', async () => {

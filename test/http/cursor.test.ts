@@ -30,7 +30,7 @@ test('is the same in every process with the same key', () => {
   assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), 1_809_738_798_774_277);
 });
 
-test('is accepted in the format of earlier versions', () => {
+test('is accepted in the format that is pinned here', () => {
   assert.equal(cursors.parse('movements 1', 'VhFUN6nDl8LbNn-VzmupwzQy'), 42);
   assert.deepEqual(cursors.parse('products 1 by id',
     'FAYSGcT9vhj4TwM83MAxOnsia2V5Ijo3LCJpZCI6N30'), { key: 7, id: 7 });

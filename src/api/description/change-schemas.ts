@@ -1,7 +1,7 @@
 /** The JSON Schemas of changes, which the change feed returns and webhook messages carry. */
 import { actorName } from '../../domain/access/caller.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
-import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 import {
   stockDelta, stockReason, stockSequence,
@@ -28,7 +28,7 @@ export function describeChange(
     type: { type: 'string', ...enumOf(meanings) },
     product_id: productIdSchema,
     sku: {
-      ...skuReference.schema, description: 'After the change; for a deleted product, the last one.',
+      ...skuValidator.schema, description: 'After the change; for a deleted product, the last one.',
     },
     at: time,
     key_id: { type: 'string', description: 'The API key that made the change.' },

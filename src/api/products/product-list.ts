@@ -136,7 +136,7 @@ function createFormatter({ fields }: ListQuery): (product: Product) => string {
   return fields ? createProductFormatter(selectFields(fields)) : formatProduct;
 }
 
-/** What a cursor is bound to: the filter and the sort. Cursors of earlier versions stay valid. */
+/** What a cursor is bound to: the filter and the sort. Signed, so it must never change. */
 export function cursorScope(sellerId: SellerId, { isPlain, filter, sort }: ListQuery): string {
   const isWhole = isPlain && filter.archived === undefined;
   return `products ${sellerId} ${isWhole ? 'by id' : JSON.stringify([filter, sort])}`;

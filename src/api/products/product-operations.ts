@@ -2,7 +2,7 @@
  * The OpenAPI operations of products. Those of a single product exist by id and by SKU; PUT exists
  * by SKU only.
  */
-import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
@@ -24,7 +24,7 @@ export const productPathParameters: readonly PathParameter[] = [
   },
   {
     name: 'sku', description: 'SKU of the product, percent-encoded: `/` is `%2F`, `%` is `%25`.',
-    example: product.sku, schema: skuReference.schema,
+    example: product.sku, schema: skuValidator.schema,
     findSample: async (store, sellerId) => (await findAnyProduct(store, sellerId))?.sku,
   },
 ];

@@ -1,7 +1,7 @@
 /** The JSON Schemas of stock: levels, and requests that change stock. */
 import { STOCK_CHANGE_VALIDATORS, type StockStatus } from '../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS } from '../../domain/catalogue/stock-sync.ts';
-import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 import {
   count, describeMembers, describeStreamProblem, enumOf, nullable, objectOf, pageOf, refer,
@@ -11,7 +11,7 @@ import type { Schema } from '../../domain/validation.ts';
 const { changes, ...syncMembers } = STOCK_SYNC_VALIDATORS;
 const stock = stockQuantity.schema;
 export const positionSchema = { type: 'integer', minimum: 1 };
-const sku = skuReference.schema;
+const sku = skuValidator.schema;
 export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
 
 /** The id of an import record. */

@@ -10,7 +10,7 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS,
 } from '../limits.ts';
 import { invalid, lineValidator, type Validator } from '../validation.ts';
-import { validateIdentifier, validateReference } from '../text.ts';
+import { validateIdentifier } from '../text.ts';
 import { formatTime } from '../time.ts';
 import { optionalDefinitions } from './optional-fields.ts';
 import type {
@@ -25,8 +25,17 @@ const time = {
   isPlain: true,
 };
 
-/** Parses a SKU that refers to an existing product, to NFC. */
-export const skuReference: Validator<Sku> = skuValidator(validateReference);
+/** Parses a SKU, to NFC. */
+export const skuValidator: Validator<Sku> = {
+  schema: { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS },
+  parse(value) {
+    if (typeof value !== 'string') return invalid('type', 'Must be a string.');
+    const normalised = value.normalize('NFC');
+    const error = validateIdentifier(normalised, SKU_LIMIT_CODE_POINTS);
+    // The cast is what this function proves.
+    return error ? { error } : { value: normalised as Sku };
+  },
+};
 
 const definitions = [
   {
@@ -60,7 +69,7 @@ const definitions = [
   },
   {
     name: 'sku', member: 'sku', column: 'sku', kind: 'text', isRequired: true, label: 'SKU',
-    ...skuValidator(validateIdentifier),
+    ...skuValidator,
     description: 'Your own code: case-sensitive, unique in your catalogue, normalised to NFC. '
       + 'Allowed are letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, '
       + 'P and S) and inner spaces (U+0020); not allowed are invisible characters and a leading '
@@ -176,17 +185,4 @@ export type StoredProduct = Omit<Product, 'sellerId' | 'currency'>;
 /** The fields with these names, in the order of the names. */
 export function selectFields(names: readonly ProductFieldName[]): readonly ProductField[] {
   return names.flatMap((name) => PRODUCT_FIELDS.filter((field) => field.name === name));
-}
-
-function skuValidator(validate: typeof validateIdentifier): Validator<Sku> {
-  return {
-    schema: { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS },
-    parse(value) {
-      if (typeof value !== 'string') return invalid('type', 'Must be a string.');
-      const normalised = value.normalize('NFC');
-      const error = validate(normalised, SKU_LIMIT_CODE_POINTS);
-      // The cast is what this function proves.
-      return error ? { error } : { value: normalised as Sku };
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { type Currency, toMinorUnits } from './currency.ts';
 import { formatMetadata, hasTooManyPairs, mergeMetadata, TOO_MANY_PAIRS } from './metadata.ts';
 import {
   type NewProduct, type Product, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, type Sku,
-  skuReference,
+  skuValidator,
 } from './product-fields.ts';
 import { AppError } from '../error.ts';
 import type { ProductId } from '../id.ts';
@@ -62,14 +62,11 @@ function withoutNullPairs(product: NewProduct): NewProduct {
 
 /**
  * A merge patch (RFC 7396) of a product. Null removes a member; required ones cannot be removed.
- * A product may keep its `storedSku`, which an earlier version may have accepted by other rules.
  * @throws AppError `invalid_data` naming every invalid and unknown member
  */
-export function parseProductPatch(
-  body: unknown, currency: Currency, storedSku?: Sku,
-): ProductPatch {
+export function parseProductPatch(body: unknown, currency: Currency): ProductPatch {
   const reader = new ObjectReader(body, {}, true);
-  const members = readMembers(reader, currency, storedSku);
+  const members = readMembers(reader, currency);
   reader.assertValid();
   return members;
 }
@@ -87,14 +84,11 @@ export function parseProductRow(body: unknown, currency: Currency): ProductRow {
 }
 
 /** The valid members that were sent, in the order of the table: fingerprints depend on it. */
-function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku): ProductPatch {
+function readMembers(reader: ObjectReader, currency: Currency): ProductPatch {
   const members: Record<string, unknown> = {};
   for (const { name, member, isRequired, parse } of SENT_FIELDS) {
-    const value = reader.read(name, (sent) => {
-      if (sent === null && !isRequired) return { value: null };
-      return name === 'sku' && storedSku !== undefined && sent === storedSku
-        ? { value: storedSku } : parse(sent, currency);
-    }, isRequired);
+    const value = reader.read(name, (sent) =>
+      (sent === null && !isRequired ? { value: null } : parse(sent, currency)), isRequired);
     if (value !== undefined) members[member] = value;
   }
   return members as ProductPatch; // each validator returns its member's type
@@ -135,13 +129,12 @@ export function isSameProduct(one: NewProduct, other: NewProduct): boolean {
 
 /** Undefined for a text that is not a valid SKU. */
 export function findSku(text: string): Sku | undefined {
-  const parsed = skuReference.parse(text);
+  const parsed = skuValidator.parse(text);
   return 'value' in parsed ? parsed.value : undefined;
 }
 
 /**
- * Parses a snapshot that `formatProduct` wrote to the history. Snapshots of earlier versions lack
- * newer fields.
+ * Parses a snapshot that `formatProduct` wrote to the history.
  * @throws TypeError or SyntaxError for any other text
  */
 export function parseSnapshot(json: string, currency: Currency): Snapshot {

@@ -8,7 +8,7 @@ import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '
 import {
   escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
-import { type Sku, skuReference } from './product-fields.ts';
+import { type Sku, skuValidator } from './product-fields.ts';
 import { stockQuantity } from './stock-quantity.ts';
 
 /** Has exactly one of `sku` and `id`, and exactly one of `set` and `adjust`. */
@@ -98,7 +98,7 @@ export const stockDelta = integerValidator(-STOCK_LIMIT, STOCK_LIMIT);
 
 /** The members of a change, each optional on its own. */
 export const STOCK_CHANGE_VALIDATORS = {
-  sku: skuReference,
+  sku: skuValidator,
   id: stringValidator,
   set: { ...stockQuantity, description: 'The new stock.' },
   adjust: { ...stockDelta, description: 'Added to the stock; negative to remove.' },

@@ -7,7 +7,7 @@ import {
 } from '../../api/description/schema.ts';
 import { dryRun } from '../../api/parameters.ts';
 import { importIdSchema, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
-import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import type { Schema } from '../../domain/validation.ts';
 import type { RevertConflict, RevertStatus } from '../../store/revert-store.ts';
 import { importTag } from './operation.ts';
@@ -84,7 +84,7 @@ export const revertSchemas: Readonly<Record<string, Schema>> = {
       + 'early.',
   },
   RevertedProduct: objectOf({
-    sku: nullable({ ...skuReference.schema, description: 'After the revert.' }),
+    sku: nullable({ ...skuValidator.schema, description: 'After the revert.' }),
     id: productIdSchema,
     status: { type: 'string', ...enumOf(statuses) },
     position: {

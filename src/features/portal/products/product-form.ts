@@ -85,7 +85,7 @@ interface ProductReader<Value> {
 
 /**
  * Adds an error for each invalid field; ignore the returned value then. Fields that the form lacks
- * are left alone: one opened before an upgrade does not have the fields that are new since.
+ * are left alone.
  */
 export function readProduct<Value>(
   form: Form, errors: Map<string, string>, { account: { currency }, format }: PageRequest,

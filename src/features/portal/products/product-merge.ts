@@ -47,17 +47,14 @@ export function formatBase(values: EditedValues): string {
   return JSON.stringify(EDITED_FIELDS.map(({ member }) => values[member]));
 }
 
-/**
- * Undefined unless `formatBase` could have written the text, or an earlier version's, which had
- * fewer optional fields.
- */
+/** Undefined unless `formatBase` could have written the text. */
 export function parseBase(text: string): MergeBase | undefined {
   try {
     const values: unknown = JSON.parse(text);
     if (!Array.isArray(values)) return undefined;
     const isValid = EDITED_FIELDS.every(({ kind, isRequired }, index) =>
       typeof values[index] === (NUMBERS.has(kind) ? 'number' : 'string')
-      || (!isRequired && (values[index] ?? null) === null));
+      || (!isRequired && values[index] === null));
     if (!isValid) return undefined;
     // The cast: EDITED_FIELDS has every member.
     return Object.fromEntries(EDITED_FIELDS.map(({ member }, index) =>

@@ -59,7 +59,7 @@ function readEdit(
   const base = parseBase(form.get('base'));
   const members = readProduct(form, errors, request, {
     fields: EDITED_FIELDS, base: base ?? product,
-    parse: (body, currency) => parseProductPatch(body, currency, product.sku),
+    parse: parseProductPatch,
   });
   if (errors.size > 0) return undefined;
   return { base, mine: { ...product, ...members }, choices: readChoices(form) };

@@ -1,7 +1,5 @@
 /** The page of a product in the portal, its edits and its deletion. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { formatProductId, PORTAL_KEY_ID, type ProductId } from '../../../../src/domain/id.ts';
 import { assertHidden, assertPage } from '../page-rules.ts';
@@ -149,7 +147,7 @@ describe('an edit', () => {
     assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
   });
 
-  test('keeps fields that its form lacks, such as a form of an earlier version', async (t) => {
+  test('keeps fields that its form lacks', async (t) => {
     const catalogue = await openCatalogue(t);
     const mug = await catalogue.create({ name: 'Mug', category: 'Kitchen', price: 1 });
     const rejected = await edit(catalogue, mug, { category: undefined, price: 'x' });
@@ -281,18 +279,4 @@ test('writes nothing after sign-out', async (t) => {
   const answer = await late.post(mug.path, new URLSearchParams({ csrf, name: 'x' }));
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/sign-in']);
   assert.deepEqual(await read(mug), before);
-});
-
-test('edits a product without touching a SKU that is no longer valid', async (t) => {
-  const { server, ...shop } = await openCatalogue(t);
-  const mug = await shop.create({ sku: 'OLD' });
-  const db = new DatabaseSync(join(server.folder, 'catalogue.db'), { timeout: 5_000 });
-  db.prepare('UPDATE product SET sku = ?').run('A\u00a01');
-  db.close();
-  assert.equal((await edit(shop, mug, { name: 'Cup' })).status, 303);
-  const { name, sku } = await shop.read(mug) ?? {};
-  assert.deepEqual([name, sku], ['Cup', 'A\u00a01']);
-  const renamed = await edit(shop, mug, { sku: 'A\u00a02' });
-  assertPage(renamed, 422);
-  assert.match(readFieldErrors(renamed)['sku'] ?? '', /U\+00A0/);
 });

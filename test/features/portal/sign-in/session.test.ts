@@ -70,7 +70,7 @@ test('looks up a session by the seller and the hash of the secret in its token',
   const { hash, secret } = makeSessionSecret();
   await findSession(portal, formatSessionToken(SELLER, secret).token);
   await findSession(portal, undefined);
-  await findSession(portal, secret); // a token of an earlier version
+  await findSession(portal, secret); // a token without a seller
   await findSession(portal, `sel_vvvvvvvvvvv.${secret}`); // an invalid seller id
   assert.deepEqual(asked, [[SELLER, hash]]);
 });
