@@ -24,10 +24,7 @@ export const WEBHOOK_LOCK_INTERVAL_MS = 2_000;
 
 /** Pages of 4 KiB that a backup copies before it reports progress; it takes milliseconds. */
 export const BACKUP_STEP_PAGES = 250;
-/**
- * Age without a write at which an unfinished file without a lock counts as abandoned; earlier
- * versions locked none, and checking a copy takes minutes.
- */
+/** Age at which the lock of an unfinished file that was never created counts as abandoned. */
 export const UNLOCKED_TEMP_FILE_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** Size of a write-ahead log, and free disk space, at which `doctor` warns; both are unusual. */

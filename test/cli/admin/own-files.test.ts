@@ -50,7 +50,7 @@ test('doctor reports no file as foreign that a server with every feature creates
   await (await openStore(t, { folder })).close();
 });
 
-test('acquires a lock with a journal that a killed process of an earlier version has left',
+test('acquires a lock with a journal that a killed process has left',
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     await (await openStore(t, { folder })).close();

@@ -17,9 +17,9 @@ import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
 import { tryLock } from './file-lock.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 
-/** A part (earlier versions put a process id into its name), its lock, and SQLite's files. */
-const PART = new RegExp('^((.+)\\.(?:(\\d{1,10})\\.(?:part|new)|[\\da-f]{8}(?:-[\\da-f]{4}){3}'
-  + '-[\\da-f]{12}\\.part))(?:-journal|-wal|-shm|(\\.lock))?$');
+/** A part, its lock, and SQLite's files. */
+const PART = new RegExp('^((.+)\\.[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}\\.part)'
+  + '(?:-journal|-wal|-shm|(\\.lock))?$');
 const LOCK = '.lock';
 /** Removes the lock first: a part without one also counts as abandoned. */
 const SUFFIXES = [LOCK, '', '-journal', '-wal', '-shm'];
@@ -44,7 +44,7 @@ export class AtomicFile {
    */
   begin(): void {
     const name = basename(this.path);
-    removeAbandonedParts(dirname(this.path), (other) => other === name, false);
+    removeAbandonedParts(dirname(this.path), (other) => other === name);
     // Locked before it exists, so that no other process finds it unlocked.
     this.#lock = tryLock(this.tempPath + LOCK);
     if (!this.#lock) throw cannotMake(this.path, 'has no file locks');
@@ -96,25 +96,16 @@ export class AtomicFile {
   }
 }
 
-/**
- * Removes abandoned parts of files with such names. The names that earlier versions used could also
- * be a user's own, so only folders of the server's own have `hasEarlier`.
- */
-export function removeAbandonedParts(
-  folder: string, isOurs: (name: string) => boolean, hasEarlier = true,
-): void {
+/** Removes abandoned parts of files with such names. */
+export function removeAbandonedParts(folder: string, isOurs: (name: string) => boolean): void {
   for (const entry of readdirSync(folder)) {
-    const [, tempPath = '', name, processId, lock] = PART.exec(entry) ?? [];
+    const [, tempPath = '', name, lock] = PART.exec(entry) ?? [];
     if (name === undefined || !isOurs(name)) continue;
-    if (processId !== undefined && !hasEarlier) continue;
     const [path, partPath] = [join(folder, entry), join(folder, tempPath)];
     try {
-      // Earlier versions hold no lock; and a lock without a part is about to get one.
-      if (processId !== undefined || (lock !== undefined && !existsSync(partPath))) {
-        if (isOld(path)) rmSync(path, { force: true });
-      } else {
-        removeUnlocked(partPath);
-      }
+      // A lock without a part is about to get one.
+      if (lock === undefined || existsSync(partPath)) removeUnlocked(partPath);
+      else if (isOld(path)) rmSync(path, { force: true });
     } catch (error) {
       if (!isNotOurs(error)) throw error;
     }

@@ -1,4 +1,4 @@
-/** Names of all files that this server creates in a data folder, now or in earlier versions. */
+/** Names of all files that this server creates in a data folder. */
 
 export const KEY_FILE_NAME = 'server.key';
 export const UPLOADS = 'uploads';
@@ -10,7 +10,7 @@ export const ALLOWED_FOREIGN_FILES = /^(?:\..*|README\.md|sample-.*|lost\+found)
 const LASTING = new RegExp('^(?:(?:catalogue|search)\\.db|catalogue\\.db\\.replaced-\\d{8}T\\d{6}Z'
   + '|(?:search\\.db|webhooks|backups)\\.lock)(?:-wal|-shm|-journal)?$|^server\\.key$');
 /** Temporary file names; a killed process leaves such files behind. */
-const UNFINISHED = new RegExp('^(?:catalogue\\.db|server\\.key)\\.[\\da-f-]+\\.(?:new|part)'
+const UNFINISHED = new RegExp('^(?:catalogue\\.db|server\\.key)\\.[\\da-f-]+\\.part'
   + '(?:-wal|-shm|-journal|\\.lock)?$');
 /** Includes an operator's copies, such as `catalogue.db.old`. */
 const BESIDE_OURS = /^(?:catalogue\.db|search\.db|server\.key|webhooks\.lock|backups\.lock)/;
