@@ -31,13 +31,10 @@ export function encodeResults(
   return values;
 }
 
-/** Also accepts the objects that earlier versions recorded. */
 export function decodeResults(
-  recorded: EncodedResults | readonly StockResult[], changes: readonly StockChange[],
+  values: EncodedResults, changes: readonly StockChange[],
 ): readonly StockResult[] {
-  if (typeof recorded[0] === 'object') return recorded as readonly StockResult[];
   // The casts: `encodeResults` wrote the values, in this order.
-  const values = recorded as EncodedResults;
   return changes.map(({ sku }, index): StockResult => {
     const at = index * WIDTH;
     return {

@@ -1,10 +1,7 @@
 /** How idempotency records expire. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { parseStockSync } from '../../../../src/domain/catalogue/stock-sync.ts';
 import {
   IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP,
 } from '../../../../src/store/limits.ts';
@@ -56,25 +53,3 @@ test('deletes expired keys of inactive sellers, and no valid ones',
     );
     await store.close();
   });
-
-test('returns the results of a stock sync that an earlier version recorded', async (t) => {
-  const folder = makeFolder(t);
-  const store = await openStore(t, { folder });
-  const actor = await makeActor(store);
-  const { id } = await store.createProduct(actor, makeNewProduct({ sku: 'A', stock: 7 }));
-  const { sync } = await parseStockSync({
-    changes: [{ sku: 'A', set: 5 }, { id: 'prd_0', set: 1 }],
-  });
-  const write = () =>
-    store.syncStock({ ...actor, idempotency: { key: 'k', part: 0 } }, sync, false);
-  await write();
-  const results = [
-    { status: 'ok', id, sku: 'A', previous: 7, stock: 5, position: 2 }, { status: 'not_found' },
-  ];
-  const recorded = { results, zeroed: 0, position: 2, isReplay: false };
-  const db = new DatabaseSync(join(folder, 'catalogue.db'), { timeout: 5_000 });
-  db.prepare('UPDATE idempotency SET outcome = ?').run(JSON.stringify(recorded));
-  db.close();
-  assert.deepEqual(await write(), { ...recorded, isReplay: true });
-  await store.close();
-});
