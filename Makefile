@@ -35,7 +35,7 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test test-postgres coverage test-all test-packages test-faults \
   test-browser fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
-  print-node clean
+  fixture print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -123,6 +123,9 @@ image: executable ## build a container image: the executable and the libraries t
 	  ldd $(EXECUTABLE) | grep -o '/[^ ]*' | xargs -I{} cp -L --parents {} "$$folder/root" && \
 	  $(ENGINE) build --quiet --format oci --layers=false --timestamp 0 --tag $(IMAGE) \
 	    --file Containerfile "$$folder"
+
+fixture: ## record the data folder that the upgrade tests open (see test/upgrade/record.ts)
+	@$(NODE) test/upgrade/record.ts test/upgrade/fixture
 
 api-surface: node_modules ## print the public API: all that the package's entries export and promise
 	@$(PACKAGE) && $(NODE) .toolchain/api-surface.ts "$$folder"

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../src/domain/access/api-key.ts';
+import { generateApiKey, parseNewApiKey, toStoredSecret } from '../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../src/domain/access/seller.ts';
 import { createApp } from '../src/features.ts';
 import { BODY_LIMIT_BYTES } from '../src/http/limits.ts';
@@ -34,7 +34,7 @@ const app = createApp({ store });
 const { id } = await store.createSeller(parseNewSeller('A shop', 'EUR'));
 const key = generateApiKey();
 const newKey = { name: 'test', scopes: [], addressRanges: [], expiresAt: undefined };
-await store.createKey(id, hashApiKey(key), parseNewApiKey(newKey));
+await store.createKey(id, toStoredSecret(key), parseNewApiKey(newKey));
 
 async function inject({
   method = 'POST', path = '/api/v1/products', headers = {}, body, isOpen = false,

@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 });
 const EXCERPT_LINES = 12;
 /** Start first: the run would wait for them at its end. */
-const LONGEST = /\/(?:\w+\.contract|audit-segments|migrations|properties|move|executable)\./;
+const LONGEST = /\/(?:\w+\.contract|audit-segments|properties|move|executable)\./;
 const matches = positionals.flatMap((pattern) => {
   const found = globSync(pattern);
   if (found.length === 0) throw new Error(`No file matches ${pattern}.`);

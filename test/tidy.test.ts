@@ -168,9 +168,10 @@ test('lists the core in src/README.md, and all that the core imports', () => {
   assert.ok(lines <= CORE_LINES_LIMIT, `the core has ${lines} lines`);
 });
 
-test('keeps the adapter for PostgreSQL, with its schema, within 4,500 lines', () => {
+test('keeps the adapter for PostgreSQL, with its tables, within 4,500 lines', () => {
   const folder = 'src/store/postgres/';
-  const schema = readFileSync(join(ROOT, folder, 'schema/001-initial.sql'), 'utf8');
+  const schema = readFileSync(join(ROOT, folder, 'schema/schema.sql'), 'utf8')
+    .replaceAll(/^(?: *--.*)?\n/gm, '');
   const texts = sources.filter(({ path }) => path.startsWith(folder)).map(({ text }) => text);
   const lines = [schema, ...texts].reduce((sum, text) => sum + text.split('\n').length - 1, 0);
   assert.ok(lines <= 4_500, `it has ${lines} lines`);

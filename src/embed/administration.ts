@@ -4,8 +4,7 @@
  */
 import { parseRole, type Role } from '../domain/access/account.ts';
 import {
-  type ApiKey, describeKey, generateApiKey, hashApiKey, type KeyDescription, lastFourOf,
-  parseNewApiKey,
+  type ApiKey, describeKey, generateApiKey, type KeyDescription, parseNewApiKey, toStoredSecret,
 } from '../domain/access/api-key.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import {
@@ -170,9 +169,8 @@ export class Keys {
       = readArgument(key, 'keys.create', NEW_KEY, ['name']);
     const newKey = parseNewApiKey({ name, scopes, addressRanges, expiresAt: expires?.getTime() });
     const secret = generateApiKey();
-    const created = await this.#shop.getStore().createKey(
-      sellerId, hashApiKey(secret), newKey, { lastFour: lastFourOf(secret) },
-    );
+    const created =
+      await this.#shop.getStore().createKey(sellerId, toStoredSecret(secret), newKey);
     return { ...describeKey(created), key: secret };
   }
 
@@ -193,9 +191,7 @@ export class Keys {
     const key = getKey(id, 'keys.rotate');
     const overlap = readValue(overlapMs, 'keys.rotate: overlapMs', parseOverlap);
     const secret = generateApiKey();
-    const created = await this.#shop.getStore().rotateKey(
-      key, hashApiKey(secret), overlap, { lastFour: lastFourOf(secret) },
-    );
+    const created = await this.#shop.getStore().rotateKey(key, toStoredSecret(secret), overlap);
     return { ...describeKey(created), key: secret };
   }
 

@@ -2,7 +2,7 @@
  * The access port: sellers, their API keys, and what a key grants; and the usage port: request
  * counts per key and hour.
  */
-import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
+import type { ApiKey, NewApiKey, StoredSecret } from '../domain/access/api-key.ts';
 import type { Requester } from '../domain/access/audit.ts';
 import type { Scope } from '../domain/access/caller.ts';
 import type { NewSeller, Seller, ShopSettings } from '../domain/access/seller.ts';
@@ -21,10 +21,7 @@ export interface Grant extends Actor {
 }
 
 /** Who requests it, and the idempotency key. */
-interface KeyContext extends Requester, Pick<WriteContext, 'idempotency'> {
-  /** Of the secret (`lastFourOf`). */
-  readonly lastFour?: string | undefined;
-}
+interface KeyContext extends Requester, Pick<WriteContext, 'idempotency'> {}
 
 export interface AccessStore {
   createSeller(seller: NewSeller): Promise<Seller>;
@@ -45,7 +42,7 @@ export interface AccessStore {
    *   `idempotency_mismatch`, `browser_refused` (an account that is no owner any more)
    */
   createKey(
-    sellerId: SellerId, hash: string, key: NewApiKey, context?: KeyContext,
+    sellerId: SellerId, secret: StoredSecret, key: NewApiKey, context?: KeyContext,
   ): Promise<ApiKey>;
   findKey(key: KeyReference): Promise<ApiKey | undefined>;
   /** The seller's key with this hash, even if it is revoked or expired. */
@@ -61,7 +58,7 @@ export interface AccessStore {
    *   `idempotency_mismatch`, `browser_refused`
    */
   rotateKey(
-    key: KeyReference, hash: string, overlapMs: number, context?: KeyContext,
+    key: KeyReference, secret: StoredSecret, overlapMs: number, context?: KeyContext,
   ): Promise<ApiKey>;
   /** Takes effect immediately; idempotent. @throws AppError `not_found`, `browser_refused` */
   revokeKey(key: KeyReference, by?: Requester): Promise<ApiKey>;

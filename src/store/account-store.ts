@@ -5,10 +5,8 @@
 import type {
   Account, AccountReference, AccountSettings, NewAccount, Role,
 } from '../domain/access/account.ts';
-import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
-import type {
-  AuditEvent, AuditType, NewAuditEvent, Requester,
-} from '../domain/access/audit.ts';
+import type { ApiKey, NewApiKey, StoredSecret } from '../domain/access/api-key.ts';
+import type { AuditEvent, AuditType, NewAuditEvent, Requester } from '../domain/access/audit.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/access/seller.ts';
 import type { TotpSecret } from '../domain/access/totp.ts';
@@ -64,7 +62,8 @@ export interface Registration {
   readonly seller: NewSeller;
   readonly account: NewAccount;
   /** Created with the seller's first account only. */
-  readonly key: NewApiKey & { readonly hash: string; readonly lastFour?: string };
+  readonly key: NewApiKey;
+  readonly secret: StoredSecret;
   readonly session: NewSession;
 }
 

@@ -4,7 +4,7 @@ import type { DatabaseLocation } from './nodes/database-location.ts';
 import {
   assertCatalogueExists, CATALOGUE_FILE_NAME, findVersion,
 } from './sqlite/engine/database-file.ts';
-import { SCHEMA_VERSION } from './sqlite/engine/migrate.ts';
+import { SCHEMA_VERSION } from './sqlite/schema/migrate.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
@@ -23,7 +23,7 @@ interface OpenOptions {
 }
 
 /**
- * Upgrades an older catalogue in a folder, but never a database.
+ * Updates the schema of a folder, but never that of a database.
  * @throws AppError `unavailable` for a location that cannot be used; `invalid_data` for a database
  *   URL that is invalid or contains a password; `not_found` for a folder that has no catalogue and
  *   `mustExist`
@@ -47,9 +47,9 @@ interface Migrated {
 }
 
 /**
- * Creates or upgrades the tables of a database, or upgrades the catalogue of a folder. One process
+ * Creates or updates the tables of a database, or updates those of a folder. One process
  * at a time does so; others wait for it.
- * @throws AppError as `openStore`; `unavailable` if a newer version wrote the schema
+ * @throws AppError as `openStore`; `unavailable` for a version that this program cannot read
  */
 export async function migrateStore(location: StoreLocation): Promise<Migrated> {
   if ('database' in location) {

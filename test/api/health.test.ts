@@ -13,7 +13,7 @@ import type { StoreMetrics } from '../../src/store/maintenance-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { open } from '../http/raw.ts';
-import { makeActor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
+import { makeActor, makeNewKey, makeNewProduct, makeSecret } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
@@ -115,7 +115,7 @@ test('is not ready from a failed commit to the next successful one', async (t) =
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), pageLimit: 80 });
   t.after(() => store.close());
   const actor = await makeActor(store);
-  const key = await store.createKey(actor.sellerId, makeHash(), makeNewKey());
+  const key = await store.createKey(actor.sellerId, makeSecret(), makeNewKey());
   const fill = async (): Promise<void> => {
     for (;;) await store.createProduct(actor, makeNewProduct({ name: 'x'.repeat(200) }));
   };

@@ -1,7 +1,7 @@
 /** Rate limits per key and per seller, and the limit on rejected keys per address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
 import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
@@ -79,7 +79,7 @@ async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
   const key = generateApiKey();
   const [first] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
   assert.ok(first);
-  await store.createKey(sellerId, hashApiKey(key), first);
+  await store.createKey(sellerId, toStoredSecret(key), first);
   return { 'x-api-key': key };
 }
 

@@ -1,7 +1,7 @@
 /** Two apps on one store, like two nodes, share the limits on requests and rejected keys. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
 import { SCOPES } from '../../src/domain/access/caller.ts';
 import { createApp } from '../../src/features.ts';
 import { listen } from '../../src/http/server/listener.ts';
@@ -41,7 +41,7 @@ async function startNodes(t: TestContext, options: NodeOptions) {
   };
   const key = generateApiKey();
   const { id } = await makeSeller(store);
-  await store.createKey(id, hashApiKey(key), makeNewKey({ scopes: SCOPES }));
+  await store.createKey(id, toStoredSecret(key), makeNewKey({ scopes: SCOPES }));
   return { clock, nodes, rateLeases, headers: { 'x-api-key': key }, sendToNext };
 }
 

@@ -1,7 +1,7 @@
 /** The concurrency limits on streams and waiting requests, per seller and per key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../store/contract/fixture.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
 import { askForEvents, openEvents } from '../features/changes/event-stream.ts';
@@ -12,7 +12,7 @@ const STREAM_LIMITS = { total: 5, perSeller: 3, perKey: 2 };
 
 async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
   const key = generateApiKey();
-  await store.createKey(sellerId, hashApiKey(key), makeNewKey());
+  await store.createKey(sellerId, toStoredSecret(key), makeNewKey());
   return { key };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Power cuts while files are replaced: backups, restores, migrations and exports. Each file is
+ * Power cuts while files are replaced: backups, restores and exports. Each file is
  * complete or missing, and once it was reported as written, it exists.
  */
 import assert from 'node:assert/strict';
@@ -9,7 +9,6 @@ import {
 import { join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openShop, SAMPLE } from '../cli/shop.ts';
-import { LATEST, makeToday, putBack } from '../store/sqlite/engine/old-version.ts';
 import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_STRACE } from '../support/strace.ts';
@@ -154,23 +153,6 @@ async function cutRestore(
     ...isReplacing && { checkRest }, ...keyFile !== undefined && { keyFile },
   }));
 }
-
-test('a power cut leaves a migration that can be resumed, from every version',
-  OPTIONS, async (t) => {
-    const today = await makeToday(t, 1, 60);
-    const root = makeFolder(t);
-    const folder = join(root, 'data');
-    cpSync(putBack(t, today, 1), folder, { recursive: true });
-    const recorder = new Recorder(t, root);
-    await recorder.run(['seller', 'list', '--data', folder], () => [{
-      what: 'the catalogue is migrated', values: [LATEST],
-      sql: 'SELECT 1 FROM pragma_user_version WHERE user_version = ?',
-    }]);
-    const recording = await recorder.finish();
-    total.assertUnharmed(await cutPower(t, recording, {
-      folder, around: 1, more: 200, isOlder: true,
-    }));
-  });
 
 for (const what of ['a new file', 'a file that is replaced']) {
   test(`a power cut leaves a complete export or the previous file: ${what}`, OPTIONS, async (t) => {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../src/domain/access/api-key.ts';
+import { generateApiKey, parseNewApiKey, toStoredSecret } from '../../src/domain/access/api-key.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { SellerId } from '../../src/domain/id.ts';
 import { makeCsrfToken } from '../../src/features/portal/forms/csrf.ts';
@@ -116,7 +116,7 @@ async function makeKeys(
   for (const options of wanted) {
     const key = generateApiKey();
     const asked = { name: 'fuzz', scopes: [], addressRanges: [], expiresAt: undefined, ...options };
-    await store.createKey(sellerId, hashApiKey(key), parseNewApiKey(asked));
+    await store.createKey(sellerId, toStoredSecret(key), parseNewApiKey(asked));
     made.push(key);
   }
   return made;

@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { Actor } from '../../src/store/write.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
-import { DAY_MS, makeActor, makeHash, makeNewKey } from './contract/fixture.ts';
+import { DAY_MS, makeActor, makeNewKey, makeSecret } from './contract/fixture.ts';
 import type { Engine, EngineData } from './engine.ts';
 import { CatalogueModel, Rejection } from './stock-model.ts';
 import { type Operation, OperationMaker } from './stock-operations.ts';
@@ -73,7 +73,7 @@ async function prepareWorld(data: EngineData, random: Random): Promise<World> {
   const actors = [await makeActor(stores[0]), await makeActor(stores[0])] as const;
   const shops = await Promise.all(actors.map(async (actor, index) => {
     const { sellerId } = actor;
-    const second = await stores[0].createKey(sellerId, makeHash(), makeNewKey());
+    const second = await stores[0].createKey(sellerId, makeSecret(), makeNewKey());
     const keys = [actor, { sellerId, keyId: second.id }];
     const foreign = actors[1 - index]?.sellerId ?? sellerId;
     const model = new CatalogueModel(sellerId, EUR);

@@ -1,7 +1,7 @@
 /** Runs a server in this process: a real database file, a real socket, sellers with keys. */
 import { after, before, type TestContext } from 'node:test';
 import {
-  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
+  type ApiKeySecret, generateApiKey, parseNewApiKey, toStoredSecret,
 } from '../../src/domain/access/api-key.ts';
 import { Passwords } from '../../src/domain/access/password.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
@@ -146,7 +146,7 @@ async function makeSeller(
   const key = generateApiKey();
   const { scopes = [], addressRanges = [], expiresAt } = options;
   const newKey = parseNewApiKey({ name: 'test', scopes, addressRanges, expiresAt });
-  const made = await store.createKey(seller.id, hashApiKey(key), newKey);
+  const made = await store.createKey(seller.id, toStoredSecret(key), newKey);
   const sendWithKey = (request: Request): Promise<Answer> =>
     send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } });
   return {

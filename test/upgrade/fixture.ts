@@ -1,7 +1,7 @@
 /** What `record.ts` records of a data folder and its clients, and `upgrade.test.ts` expects. */
 import type { Answer, Request } from '../support/http.ts';
 
-/** A request of the earlier version and its answer; a retry must get the same answer. */
+/** A request and its recorded answer; a retry must get the same answer. */
 export interface Exchange {
   readonly name: string;
   readonly request: SentRequest;
@@ -31,7 +31,7 @@ export interface Page {
 }
 
 export interface Expectations {
-  /** The clock of the earlier version, milliseconds since 1970. */
+  /** The clock of the recording, milliseconds since 1970. */
   readonly at: number;
   /** Where the receiver of webhooks listened. */
   readonly receiverPort: number;

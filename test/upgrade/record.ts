@@ -1,7 +1,7 @@
 /**
- * Records the fixture of `upgrade.test.ts`: a data folder of the version that this file runs with,
- * and the responses that its clients got. `upgrade.test.ts` says how to run it. The tests never run
- * it, because they are about an earlier version.
+ * Records the fixture of `upgrade.test.ts`: a data folder with every feature in use, and the
+ * responses that its clients got. `make fixture` runs it: with each change of the schema until the
+ * first release, and never after that, because the fixture is then a folder of an earlier version.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -11,6 +11,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { createApp } from '../../src/features.ts';
@@ -19,20 +20,21 @@ import { startWebhooks } from '../../src/features/webhooks/webhooks.ts';
 import { listen } from '../../src/http/server/listener.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { send } from '../support/http.ts';
+import { DAY_MS } from '../store/contract/fixture.ts';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
+import { Browser, FORM_TYPE } from './browser.ts';
+import { createDisabledSeller, fillEveryTable, findUnused } from './every-table.ts';
 import {
   type Exchange, type Expectations, type Page, readAnswer, type SentRequest, toRequest,
 } from './fixture.ts';
 
 const at = Date.now();
-const clock = (): number => at;
+let now = at;
+const clock = (): number => now;
 const folder = join(mkdtempSync(join(tmpdir(), 'upgrade-')), 'data');
 const target = process.argv[2] ?? join(import.meta.dirname, 'fixture');
 const JSON_TYPE = { 'content-type': 'application/json' };
 const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' };
-const FORM_TYPE = {
-  'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin',
-};
 const PASSWORD = 'seven green boats on a lake';
 
 const received: { readonly path: string; readonly id: string; readonly body: string }[] = [];
@@ -43,7 +45,7 @@ const receiver = createServer(async (request, response) => {
   received.push({
     path: url, id: String(headers['webhook-id']), body: Buffer.concat(chunks).toString(),
   });
-  response.writeHead(url === '/failing' ? 500 : 204).end();
+  response.writeHead(url.startsWith('/failing') ? 500 : 204).end();
 }).listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 // A server that listens on a port has an address of this type.
@@ -62,44 +64,8 @@ const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 }, {
 });
 const { port } = listener;
 
-/** A browser: it keeps cookies, and the CSRF token of its forms. */
-class Browser {
-  readonly cookies = new Map<string, string>();
-  csrf = '';
-
-  get headers(): Record<string, string> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    return { 'accept-language': 'en-GB', ...(cookie && { cookie }) };
-  }
-
-  async get(path: string): Promise<string> {
-    return (await this.#send({ method: 'GET', path, headers: this.headers })).body;
-  }
-
-  describe(path: string, fields: Record<string, string>): SentRequest {
-    const body = new URLSearchParams({ csrf: this.csrf, ...fields }).toString();
-    return { method: 'POST', path, headers: { ...this.headers, ...FORM_TYPE }, body };
-  }
-
-  post(path: string, fields: Record<string, string>): ReturnType<Browser['get']> {
-    return this.#send(this.describe(path, fields)).then(({ body }) => body);
-  }
-
-  async #send(request: SentRequest): Promise<{ readonly body: string }> {
-    const answer = await send(port, toRequest(request));
-    assert.ok(answer.status < 500, answer.text);
-    for (const line of answer.headers['set-cookie'] ?? []) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (/max-age=0/i.test(line)) this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    this.csrf = /name="csrf" value="([^"]*)"/.exec(answer.text)?.[1] ?? this.csrf;
-    return { body: answer.text };
-  }
-}
-
 async function openShop(name: string, email: string) {
-  const browser = new Browser();
+  const browser = new Browser(port);
   await browser.get('/portal/join');
   const page = await browser.post('/portal/join', {
     code: '', shop: '', name, currency: 'EUR', email, password: PASSWORD, time_zone: 'Etc/UTC',
@@ -109,8 +75,16 @@ async function openShop(name: string, email: string) {
   return { browser, key, email };
 }
 
+now -= 2 * DAY_MS;
+await createDisabledSeller(store);
+now = at;
+await store.pruneHistory(at - DAY_MS);
+
 const alder = await openShop('Alder', 'anna@alder.example');
 const birch = await openShop('Birch', 'bert@birch.example');
+const owner = await store.findCredentials(alder.email);
+assert.ok(owner);
+await fillEveryTable(store, owner.sellerId, at);
 
 const retries: Exchange[] = [];
 const reads: Exchange[] = [];
@@ -191,6 +165,10 @@ await write('patch, unchanged', 'PATCH', 'products/sku/CUP-1', { stock: 3 });
 const gone = await write('create to delete', 'POST', 'products', { ...mug, sku: 'GONE-1' });
 await write('delete', 'DELETE', `products/${gone.id}`, undefined, { headers: {} });
 await write('delete by SKU', 'DELETE', 'products/sku/CAN-1', undefined, { headers: {} });
+await write('create with every field', 'POST', 'products', {
+  ...mug, sku: 'FULL-1', barcode: '4006381333931', description: 'With a lid.\nBlue.',
+  metadata: { colour: 'blue', size: 'L' }, low_stock: 3, archived: true,
+});
 const rows = Array.from({ length: 60 }, (_, n) =>
   ({ ...mug, sku: `ROW-${n}`, stock: n, price: n }));
 await write('import', 'POST', 'products/import?report=all', `${
@@ -200,7 +178,7 @@ await write('import', 'POST', 'products/import?report=all', `${
 await write('import, create', 'POST', 'products/import?mode=create', 'sku,name,category,price,stock'
   + '\nMUG-1,Mug,Bar,1,1\nCSV-1,Plate,Bar,12.50,4\n', { headers: { 'content-type': 'text/csv' } });
 await write('import, defaults', 'POST',
-  'products/import?map=name:Title&default=category:Misc,stock:2',
+  'products/import?map=name:Title&default=category:Misc,stock:2&file_name=forks.csv',
   'sku,Title,price\nCSV-2,Fork,3\n', { headers: { 'content-type': 'text/csv' } });
 await write('import, several batches', 'POST', 'products/import',
   `${JSON.stringify({ ...mug, sku: 'CUP-1', stock: 3 })}\n${JSON.stringify(rows[1])}\n`,
@@ -224,6 +202,12 @@ await write('stock lines', 'POST', 'stock?source=cash&reason=sold&report=failed'
   '{"sku":"ROW-3","adjust":-1}\n{"sku":"NONE","set":1}\n', { headers: NDJSON_TYPE });
 await write('stock lines, several batches', 'POST', 'stock?report=failed',
   '{"sku":"ROW-4","set":4}\n', { headers: NDJSON_TYPE, times: 2_500 });
+
+const records = await send(port, {
+  path: '/api/v1/imports?limit=1', headers: { 'x-api-key': alder.key },
+});
+const [latest] = records.json().imports;
+await write('revert', 'POST', 'reverts', { import: latest.id, force: true });
 
 const endpoint = (path: string): object => ({
   url: `http://127.0.0.1:${receiverPort}/${path}`, description: path, types: ['deleted'],
@@ -273,20 +257,20 @@ const third = await write('webhook for the portal', 'POST', 'webhooks', endpoint
 await submit('webhook deleted', `/webhooks/${third.id}/delete`, {});
 
 // Half of a sign-in with two-factor authentication.
-const totpPage = await birch.browser.get('/portal/account/second-step');
+const totpPage = await birch.browser.get('/portal/account/two-factor');
 const secret = /<pre id="copy-secret"[^>]*>([^<]+)</.exec(totpPage)?.[1] ?? assert.fail(totpPage);
 const sealed = /name="secret" value="([^"]*)"/.exec(totpPage)?.[1] ?? '';
-await birch.browser.post('/portal/account/second-step', {
+await birch.browser.post('/portal/account/two-factor', {
   secret: sealed, code: showCode(secret, at), current_password: PASSWORD,
 });
-const half = new Browser();
+const half = new Browser(port);
 await half.get('/portal/sign-in');
 await half.post('/portal/sign-in', { email: birch.email, password: PASSWORD, to: '' });
 await half.get('/portal/sign-in/code');
 assert.ok(half.cookies.has('__Host-second-step'));
 
 // A form that is sent after its session ended.
-const late = new Browser();
+const late = new Browser(port);
 await late.get('/portal/sign-in');
 await late.post('/portal/sign-in', { email: alder.email, password: PASSWORD, to: '' });
 const edit = await late.get(`/portal/products/${made.id}`);
@@ -314,12 +298,23 @@ const failing = await write('webhook in flight', 'POST', 'webhooks', {
 const rotated = await write('rotate in flight', 'POST', `webhooks/${failing.id}/rotate-secret`, {
   overlap: '24h',
 });
-await write('create in flight', 'POST', 'products', { ...mug, sku: 'FLIGHT-1' });
-for (let n = 0; n < 2; n += 1) await send(port, {
-  method: 'POST', path: `/api/v1/webhooks/${quiet.id}/test`, headers: { 'x-api-key': alder.key },
+const low = await write('webhook of low stock', 'POST', 'webhooks', {
+  ...endpoint('failing-low'), types: ['stock.low'], delivery: 'single',
 });
-while (!received.some(({ path }) => path === '/failing')) await wait(10);
-await wait(1_000); // until the failed attempt is written
+const closed = await write('webhook without a receiver', 'POST', 'webhooks', {
+  ...endpoint('closed'), url: 'http://127.0.0.1:1/closed',
+});
+await write('create in flight', 'POST', 'products', { ...mug, sku: 'FLIGHT-1' });
+await write('low stock in flight', 'PATCH', 'products/sku/FLIGHT-1', { stock: 0 });
+for (const { id } of [quiet, quiet, closed]) await send(port, {
+  method: 'POST', path: `/api/v1/webhooks/${id}/test`, headers: { 'x-api-key': alder.key },
+});
+for (const { id } of [failing, low, closed]) {
+  const request = {
+    path: `/api/v1/webhooks/${id}/deliveries`, headers: { 'x-api-key': alder.key },
+  };
+  while ((await send(port, request)).json().deliveries.length === 0) await wait(10);
+}
 const [message] = received.filter(({ path }) => path === '/failing');
 assert.ok(message);
 
@@ -344,7 +339,7 @@ await read(reads, 'list, not modified', 'products', { 'if-none-match': String(li
 await followPage('/products', /ROW-\d+/);
 await followPage('/products?sort=-name', /ROW-\d+/);
 await followPage('/keys', /Key \d+/);
-await followPage('/changes', /Key \d+|MUG-1|ROW-\d+/);
+await followPage('/movements', /MUG-1|ROW-\d+/);
 
 const totals: Exchange[] = [];
 await read(totals, 'position', 'products?limit=1');
@@ -370,6 +365,8 @@ const expectations: Expectations = {
 await Promise.all([listener.stop(), webhooks.close(), app.close()]);
 await store.close();
 receiver.close();
+using db = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
+assert.deepEqual(findUnused(db), []);
 mkdirSync(target, { recursive: true });
 for (const name of ['catalogue.db', 'search.db', 'server.key']) {
   const packed = gzipSync(readFileSync(join(folder, name)), { level: 9 });

@@ -3,7 +3,7 @@
  * standard output, so that `KEY=$(... key create --name N)` works; the rest goes to standard error.
  */
 import {
-  type ApiKey, describeKey, generateApiKey, hashApiKey, lastFourOf, parseNewApiKey,
+  type ApiKey, describeKey, generateApiKey, parseNewApiKey, toStoredSecret,
 } from '../../domain/access/api-key.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { AppError } from '../../domain/error.ts';
@@ -42,9 +42,7 @@ export const createKey: Command = {
     });
     const secret = generateApiKey();
     const key = await withStore(location, async (store) =>
-      store.createKey(await findSeller(store, flags['seller']), hashApiKey(secret), newKey, {
-        lastFour: lastFourOf(secret),
-      }));
+      store.createKey(await findSeller(store, flags['seller']), toStoredSecret(secret), newKey));
     return newKeyResult(key, secret, '');
   },
 };
@@ -77,7 +75,7 @@ export const rotateKey: Command = {
     const overlapMs = parseDuration(overlap);
     const secret = generateApiKey();
     const key = await withStore(location, (store) =>
-      store.rotateKey(old, hashApiKey(secret), overlapMs, { lastFour: lastFourOf(secret) }));
+      store.rotateKey(old, toStoredSecret(secret), overlapMs));
     return newKeyResult(key, secret,
       ` It replaces ${operands[0]}, which expires within ${overlap}.`);
   },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_PORT } from '../limits.ts';
 import {
-  generateApiKey, hashApiKey, lastFourOf, parseNewApiKey,
+  generateApiKey, parseNewApiKey, toStoredSecret,
 } from '../../domain/access/api-key.ts';
 import { DEFAULT_CURRENCY, parseNewSeller } from '../../domain/access/seller.ts';
 import { PRODUCTS } from '../../api/route.ts';
@@ -50,9 +50,7 @@ async function createSeller(folder: string) {
   return withNewStore({ folder }, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', DEFAULT_CURRENCY));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
-    await store.createKey(id, hashApiKey(key), parseNewApiKey(everything), {
-      lastFour: lastFourOf(key),
-    });
+    await store.createKey(id, toStoredSecret(key), parseNewApiKey(everything));
     const { code } = await invite(store, { sellerId: id });
     return { key, code, sellerId: id };
   });

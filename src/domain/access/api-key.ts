@@ -43,8 +43,8 @@ export interface NewApiKey {
 export interface ApiKey extends NewApiKey {
   readonly sellerId: SellerId;
   readonly id: KeyId;
-  /** The last four characters of the secret; undefined for a key of an earlier version. */
-  readonly lastFour: string | undefined;
+  /** The last four characters of the secret. */
+  readonly lastFour: string;
   readonly createdAt: number;
   /** The name of an account; undefined for the command line and for embedders. */
   readonly createdBy: string | undefined;
@@ -54,6 +54,17 @@ export interface ApiKey extends NewApiKey {
   readonly lastUsedAddress: string | undefined;
   /** The newest key that replaced this one, if it was rotated. */
   readonly successorId: KeyId | undefined;
+}
+
+/** What is stored of a secret. */
+export interface StoredSecret {
+  /** As `hashApiKey` returns it. */
+  readonly hash: string;
+  /**
+   * The last four characters, which identify a key on screen. They are part of the checksum, which
+   * is 24 bits about the random characters: 154 bits of a key stay secret to those who know them.
+   */
+  readonly lastFour: string;
 }
 
 /** A new secret from a CSPRNG. */
@@ -82,16 +93,12 @@ export function hashApiKey(key: ApiKeySecret): string {
   return hash('sha256', key, 'hex');
 }
 
-/**
- * What identifies a key on screen. These are characters of the checksum, which are 24 bits about
- * the random ones: 154 bits of a key stay secret to those who know them.
- */
-export function lastFourOf(key: ApiKeySecret): string {
-  return key.slice(-LAST_CHARACTERS);
+export function toStoredSecret(key: ApiKeySecret): StoredSecret {
+  return { hash: hashApiKey(key), lastFour: key.slice(-LAST_CHARACTERS) };
 }
 
-/** Such as `spk_…a1B2`; the prefix alone if the last characters are unknown. */
-export function maskApiKey({ lastFour = '' }: Pick<ApiKey, 'lastFour'>): string {
+/** Such as `spk_…a1B2`. */
+export function maskApiKey({ lastFour }: Pick<ApiKey, 'lastFour'>): string {
   return `${PREFIX}…${lastFour}`;
 }
 
@@ -131,8 +138,8 @@ export interface KeyDescription {
   /** Its seller's id. */
   readonly seller: string;
   readonly name: string;
-  /** The last four characters of the key; null for a key of an earlier version. */
-  readonly last_four: string | null;
+  /** The last four characters of the key. */
+  readonly last_four: string;
   readonly scopes: readonly Scope[];
   /** Addresses and CIDR ranges; empty for any. */
   readonly allow: readonly string[];
@@ -149,7 +156,7 @@ export function describeKey(key: ApiKey): KeyDescription {
     id: formatKeyId({ sellerId: key.sellerId, keyId: key.id }),
     seller: formatSellerId(key.sellerId),
     name: key.name,
-    last_four: key.lastFour ?? null,
+    last_four: key.lastFour,
     scopes: key.scopes,
     allow: key.addressRanges,
     created_at: formatTime(key.createdAt),

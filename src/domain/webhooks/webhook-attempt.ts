@@ -61,7 +61,7 @@ export interface WebhookAttempt extends Omit<WebhookResult, 'exchange'> {
 /** What the log knows about one attempt. */
 export interface WebhookAttemptDetail extends WebhookAttempt {
   readonly exchange: WebhookExchange | undefined;
-  /** Undefined if its changes were pruned, and for attempts of earlier versions. */
+  /** Undefined if its changes were pruned. */
   readonly message: WebhookMessage | TestMessage | undefined;
 }
 

@@ -18,7 +18,7 @@ import { openWriter } from '../sqlite/engine/connection.ts';
 import {
   assertCatalogueExists, CATALOGUE_FILE_NAME, findVersion,
 } from '../sqlite/engine/database-file.ts';
-import { SCHEMA_VERSION } from '../sqlite/engine/migrate.ts';
+import { SCHEMA_VERSION } from '../sqlite/schema/migrate.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
 import {
   assertNoServers, beginMove, distrustMove, endMove, findMark, withDatabase,
@@ -77,7 +77,7 @@ function openSource(folder: string): { readonly db: DatabaseSync; readonly key: 
   const version = findVersion(file);
   if (version !== SCHEMA_VERSION) {
     throw new AppError('unavailable', `The catalogue has schema version ${version}, and a move `
-      + `needs ${SCHEMA_VERSION}. Upgrade it first: seller list --data ${folder}`);
+      + `needs ${SCHEMA_VERSION}. Update it first: migrate --data ${folder}`);
   }
   const key = findServerKey(folder);
   if (!key) {

@@ -14,7 +14,7 @@ import { checkCopy } from '../sqlite/backup/database-copy.ts';
 import { openCopy, openWriter } from '../sqlite/engine/connection.ts';
 import { CATALOGUE_FILE_NAME, prepareFolder } from '../sqlite/engine/database-file.ts';
 import { resultCodeOf, SQLITE_BUSY, SQLITE_FULL } from '../sqlite/engine/disk-failure.ts';
-import { migrate } from '../sqlite/engine/migrate.ts';
+import { migrate } from '../sqlite/schema/migrate.ts';
 import { KEY_FILE_NAME } from '../sqlite/files/data-folder-files.ts';
 import { createEmpty, syncFile, syncFolder } from '../sqlite/files/durable-files.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';

@@ -24,7 +24,7 @@ export async function migrateDatabase(location: DatabaseLocation) {
   const connect = readConnectOptions(location);
   const key = readServerKeyFile(location.serverKeyFile);
   try {
-    // No time limits: an upgrade takes as long as it takes.
+    // No time limits: an update takes as long as it takes.
     const connection = await openConnection(connect);
     return await migrate(connection, key).finally(() => connection.close());
   } catch (error) {

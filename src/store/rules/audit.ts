@@ -41,14 +41,10 @@ const KEY_ID_BYTES = 16;
 
 /**
  * Why a segment began: with its chain; with another key; because the chain did not match the
- * previous segment's code. Those of an upgrade cover the events that were in one chain for all
- * sellers, whose numbers therefore have gaps: verified, authenticated with another key, or not
- * matching their codes.
+ * previous segment's code.
  */
-export const SEGMENT_ORIGINS = [
-  'start', 'key', 'mismatch', 'upgrade', 'upgrade-key', 'upgrade-mismatch',
-] as const;
-export type SegmentOrigin = (typeof SEGMENT_ORIGINS)[number];
+export const SEGMENT_ORIGINS = ['start', 'key', 'mismatch'] as const;
+type SegmentOrigin = (typeof SEGMENT_ORIGINS)[number];
 
 /** What a segment's code covers, in addition to the hash of its newest event. */
 interface SegmentContent {
@@ -67,7 +63,7 @@ export interface AuditSegment extends SegmentContent {
 }
 
 /** The newest event of a chain. */
-export interface ChainHead {
+interface ChainHead {
   readonly n: number;
   readonly hash: Uint8Array;
 }
@@ -86,22 +82,19 @@ export function deriveAuditKey(key: ServerKey): AuditKey {
   };
 }
 
-/**
- * The hash of an event. `before` is the previous hash, or 32 zeros. One without an actor has the
- * hash that earlier versions gave it.
- */
+/** The hash of an event. `before` is the previous hash, or 32 zeros. */
 export function chainHash(before: Uint8Array, event: HashedEvent): Buffer {
   const { n, sellerId, at, type, address, subject, actorName } = event;
-  const actor = actorName == null ? [] : [actorName];
-  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject, ...actor]);
+  const text = JSON.stringify([
+    n, sellerId ?? null, at, type, address, subject, actorName ?? null,
+  ]);
   return createHash('sha256').update(before).update(text).digest();
 }
 
-/** The first segment of a chain, or the one that begins with the event after `head`. */
-export function startSegment(
-  chain: number, key: AuditKey, id = 1, { n, hash }: ChainHead = EMPTY_CHAIN,
-): AuditSegment {
-  return sign({ chain, id, first: n + 1, last: n, origin: 'start' }, hash, key);
+/** The first segment of a chain. */
+export function startSegment(chain: number, key: AuditKey): AuditSegment {
+  const { n, hash } = EMPTY_CHAIN;
+  return sign({ chain, id: 1, first: n + 1, last: n, origin: 'start' }, hash, key);
 }
 
 /** The segment that covers the event `added` after `before`: the newest, longer, or a new one. */
@@ -117,7 +110,7 @@ export function extendSegment(
   return sign({ chain, id: (newest?.id ?? 0) + 1, first: n, last: n, origin }, hash, key);
 }
 
-export function sign(content: SegmentContent, head: Uint8Array, key: AuditKey): AuditSegment {
+function sign(content: SegmentContent, head: Uint8Array, key: AuditKey): AuditSegment {
   return { ...content, keyId: key.id, mac: makeMac(content, head, key) };
 }
 
@@ -131,7 +124,7 @@ export function isAuthentic(segment: AuditSegment, head: Uint8Array, key: AuditK
   return isOf(segment, key) && isEqual(segment.mac, makeMac(segment, head, key));
 }
 
-export function isEqual(mac: Uint8Array, expected: Uint8Array): boolean {
+function isEqual(mac: Uint8Array, expected: Uint8Array): boolean {
   return mac.length === expected.length && timingSafeEqual(mac, expected);
 }
 

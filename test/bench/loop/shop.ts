@@ -6,7 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { STREAMS_PER_SELLER_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/api/limits.ts';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import {
+  generateApiKey, parseNewApiKey, toStoredSecret,
+} from '../../../src/domain/access/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import { openShop, type PageClient } from '../../features/portal/page-client.ts';
@@ -129,7 +131,7 @@ function makeKeys(store: Store, sellerId: SellerId): Promise<string[]> {
   const count = STREAMS_PER_SELLER_LIMIT / STREAMS_PER_KEY_LIMIT;
   return Promise.all(Array.from({ length: count }, async (_, n) => {
     const key = generateApiKey();
-    await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({
+    await store.createKey(sellerId, toStoredSecret(key), parseNewApiKey({
       name: `follows ${n}`, scopes: [], addressRanges: [], expiresAt: undefined,
     }));
     return key;

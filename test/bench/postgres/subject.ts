@@ -1,5 +1,7 @@
 /** The subjects that are measured: shops in a store, and the load on them. */
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import {
+  generateApiKey, parseNewApiKey, toStoredSecret,
+} from '../../../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import { parseNewProduct } from '../../../src/domain/catalogue/product.ts';
 import type { NewProduct, Sku } from '../../../src/domain/catalogue/product-fields.ts';
@@ -43,10 +45,10 @@ export function subjectOf(store: Store): Subject {
 export function makeShops(store: Store, count: number): Promise<readonly Shop[]> {
   return Promise.all(Array.from({ length: count }, async (_, n) => {
     const { id: sellerId } = await store.createSeller(parseNewSeller(`Shop ${n}`, 'EUR'));
-    const hash = hashApiKey(generateApiKey());
+    const secret = toStoredSecret(generateApiKey());
     const members = { name: 'bench', scopes: [], addressRanges: [], expiresAt: undefined };
-    const { id: keyId } = await store.createKey(sellerId, hash, parseNewApiKey(members));
-    return { actor: { sellerId, keyId }, hash };
+    const { id: keyId } = await store.createKey(sellerId, secret, parseNewApiKey(members));
+    return { actor: { sellerId, keyId }, hash: secret.hash };
   }));
 }
 

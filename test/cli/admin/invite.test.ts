@@ -121,11 +121,11 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   await look(folder, async (store) => {
     assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
     assert.equal(await store.findCredentials(joining.account.email), undefined);
-    assert.ok(await store.findGrant(joining.key.hash));
+    assert.ok(await store.findGrant(joining.secret.hash));
     const again = makeJoining({ codeHash: hashCode(out) }, joining.account.email);
     assert.equal((await store.register(again)).rejection, undefined);
   });
-  const without = await run(['seller', 'invite', '--anew', '--data', folder]);
+  const without = await run(['seller', 'invite', '--replace-account', '--data', folder]);
   assert.deepEqual([without.status, without.out], [2, '']);
   assert.match(without.notes, /--replace-account needs --seller/);
 });

@@ -54,7 +54,8 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     }
     const both = await Promise.all([succeed('migrate'), succeed('migrate')]);
     assert.deepEqual(both.sort(), [
-      'The database already has schema version 1.', 'The database is ready, with schema version 1.',
+      'The database already has schema version 24.',
+      'The database is ready, with schema version 24.',
     ]);
     const id = await succeed('seller', 'create', 'A shop');
     const key = JSON.parse(await succeed('key', 'create', '--name', 'test', '--json'));
@@ -64,7 +65,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     assert.match(await succeed('seller', 'invite'), /^\w+/);
   });
 
-  test('is rejected with another server key, and with a newer schema version', async (t) => {
+  test('is rejected with another server key, and with another version of the schema', async (t) => {
     const { flags, environment, query, succeed, run: runOn } =
       await makeDatabase(server, makeFolder(t));
     await succeed('migrate');
@@ -76,10 +77,17 @@ describe('a database', { skip: NO_POSTGRES }, () => {
       assert.equal(status, 1);
       assert.match(notes, /^The database belongs to another server key\. Use the file with which/);
     }
-    await query(`UPDATE setting SET value = '99' WHERE name = 'schema_version'`);
-    const { status, notes } = await runOn(['seller', 'list']);
-    assert.equal(status, 1);
-    assert.match(notes, /schema version 99, and this program knows up to 1\./);
+    for (const [version, message] of [
+      [99, /^The database was written by a newer version\. It was left unchanged: run that/],
+      [1, /^The database has a format from before the first release.*into an empty database\.$/m],
+    ] as const) {
+      await query(`UPDATE setting SET value = '${version}' WHERE name = 'schema_version'`);
+      for (const command of [['migrate'], ['seller', 'list'], ['doctor']]) {
+        const { status, notes } = await runOn(command);
+        assert.equal(status, 1);
+        assert.match(notes, message);
+      }
+    }
   });
 
   test('reads its password from a file that others cannot access', async (t) => {

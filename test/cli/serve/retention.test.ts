@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import {
+  generateApiKey, parseNewApiKey, toStoredSecret,
+} from '../../../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Actor as Author } from '../../../src/store/write.ts';
@@ -29,7 +31,7 @@ async function makePast(t: TestContext, days: number): Promise<Past> {
   const store = await openSqliteStore({ folder, clock: () => now });
   const { id: sellerId } = await store.createSeller(parseNewSeller('A shop', 'EUR'));
   const key = generateApiKey();
-  const made = await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({
+  const made = await store.createKey(sellerId, toStoredSecret(key), parseNewApiKey({
     name: 'test', scopes: [], addressRanges: [], expiresAt: undefined,
   }));
   const actor = { sellerId, keyId: made.id };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  generateApiKey, hashApiKey, lastFourOf, maskApiKey, parseApiKey, parseNewApiKey,
+  generateApiKey, hashApiKey, maskApiKey, parseApiKey, parseNewApiKey, toStoredSecret,
 } from '../../../src/domain/access/api-key.ts';
 import { SCOPES } from '../../../src/domain/access/caller.ts';
 import { catchAppError } from '../validation-errors.ts';
@@ -67,14 +67,14 @@ describe('a key', () => {
   test('is shown as its prefix and its last four characters', () => {
     const key = parseApiKey(KNOWN);
     assert.ok(key);
-    assert.equal(maskApiKey({ lastFour: lastFourOf(key) }), `spk_…${KNOWN.slice(-4)}`);
-    assert.equal(maskApiKey({ lastFour: undefined }), 'spk_…');
+    assert.equal(maskApiKey(toStoredSecret(key)), `spk_…${KNOWN.slice(-4)}`);
   });
 
   test('is stored as the SHA-256 of its text in hexadecimal', () => {
     const key = parseApiKey(KNOWN);
     assert.ok(key);
     assert.equal(hashApiKey(key), KNOWN_HASH);
+    assert.equal(toStoredSecret(key).hash, KNOWN_HASH);
   });
 });
 

@@ -10,7 +10,7 @@ import { AppError } from '../../../src/domain/error.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor, Idempotency, ImportPart } from '../../../src/store/write.ts';
 import type { Random } from '../../domain/random.ts';
-import { countTo, makeHash, makeNewKey, makeNewProduct } from '../../store/contract/fixture.ts';
+import { countTo, makeNewKey, makeNewProduct, makeSecret } from '../../store/contract/fixture.ts';
 import { makeSync } from '../../store/contract/stock.ts';
 
 const REMEMBERED = 5;
@@ -127,11 +127,11 @@ export class StoreClerk {
     this.#skus = this.#skus.filter((sku) => this.stocks.has(sku));
     const choice = below(12);
     if (choice === 0) {
-      const hash = makeHash();
+      const secret = makeSecret();
       const { sellerId } = this.actor;
       return {
-        hash, after: new Map(), idempotency,
-        send: () => this.store.createKey(sellerId, hash, makeNewKey(), { idempotency }),
+        hash: secret.hash, after: new Map(), idempotency,
+        send: () => this.store.createKey(sellerId, secret, makeNewKey(), { idempotency }),
       };
     }
     if (this.#skus.length < 3 || choice < 3) {

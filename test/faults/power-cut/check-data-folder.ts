@@ -22,11 +22,8 @@ export interface Expected {
   readonly receipts: readonly Receipt[];
   /** Whether the catalogue may be missing or empty, as long as nothing was claimed. */
   readonly mayBeNew: boolean;
-  /** Whether it may have an older version; doctor then reports that a start migrates it. */
-  readonly isOlder: boolean;
 }
 
-const OLDER = /^version warning: Its schema is \d+, and this version works with/;
 /** Doctor notes that a copy was checked without server.key, which is not beside it. */
 const NOTE = /^\S+ note: /;
 /** Not a loss: the next search rebuilds the search database, as doctor reports. */
@@ -45,14 +42,14 @@ export async function checkDataFolder(
   folder: string, expected: Expected, { isDoctorFirst, isServed }: Manner,
 ): Promise<string[]> {
   const file = join(folder, FILE_NAME);
-  const { commits, isOlder } = expected;
+  const { commits } = expected;
   const claims = expected.receipts.filter(({ sql }) => sql !== undefined);
   const mayBeNew = expected.mayBeNew && claims.length === 0;
   if (!existsSync(file)) {
     if (!mayBeNew) return [`The catalogue is gone. Claim: ${claims[0]?.what ?? 'none'}.`];
     if (hasLog(file)) return checkLostCatalogue(folder);
   } else if (isDoctorFirst) {
-    const found = examine(folder).filter((text) => !isOlder || !OLDER.test(text));
+    const found = examine(folder);
     if (found.length > 0) return found.map((text) => `doctor, before a start: ${text}`);
   }
   try {

@@ -8,8 +8,6 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
-import { LATEST } from '../../store/sqlite/engine/old-version.ts';
 import { FILE_NAME } from '../../store/sqlite/engine/read-file.ts';
 import type { Receipt } from './claim.ts';
 import { hashTree, NO_LOSS, writeTree } from './crash-states.ts';
@@ -37,7 +35,6 @@ export async function listCommits(
     if (seen.has(hash) || !tree.has(file)) continue;
     seen.add(hash);
     writeTree(tree, folder, scratch);
-    await bringUpToDate(scratch);
     const db = new DatabaseSync(join(scratch, FILE_NAME));
     const isTrue = ({ sql, values = [] }: Receipt): boolean =>
       sql !== undefined && db.prepare(sql).get(...values) !== undefined;
@@ -65,14 +62,6 @@ export function hashRows(db: DatabaseSync): string {
 function writeValue(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
-}
-
-/** An older version is compared after the migration that opening it runs. */
-async function bringUpToDate(folder: string): Promise<void> {
-  const db = new DatabaseSync(join(folder, FILE_NAME));
-  const version = db.prepare('PRAGMA user_version').get()?.['user_version'];
-  db.close();
-  if (version !== LATEST) await (await openSqliteStore({ folder })).close();
 }
 
 /** The times at which a reader could first see another commit: in the log, or by a name. */

@@ -128,8 +128,6 @@ export interface Cutting extends CutCounts {
   readonly folder: string;
   /** Whether the run begins without a catalogue. */
   readonly mayBeNew?: boolean;
-  /** Whether it begins with one of an older version. */
-  readonly isOlder?: boolean;
   /** The server's key, which the operator puts back after the cut, as a backup has none. */
   readonly keyFile?: string;
   /** Checks the files beside the data folder. */
@@ -139,7 +137,7 @@ export interface Cutting extends CutCounts {
 /** Cuts the power of a finished run, and checks its data folder and the files beside it. */
 export async function cutPower(
   t: TestContext, recording: Recording,
-  { folder, mayBeNew = false, isOlder = false, keyFile, checkRest, ...counts }: Cutting,
+  { folder, mayBeNew = false, keyFile, checkRest, ...counts }: Cutting,
 ): Promise<Played> {
   // In memory: the states are created and opened without waiting for a real disk.
   const scratch = makeFastFolder(t, '512m');
@@ -150,7 +148,7 @@ export async function cutPower(
     const data = join(state.folder, folder.slice(recording.root.length));
     if (keyFile !== undefined && existsSync(data)) copyFileSync(keyFile, join(data, 'server.key'));
     return [
-      ...await checkDataFolder(data, { commits, receipts, mayBeNew, isOlder }, manner),
+      ...await checkDataFolder(data, { commits, receipts, mayBeNew }, manner),
       ...findMissingFiles(state),
       ...await rest?.(state) ?? [],
     ];

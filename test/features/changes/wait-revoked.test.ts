@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey } from '../../store/contract/fixture.ts';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller, TestServer } from '../../support/server.ts';
@@ -26,7 +26,7 @@ async function startWaiting(t: TestContext): Promise<Waiting> {
   const { server, seller } = await openShop(t, { A: 1 });
   const { store } = server;
   const { sellerId } = seller;
-  const other = await store.createKey(sellerId, hashApiKey(generateApiKey()), makeNewKey());
+  const other = await store.createKey(sellerId, toStoredSecret(generateApiKey()), makeNewKey());
   const { products: [product] } = await store.listProducts(sellerId, {
     after: undefined, limit: 1,
   });

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
+import {
+  generateApiKey, parseNewApiKey, toStoredSecret,
+} from '../../../src/domain/access/api-key.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import { createApp } from '../../../src/features.ts';
 import { listen } from '../../../src/http/server/listener.ts';
@@ -163,7 +165,7 @@ async function makeSmallServer(t: TestContext, pageLimit: number) {
   });
   const seller = await store.createSeller(parseNewSeller('A shop', 'EUR'));
   const key = generateApiKey();
-  await store.createKey(seller.id, hashApiKey(key), parseNewApiKey({
+  await store.createKey(seller.id, toStoredSecret(key), parseNewApiKey({
     name: 'test', scopes: [], addressRanges: [], expiresAt: undefined,
   }));
   const headers = { 'x-api-key': key, 'content-type': 'text/csv' };

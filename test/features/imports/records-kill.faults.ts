@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey, makeSeller } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { type Serving, startServing } from '../../support/command.ts';
@@ -59,7 +59,7 @@ async function prepareSeller(t: TestContext, folder: string) {
   const store = await openStore(t, { folder });
   const { id } = await makeSeller(store);
   const key = generateApiKey();
-  await store.createKey(id, hashApiKey(key), makeNewKey());
+  await store.createKey(id, toStoredSecret(key), makeNewKey());
   await store.close();
   return { key, sellerId: id };
 }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import {
-  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
+  type ApiKeySecret, generateApiKey, parseNewApiKey, toStoredSecret,
 } from '../../../src/domain/access/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
@@ -190,7 +190,7 @@ export async function makeAccount(
   const joined = await store.register({
     codeHash: undefined, seller: parseNewSeller(name, currency),
     account: { email, passwordHash: hashCheaply(password), locale, timeZone },
-    key: { ...newKey, hash: hashApiKey(key) },
+    key: newKey, secret: toStoredSecret(key),
     session: startSession('', undefined).session,
   });
   assert.ok(joined.rejection === undefined);

@@ -10,7 +10,7 @@ import { makeClock } from '../../support/clock.ts';
 import { startServer } from '../../support/server.ts';
 import { makeNewProduct } from '../../store/contract/fixture.ts';
 import { makeNewWebhook } from '../../store/contract/webhooks.ts';
-import { dump } from '../../store/sqlite/engine/old-version.ts';
+import { readTables } from '../../store/sqlite/engine/read-file.ts';
 import { addColleague } from './colleague.ts';
 import { HEADER } from './imports/setup.ts';
 import { openShop, type PageClient, readText } from './page-client.ts';
@@ -70,7 +70,7 @@ for (const role of ROLES.filter((one) => one !== 'owner')) {
     const foreign = shop.user.valueOf('csrf') ?? '';
     await user.get('/portal/account');
     const csrf = user.valueOf('csrf') ?? '';
-    const before = dump(server.folder);
+    const before = readTables(server.folder);
     const denied = OWN.filter((route) => !includesRole(role, route.role));
     assert.ok(denied.length > 20);
     for (const route of denied) {
@@ -83,7 +83,7 @@ for (const role of ROLES.filter((one) => one !== 'owner')) {
         assert.equal((await use(user, route, path, token)).status, 403, path);
       }
     }
-    assert.deepEqual(dump(server.folder), before);
+    assert.deepEqual(readTables(server.folder), before);
     assert.deepEqual(server.reports, []);
   });
 }

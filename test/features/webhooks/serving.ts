@@ -1,7 +1,7 @@
 /** Servers in child processes, for delivery tests that kill them. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../../src/domain/access/api-key.ts';
 import { makeNewKey, makeSeller } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { type Serving, startServing } from '../../support/command.ts';
@@ -15,7 +15,7 @@ export async function prepareSeller(t: TestContext, folder: string): Promise<str
   const store = await openStore(t, { folder });
   const { id } = await makeSeller(store);
   const key = generateApiKey();
-  await store.createKey(id, hashApiKey(key), makeNewKey());
+  await store.createKey(id, toStoredSecret(key), makeNewKey());
   await store.close();
   return key;
 }

@@ -81,7 +81,7 @@ function testRemoval(prepare: PrepareStore): void {
     assert.equal(await store.findSignedInSession(sellerId, joining.session.hash), undefined);
     assert.equal(await store.findTotp(ownerOf(sellerId)), undefined);
     assert.equal(await store.findInvitation(old), undefined);
-    assert.ok(await store.findGrant(joining.key.hash));
+    assert.ok(await store.findGrant(joining.secret.hash));
     assert.ok(await store.findSignedInSession(other.sellerId, other.joining.session.hash));
     await store.createInvitation(code, invitation);
     const again = await store.register(makeJoining({ codeHash: code }, joining.account.email));

@@ -5,7 +5,7 @@ import { formatKeyId, formatWebhookId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore,
+  countTo, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore,
 } from './fixture.ts';
 import { join, listEvents, listTypes } from './portal-fixture.ts';
 import { makeNewWebhook } from './webhooks.ts';
@@ -105,10 +105,10 @@ function testKeyEvents(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     const made = await store.createKey(
-      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), { address: '192.0.2.7' },
+      sellerId, makeSecret(), makeNewKey({ name: 'Cash desk' }), { address: '192.0.2.7' },
     );
     const reference = { sellerId, keyId: made.id };
-    const next = await store.rotateKey(reference, makeHash(), 0, { address: '192.0.2.8' });
+    const next = await store.rotateKey(reference, makeSecret(), 0, { address: '192.0.2.8' });
     await store.revokeKey(reference, { actorName: 'Anna', address: '192.0.2.9' });
     await store.revokeKey({ sellerId, keyId: next.id });
     const subject = `${formatKeyId(reference)} Cash desk`;
@@ -129,7 +129,7 @@ function testKeyEvents(prepare: PrepareStore): void {
     await store.revokeKey(actor);
     clock.now += 1_000;
     await store.revokeKey(actor);
-    await assert.rejects(store.rotateKey(actor, makeHash(), 0), { code: 'not_found' });
+    await assert.rejects(store.rotateKey(actor, makeSecret(), 0), { code: 'not_found' });
     assert.deepEqual(await listTypes(store, actor.sellerId), ['key_created', 'key_revoked']);
   });
 }

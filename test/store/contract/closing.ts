@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+  countTo, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore, readAll,
 } from './fixture.ts';
 
 export function testClosing(prepare: PrepareStore): void {
@@ -16,14 +16,15 @@ function testFinishing(prepare: PrepareStore): void {
     const open = prepare(t);
     const store = await open(makeClock());
     const actor = await makeActor(store, 'JPY');
-    const hash = makeHash();
-    await store.createKey(actor.sellerId, hash, makeNewKey());
+    const secret = makeSecret();
+    await store.createKey(actor.sellerId, secret, makeNewKey());
     await store.createProduct(actor, makeNewProduct({ price: 5 }, 'JPY'));
-    const [grant, products] = [await store.findGrant(hash), await readAll(store, actor.sellerId)];
+    const grant = await store.findGrant(secret.hash);
+    const products = await readAll(store, actor.sellerId);
     const { cursorKey } = store;
     await store.close();
     const reopened = await open(makeClock());
-    assert.deepEqual(await reopened.findGrant(hash), grant);
+    assert.deepEqual(await reopened.findGrant(secret.hash), grant);
     assert.deepEqual(await readAll(reopened, actor.sellerId), products);
     assert.deepEqual(reopened.cursorKey, cursorKey);
     assert.equal(cursorKey.length, 32);
@@ -71,7 +72,7 @@ function testRejections(prepare: PrepareStore): void {
     await store.close();
     const query = { after: undefined, limit: 1 };
     const rejection = { name: 'AppError', code: 'unavailable' };
-    await assert.rejects(async () => store.findGrant(makeHash()), rejection);
+    await assert.rejects(async () => store.findGrant(makeSecret().hash), rejection);
     await assert.rejects(store.listProducts(sellerId, query), rejection);
     await assert.rejects(store.listKeys(sellerId, query), rejection);
     await assert.rejects(store.listSellers(query), rejection);

@@ -5,7 +5,7 @@ import { hashCode } from '../../../src/domain/access/human-code.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  DAY_MS, eventually, makeActor, makeHash, makeNewKey, makeNewProduct, makeSeller,
+  DAY_MS, eventually, makeActor, makeNewKey, makeNewProduct, makeSecret, makeSeller,
   type PrepareStore,
 } from './fixture.ts';
 import {
@@ -28,24 +28,24 @@ function testAccess(prepare: PrepareStore): void {
     const disabled = await store.setSellerDisabled(one.sellerId, true);
     assert.equal(disabled.disabledAt, clock.now);
     assert.deepEqual(await second.findSeller(one.sellerId), disabled);
-    const { account, key, session } = one.joining;
-    assert.equal(await second.findGrant(key.hash), undefined);
+    const { account, secret, session } = one.joining;
+    assert.equal(await second.findGrant(secret.hash), undefined);
     assert.equal(await second.findSignedInSession(one.sellerId, session.hash), undefined);
     assert.equal(await second.findCredentials(account.email), undefined);
     assert.equal(await second.createSession(shownFor(one.sellerId), makeNewSession()), false);
     assert.deepEqual(await second.listSessions(ownerOf(one.sellerId), 10), []);
-    assert.ok(await second.findGrant(other.joining.key.hash));
+    assert.ok(await second.findGrant(other.joining.secret.hash));
     assert.ok(await second.findSignedInSession(other.sellerId, other.joining.session.hash));
     assert.ok(await second.findCredentials(other.joining.account.email));
   });
 
   test('lets a re-enabled seller in, but not with an earlier session', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId, joining: { account, key, session } } = await join(store);
+    const { sellerId, joining: { account, secret, session } } = await join(store);
     await store.setSellerDisabled(sellerId, true);
     const enabled = await store.setSellerDisabled(sellerId, false);
     assert.equal(enabled.disabledAt, undefined);
-    assert.ok(await store.findGrant(key.hash));
+    assert.ok(await store.findGrant(secret.hash));
     assert.ok(await store.findCredentials(account.email));
     assert.equal(await store.findSignedInSession(sellerId, session.hash), undefined);
     assert.equal(await store.createSession(shownFor(sellerId), makeNewSession()), true);
@@ -121,10 +121,10 @@ function testChanges(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { id } = await makeSeller(store);
     await store.setSellerDisabled(id, true);
-    const hash = makeHash();
-    await store.createKey(id, hash, makeNewKey());
-    assert.equal(await store.findGrant(hash), undefined);
+    const secret = makeSecret();
+    await store.createKey(id, secret, makeNewKey());
+    assert.equal(await store.findGrant(secret.hash), undefined);
     await store.setSellerDisabled(id, false);
-    assert.ok(await store.findGrant(hash));
+    assert.ok(await store.findGrant(secret.hash));
   });
 }

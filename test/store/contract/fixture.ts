@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import {
-  generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+  generateApiKey, type NewApiKey, parseNewApiKey, type StoredSecret, toStoredSecret,
 } from '../../../src/domain/access/api-key.ts';
 import { findCurrency } from '../../../src/domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
@@ -28,13 +28,13 @@ export function makeSeller(store: Store, currency = 'EUR'): Promise<Seller> {
 /** A seller with one key. */
 export async function makeActor(store: Store, currency = 'EUR'): Promise<Actor> {
   const seller = await makeSeller(store, currency);
-  const key = await store.createKey(seller.id, makeHash(), makeNewKey());
+  const key = await store.createKey(seller.id, makeSecret(), makeNewKey());
   return { sellerId: seller.id, keyId: key.id };
 }
 
 /** The hash of a key that does not exist. */
-export function makeHash(): string {
-  return hashApiKey(generateApiKey());
+export function makeSecret(): StoredSecret {
+  return toStoredSecret(generateApiKey());
 }
 
 export function makeNewKey(members: Partial<NewApiKey> = {}): NewApiKey {

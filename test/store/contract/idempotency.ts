@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+  countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore, readAll,
 } from './fixture.ts';
 
 function scopeOf(key: string, part = 0) {
@@ -77,7 +77,7 @@ function testKeys(prepare: PrepareStore): void {
     const made = await store.createProduct({ ...one, ...scopeOf('k') }, product);
     const theirs = await store.createProduct({ ...other, ...scopeOf('k') }, product);
     assert.equal(theirs.isReplay, false);
-    const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
+    const { id: keyId } = await store.createKey(one.sellerId, makeSecret(), makeNewKey());
     const again = await store.createProduct({ ...one, keyId, ...scopeOf('k') }, product);
     assert.deepEqual(again, { ...made, isReplay: true });
   });
@@ -90,11 +90,11 @@ function testKeys(prepare: PrepareStore): void {
       const { idempotency } = scopeOf('k');
       const mismatch = { code: 'idempotency_mismatch' };
       const create = () =>
-        store.createKey(sellerId, makeHash(), makeNewKey(), { idempotency });
+        store.createKey(sellerId, makeSecret(), makeNewKey(), { idempotency });
       const ended = await Promise.allSettled([create(), create()]);
       assert.deepEqual(ended.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
       await assert.rejects(create(), mismatch);
-      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, scopeOf('r'));
+      const rotate = () => store.rotateKey(actor, makeSecret(), DAY_MS, scopeOf('r'));
       await rotate();
       await assert.rejects(rotate(), mismatch);
       const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });

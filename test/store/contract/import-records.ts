@@ -10,7 +10,7 @@ import type { Actor, ImportPart } from '../../../src/store/write.ts';
 import { ImportParts } from '../../../src/api/ingest.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore,
+  countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore,
 } from './fixture.ts';
 import { makeSync } from './stock.ts';
 
@@ -238,7 +238,7 @@ function testKeyFilter(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const { sellerId } = actor;
-    const { id: keyId } = await store.createKey(sellerId, makeHash(), makeNewKey());
+    const { id: keyId } = await store.createKey(sellerId, makeSecret(), makeNewKey());
     await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
     await store.createProduct({ sellerId, keyId }, makeNewProduct({ sku: 'B' }));
     await store.patchProduct({ sellerId, keyId }, { sku: 'A' as Sku }, { stock: 77 }, {});

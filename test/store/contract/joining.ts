@@ -98,7 +98,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     );
     const visitor = await store.findSignedInSession(sellerId, joining.session.hash);
     assert.deepEqual([visitor?.account, visitor?.position], [account, 0]);
-    assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key?.id);
+    assert.equal((await store.findGrant(joining.secret.hash))?.keyId, joined.key?.id);
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
   });
 

@@ -5,7 +5,9 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeActor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
+import {
+  countTo, DAY_MS, makeActor, makeNewKey, makeSecret, type PrepareStore,
+} from './fixture.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOW = Date.parse('2026-01-02T03:04:05.678Z');
@@ -16,7 +18,7 @@ async function prepareKeys(open: ReturnType<PrepareStore>) {
   const clock = makeClock(NOW);
   const store = await open(clock);
   const [actor, stranger] = [await makeActor(store), await makeActor(store)];
-  const { id: keyId } = await store.createKey(actor.sellerId, makeHash(), makeNewKey());
+  const { id: keyId } = await store.createKey(actor.sellerId, makeSecret(), makeNewKey());
   return { store, clock, actor, second: { ...actor, keyId }, stranger };
 }
 

@@ -6,7 +6,7 @@ import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeSeller, type PrepareStore,
+  countTo, DAY_MS, makeActor, makeNewKey, makeSecret, makeSeller, type PrepareStore,
 } from './fixture.ts';
 
 // No store has given these ids.
@@ -26,18 +26,18 @@ function testCreation(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { id: sellerId } = await makeSeller(store);
-    const hash = makeHash();
-    const made = await store.createKey(sellerId, hash, makeNewKey({
+    const secret = makeSecret();
+    const made = await store.createKey(sellerId, secret, makeNewKey({
       name: 'Cash desk 🧾', scopes: ['stock:write', 'products:read'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: clock.now + DAY_MS,
-    }), { lastFour: 'a1B2', actorName: 'Anna' });
+    }), { actorName: 'Anna' });
     const [listed, ...others] = await store.listKeys(sellerId, { after: undefined, limit: 10 });
     assert.deepEqual(others, []);
     assert.deepEqual(listed, {
       sellerId, id: made.id, name: 'Cash desk 🧾', scopes: ['products:read', 'stock:write'],
       addressRanges: ['192.0.2.0/24', '2001:db8::/32'], createdAt: clock.now,
       expiresAt: clock.now + DAY_MS, revokedAt: undefined, lastUsedAt: undefined,
-      lastUsedAddress: undefined, lastFour: 'a1B2', successorId: undefined,
+      lastUsedAddress: undefined, lastFour: secret.lastFour, successorId: undefined,
       createdBy: 'Anna',
     });
     assert.equal(JSON.stringify(made), JSON.stringify(listed));
@@ -46,18 +46,18 @@ function testCreation(prepare: PrepareStore): void {
   test('finds a key of the seller by its hash, also after its revocation', async (t) => {
     const store = await prepare(t)(makeClock());
     const [{ id: sellerId }, other] = [await makeSeller(store), await makeSeller(store)];
-    const hash = makeHash();
-    const { id: keyId } = await store.createKey(sellerId, hash, makeNewKey());
-    assert.equal((await store.findKeyByHash(sellerId, hash))?.id, keyId);
-    assert.equal(await store.findKeyByHash(other.id, hash), undefined);
-    assert.equal(await store.findKeyByHash(sellerId, makeHash()), undefined);
+    const secret = makeSecret();
+    const { id: keyId } = await store.createKey(sellerId, secret, makeNewKey());
+    assert.equal((await store.findKeyByHash(sellerId, secret.hash))?.id, keyId);
+    assert.equal(await store.findKeyByHash(other.id, secret.hash), undefined);
+    assert.equal(await store.findKeyByHash(sellerId, makeSecret().hash), undefined);
     await store.revokeKey({ sellerId, keyId });
-    assert.equal((await store.findKeyByHash(sellerId, hash))?.id, keyId);
+    assert.equal((await store.findKeyByHash(sellerId, secret.hash))?.id, keyId);
   });
 
   test('rejects a key for a seller that does not exist', async (t) => {
     const store = await prepare(t)(makeClock());
-    const made = store.createKey(NO_SELLER, makeHash(), makeNewKey());
+    const made = store.createKey(NO_SELLER, makeSecret(), makeNewKey());
     await assert.rejects(made, { code: 'not_found' });
   });
 }
@@ -68,7 +68,7 @@ function testListing(prepare: PrepareStore): void {
     const [one, other] = [await makeSeller(store), await makeActor(store)];
     const made: KeyId[] = [];
     for (let n = 0; n < 5; n += 1) {
-      made.push((await store.createKey(one.id, makeHash(), makeNewKey())).id);
+      made.push((await store.createKey(one.id, makeSecret(), makeNewKey())).id);
     }
     const first = await store.listKeys(one.id, { after: undefined, limit: 3 });
     const second = await store.listKeys(one.id, { after: first.at(-1)?.id, limit: 3 });
@@ -84,7 +84,7 @@ function testListing(prepare: PrepareStore): void {
     const [one, other] = [await makeSeller(store), await makeActor(store)];
     const made: KeyId[] = [];
     for (let n = 0; n < 5; n += 1) {
-      made.unshift((await store.createKey(one.id, makeHash(), makeNewKey())).id);
+      made.unshift((await store.createKey(one.id, makeSecret(), makeNewKey())).id);
     }
     const first = await store.listKeys(one.id, { after: undefined, limit: 3 }, true);
     const second = await store.listKeys(one.id, { after: first.at(-1)?.id, limit: 3 }, true);
@@ -99,7 +99,7 @@ function testListing(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const { sellerId, keyId: lasting } = await makeActor(store);
     const make = async (expiresAt?: number) =>
-      (await store.createKey(sellerId, makeHash(), { ...makeNewKey(), expiresAt })).id;
+      (await store.createKey(sellerId, makeSecret(), { ...makeNewKey(), expiresAt })).id;
     const [expiring, revoked] = [await make(clock.now + 1_000), await make()];
     await store.revokeKey({ sellerId, keyId: revoked });
     const list = async (liveAt: number, isNewestFirst: boolean) =>
@@ -126,7 +126,7 @@ function testSingleKeys(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const { sellerId, keyId } = await makeActor(store);
     clock.now -= DAY_MS;
-    const later = await store.createKey(sellerId, makeHash(), makeNewKey());
+    const later = await store.createKey(sellerId, makeSecret(), makeNewKey());
     assert.ok(later.id > keyId);
   });
 
@@ -134,7 +134,7 @@ function testSingleKeys(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const actor = await makeActor(store);
-    const other = await store.createKey(actor.sellerId, makeHash(), makeNewKey());
+    const other = await store.createKey(actor.sellerId, makeSecret(), makeNewKey());
     clock.now += 90_000;
     await store.noteKeyUse(actor, '192.0.2.7');
     const keys = await store.listKeys(actor.sellerId, { after: undefined, limit: 10 });
@@ -178,10 +178,10 @@ function testLimit(prepare: PrepareStore): void {
     const { id: sellerId } = await makeSeller(store);
     const [first] = await fillWithKeys(store, sellerId, clock.now + DAY_MS);
     assert.ok(first !== undefined);
-    const create = () => store.createKey(sellerId, makeHash(), makeNewKey());
+    const create = () => store.createKey(sellerId, makeSecret(), makeNewKey());
 
     await assert.rejects(create(), { code: 'limit_reached' });
-    const rotation = store.rotateKey({ sellerId, keyId: first }, makeHash(), 0);
+    const rotation = store.rotateKey({ sellerId, keyId: first }, makeSecret(), 0);
     await assert.rejects(rotation, { code: 'limit_reached' });
     await makeActor(store); // another seller has keys of its own
 
@@ -200,7 +200,7 @@ async function fillWithKeys(
   const ids: KeyId[] = [];
   while (ids.length < LIVE_KEYS_PER_SELLER_LIMIT) {
     const keys = await Promise.all(countTo(LIVE_KEYS_PER_SELLER_LIMIT / 10).map(() =>
-      store.createKey(sellerId, makeHash(), makeNewKey({ expiresAt }))));
+      store.createKey(sellerId, makeSecret(), makeNewKey({ expiresAt }))));
     ids.push(...keys.map(({ id }) => id));
   }
   return ids;

@@ -8,7 +8,7 @@ import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { ownerOf } from '../../support/owner.ts';
-import { countTo, DAY_MS, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeNewKey, makeSecret, type PrepareStore } from './fixture.ts';
 import {
   join, listEvents, makeInvitation, makeJoining, makeNewSession, makeSecretHash, SHOWN,
 } from './portal-fixture.ts';
@@ -222,7 +222,7 @@ function testFormerOwners(prepare: PrepareStore): void {
     const { sellerId } = owner;
     const [one, other] = [await invite(store, owner, 'owner'), await invite(store, owner, 'owner')];
     const target = await invite(store, owner, 'viewer', 'Ben');
-    const key = await store.createKey(sellerId, makeHash(), makeNewKey());
+    const key = await store.createKey(sellerId, makeSecret(), makeNewKey());
     await store.setRole(one, 'editor', BY);
     await store.removeAccount(other, BY);
     const invitation = makeInvitation({ sellerId, expiresAt: clock.now + DAY_MS });
@@ -240,8 +240,8 @@ function testFormerOwners(prepare: PrepareStore): void {
         () => store.setRole(target, 'owner', by),
         () => store.setAccountName(target, 'Max', by),
         () => store.removeAccount(target, by),
-        () => store.createKey(sellerId, makeHash(), makeNewKey(), by),
-        () => store.rotateKey(reference, makeHash(), 0, by),
+        () => store.createKey(sellerId, makeSecret(), makeNewKey(), by),
+        () => store.rotateKey(reference, makeSecret(), 0, by),
         () => store.revokeKey(reference, by),
         () => store.createWebhook({ ...write, accountId }, makeNewWebhook()),
         () => store.patchWebhook({ ...write, accountId }, id, { description: 'x' }),
@@ -253,7 +253,7 @@ function testFormerOwners(prepare: PrepareStore): void {
     }
     assert.deepEqual(await listEvents(store, sellerId), before);
     assert.equal(await store.setAccountName(one, 'Zoë', { accountId: one.accountId }), true);
-    await store.createKey(sellerId, makeHash(), makeNewKey(), { accountId: owner.accountId });
+    await store.createKey(sellerId, makeSecret(), makeNewKey(), { accountId: owner.accountId });
     await store.deleteWebhook({ ...write, accountId: owner.accountId }, id);
   });
 

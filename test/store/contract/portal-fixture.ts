@@ -8,7 +8,7 @@ import type {
 } from '../../../src/store/account-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ownerOf } from '../../support/owner.ts';
-import { makeHash, makeNewKey } from './fixture.ts';
+import { makeNewKey, makeSecret } from './fixture.ts';
 
 /** The SHA-256 of a secret that does not exist. */
 export function makeSecretHash(): string {
@@ -46,7 +46,8 @@ export function makeJoining(members: Partial<Registration> = {}, email?: string)
       email: email ?? `anna${emails}@shop.example`, passwordHash: SHOWN.passwordHash,
       locale: 'de-CH', timeZone: 'Europe/Zurich',
     },
-    key: { ...makeNewKey(), hash: makeHash() },
+    key: makeNewKey(),
+    secret: makeSecret(),
     session: makeNewSession(),
     ...members,
   };

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../../src/domain/access/api-key.ts';
 import type { KeyId, KeyReference, SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { DAY_MS, makeHash, makeNewKey, makeSeller, type PrepareStore } from './fixture.ts';
+import { DAY_MS, makeNewKey, makeSecret, makeSeller, type PrepareStore } from './fixture.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -21,12 +21,12 @@ function testSuccessor(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
     clock.now += DAY_MS;
-    const hash = makeHash();
-    const made = await store.rotateKey(old.reference, hash, HOUR_MS);
+    const secret = makeSecret();
+    const made = await store.rotateKey(old.reference, secret, HOUR_MS);
     assert.notEqual(made.id, old.reference.keyId);
     assert.equal(made.createdAt, clock.now);
     assert.equal(made.expiresAt, undefined);
-    const grant = await store.findGrant(hash);
+    const grant = await store.findGrant(secret.hash);
     assert.deepEqual([grant?.sellerId, grant?.keyId], [old.reference.sellerId, made.id]);
     for (const key of [made, grant]) {
       assert.deepEqual(key?.scopes, ['products:read', 'changes:read']);
@@ -40,7 +40,7 @@ function testSuccessor(prepare: PrepareStore): void {
     const { reference } = await makeKey(store, undefined);
     assert.equal((await store.findKey(reference))?.successorId, undefined);
     for (const lastFour of ['a1B2', 'c3D4']) {
-      const made = await store.rotateKey(reference, makeHash(), HOUR_MS, { lastFour });
+      const made = await store.rotateKey(reference, { ...makeSecret(), lastFour }, HOUR_MS);
       assert.equal(made.lastFour, lastFour);
       assert.equal((await store.findKey(reference))?.successorId, made.id);
     }
@@ -51,11 +51,11 @@ function testSuccessor(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const old = await makeKey(store, clock.now + 90 * DAY_MS);
     clock.now += 80 * DAY_MS;
-    const made = await store.rotateKey(old.reference, makeHash(), HOUR_MS);
+    const made = await store.rotateKey(old.reference, makeSecret(), HOUR_MS);
     assert.equal(made.expiresAt, clock.now + 90 * DAY_MS);
     clock.now += 10 * DAY_MS;
     const { sellerId } = old.reference;
-    const next = await store.rotateKey({ sellerId, keyId: made.id }, makeHash(), HOUR_MS);
+    const next = await store.rotateKey({ sellerId, keyId: made.id }, makeSecret(), HOUR_MS);
     assert.equal(next.expiresAt, clock.now + 90 * DAY_MS);
   });
 
@@ -64,9 +64,9 @@ function testSuccessor(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
-    await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    await store.rotateKey(old.reference, makeSecret(), DAY_MS);
     clock.now += HOUR_MS;
-    const again = await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    const again = await store.rotateKey(old.reference, makeSecret(), DAY_MS);
     assert.equal(again.expiresAt, undefined);
   });
 }
@@ -77,7 +77,7 @@ function testOverlap(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
     clock.now += DAY_MS;
-    await store.rotateKey(old.reference, makeHash(), HOUR_MS);
+    await store.rotateKey(old.reference, makeSecret(), HOUR_MS);
     assert.equal((await store.findGrant(old.hash))?.expiresAt, clock.now + HOUR_MS);
     assert.equal((await readKey(store, old.reference))?.expiresAt, clock.now + HOUR_MS);
   });
@@ -86,9 +86,9 @@ function testOverlap(prepare: PrepareStore): void {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const old = await makeKey(store, undefined);
-    await store.rotateKey(old.reference, makeHash(), 0);
+    await store.rotateKey(old.reference, makeSecret(), 0);
     assert.equal((await store.findGrant(old.hash))?.expiresAt, clock.now);
-    const again = store.rotateKey(old.reference, makeHash(), 0);
+    const again = store.rotateKey(old.reference, makeSecret(), 0);
     await assert.rejects(again, { code: 'not_found' });
   });
 
@@ -97,7 +97,7 @@ function testOverlap(prepare: PrepareStore): void {
     const store = await prepare(t)(clock);
     const endsAt = clock.now + HOUR_MS;
     const old = await makeKey(store, endsAt);
-    await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    await store.rotateKey(old.reference, makeSecret(), DAY_MS);
     assert.equal((await store.findGrant(old.hash))?.expiresAt, endsAt);
   });
 }
@@ -119,9 +119,9 @@ function testRejections(prepare: PrepareStore): void {
       { sellerId: revoked.reference.sellerId, keyId: live.reference.keyId },
     ];
     for (const reference of references) {
-      const hash = makeHash();
-      await assert.rejects(store.rotateKey(reference, hash, HOUR_MS), { code: 'not_found' });
-      assert.equal(await store.findGrant(hash), undefined);
+      const secret = makeSecret();
+      await assert.rejects(store.rotateKey(reference, secret, HOUR_MS), { code: 'not_found' });
+      assert.equal(await store.findGrant(secret.hash), undefined);
     }
     assert.equal((await readKey(store, live.reference))?.expiresAt, undefined);
   });
@@ -131,12 +131,12 @@ async function makeKey(
   store: Store, expiresAt: number | undefined,
 ): Promise<{ reference: KeyReference; hash: string }> {
   const { id: sellerId }: { id: SellerId } = await makeSeller(store);
-  const hash = makeHash();
-  const key = await store.createKey(sellerId, hash, makeNewKey({
+  const secret = makeSecret();
+  const key = await store.createKey(sellerId, secret, makeNewKey({
     name: 'Rotated', scopes: ['products:read', 'changes:read'], addressRanges: ['192.0.2.0/24'],
     expiresAt,
   }));
-  return { reference: { sellerId, keyId: key.id }, hash };
+  return { reference: { sellerId, keyId: key.id }, hash: secret.hash };
 }
 
 async function readKey(

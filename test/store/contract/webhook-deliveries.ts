@@ -16,7 +16,7 @@ const DELIVERED: WebhookResult = { at: 2, durationMs: 5, status: 204, outcome: '
 // No store has given this id.
 const NO_KEY = 1 as KeyId;
 
-function makeMessage(id: string, first: number, last: number): WebhookMessage {
+export function makeMessage(id: string, first: number, last: number): WebhookMessage {
   return { id, first, last, at: 1_000, types: null };
 }
 

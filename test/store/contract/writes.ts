@@ -8,7 +8,8 @@ import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll, sortNumbers,
+  countTo, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore, readAll,
+  sortNumbers,
 } from './fixture.ts';
 
 export function testWrites(prepare: PrepareStore): void {
@@ -96,13 +97,13 @@ function testReading(prepare: PrepareStore): void {
   test('shows a committed change to its listeners, even after a recent read', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
-    const hash = makeHash();
-    await store.createKey(actor.sellerId, hash, makeNewKey());
+    const secret = makeSecret();
+    await store.createKey(actor.sellerId, secret, makeNewKey());
     for (const position of countTo(50)) {
-      const before = store.findGrant(hash);
+      const before = store.findGrant(secret.hash);
       const { id } = await store.createProduct(actor, makeNewProduct());
       const [grant, product, page] = await Promise.all([
-        store.findGrant(hash),
+        store.findGrant(secret.hash),
         store.findProduct(actor.sellerId, { id }),
         store.listProducts(actor.sellerId, { after: undefined, limit: 100 }),
       ]);
@@ -116,18 +117,18 @@ function testReading(prepare: PrepareStore): void {
   test('shows a committed change to its listeners under concurrent reads', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
-    const hash = makeHash();
-    await store.createKey(actor.sellerId, hash, makeNewKey());
+    const secret = makeSecret();
+    await store.createKey(actor.sellerId, secret, makeNewKey());
     // Reads in every event-loop iteration, so responses arrive in iterations with earlier reads.
     let reads = 0;
     const reading = setInterval(() => {
       reads += 1;
-      void store.findGrant(hash);
+      void store.findGrant(secret.hash);
     }, 0);
     try {
       for (const position of countTo(300)) {
         await store.createProduct(actor, makeNewProduct());
-        assert.equal((await store.findGrant(hash))?.position, position);
+        assert.equal((await store.findGrant(secret.hash))?.position, position);
       }
       assert.ok(reads > 0);
     } finally {

@@ -17,7 +17,7 @@ import {
 } from '../../../src/store/postgres/connect/open-connection.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { listTablesWithDerived } from '../../../src/store/move/tables.ts';
-import { migrate as migrateSqlite } from '../../../src/store/sqlite/engine/migrate.ts';
+import { migrate as migrateSqlite } from '../../../src/store/sqlite/schema/migrate.ts';
 import { openTemporary } from '../../../src/store/temporary/temporary-database.ts';
 import { findServerKey } from '../../../src/store/sqlite/files/server-key.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';

@@ -6,7 +6,9 @@ import { NO_POSTGRES } from '../../support/postgres/install.ts';
 import { TEST_KEY } from '../../support/postgres/server.ts';
 import { borrowDatabase } from '../../support/postgres/shared-server.ts';
 import { recordStatements } from '../../support/postgres/statement-recorder.ts';
-import { countTo, makeHash, makeNewKey, makeNewProduct, makeSeller } from '../contract/fixture.ts';
+import {
+  countTo, makeNewKey, makeNewProduct, makeSecret, makeSeller,
+} from '../contract/fixture.ts';
 
 describe('round trips to PostgreSQL', { skip: NO_POSTGRES }, () => {
   test('a read takes at most 2, including its key look-up; an uncontended write 1', async (t) => {
@@ -19,12 +21,12 @@ describe('round trips to PostgreSQL', { skip: NO_POSTGRES }, () => {
       await work();
       return recorder.countRoundTrips() - first;
     };
-    const hash = makeHash();
+    const secret = makeSecret();
     const { id: sellerId } = await makeSeller(store);
-    const { id: keyId } = await store.createKey(sellerId, hash, makeNewKey());
+    const { id: keyId } = await store.createKey(sellerId, secret, makeNewKey());
     const actor = { sellerId, keyId };
     const product = await store.createProduct(actor, makeNewProduct());
-    const lookUp = async () => assert.ok(await store.findGrant(hash));
+    const lookUp = async () => assert.ok(await store.findGrant(secret.hash));
     // A node looks up the seller of a key once.
     assert.equal(await countOf(lookUp), 2);
     const page = { after: undefined, limit: 10 };

@@ -4,7 +4,7 @@
  */
 import type { Account } from '../../../domain/access/account.ts';
 import {
-  type ApiKey, generateApiKey, hashApiKey, lastFourOf, type NewApiKey, parseNewApiKey,
+  type ApiKey, generateApiKey, type NewApiKey, parseNewApiKey, type StoredSecret, toStoredSecret,
 } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import {
@@ -80,8 +80,8 @@ export const keyForm = defineForm<NewApiKey>({
   async save(key, request, portal, { form }) {
     const { account: { sellerId }, by } = request;
     const idempotency = readNonce(form);
-    return renderCreated(request, portal, key.scopes, (secretHash, lastFour) =>
-      portal.store.createKey(sellerId, secretHash, key, { ...by, idempotency, lastFour }));
+    return renderCreated(request, portal, key.scopes, (secret) =>
+      portal.store.createKey(sellerId, secret, key, { ...by, idempotency }));
   },
 });
 
@@ -90,9 +90,8 @@ export async function rotateKey(request: PageRequest, portal: Portal, form: Form
   const { sellerId, id, scopes } = await getKey(request, portal);
   const overlapMs = readOverlap(form);
   const context = { ...request.by, idempotency: readNonce(form) };
-  return renderCreated(request, portal, scopes, (secretHash, lastFour) => portal.store.rotateKey(
-    { sellerId, keyId: id }, secretHash, overlapMs, { ...context, lastFour },
-  ));
+  return renderCreated(request, portal, scopes, (secret) =>
+    portal.store.rotateKey({ sellerId, keyId: id }, secret, overlapMs, context));
 }
 
 /** Creates a key with the same permissions, and revokes the old one. @param note For the page. */
@@ -102,10 +101,8 @@ export async function replaceKey(
 ): Promise<Reply> {
   const { by } = request;
   const context = { ...by, idempotency: readNonce(form) };
-  return renderCreated(request, portal, scopes, async (secretHash, lastFour) => {
-    const made = await portal.store.rotateKey(
-      { sellerId, keyId }, secretHash, 0, { ...context, lastFour },
-    );
+  return renderCreated(request, portal, scopes, async (secret) => {
+    const made = await portal.store.rotateKey({ sellerId, keyId }, secret, 0, context);
     await portal.store.revokeKey({ sellerId, keyId }, by);
     return made;
   }, note);
@@ -133,12 +130,12 @@ export async function revokeKey(request: PageRequest, portal: Portal): Promise<R
 /** Creates a key and shows its secret; a form submitted again gets 409 and no secret. */
 async function renderCreated(
   request: PageRequest, portal: Portal, scopes: readonly Scope[],
-  create: (secretHash: string, lastFour: string) => Promise<ApiKey>, note?: Content,
+  create: (secret: StoredSecret) => Promise<ApiKey>, note?: Content,
 ): Promise<Reply> {
   const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
   const secret = generateApiKey();
   try {
-    const { name } = await create(hashApiKey(secret), lastFourOf(secret));
+    const { name } = await create(toStoredSecret(secret));
     return renderPage(request, portal, {
       title: `API key created: ${name}`,
       content: html`${renderNewKey(request, portal, secret, scopes)}${note}${back}`,

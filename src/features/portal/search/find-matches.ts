@@ -63,7 +63,7 @@ export async function findKeys(
   const isMatch = matcherOf(q);
   return cut(newest.filter((key) => isMatch(key.name)
     || (end === '' ? maskApiKey(key).startsWith(q.toLowerCase())
-      : key.lastFour?.toLowerCase() === end.toLowerCase())), limit);
+      : key.lastFour.toLowerCase() === end.toLowerCase())), limit);
 }
 
 /** By file name and source, newest first. */

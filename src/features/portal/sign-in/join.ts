@@ -5,7 +5,7 @@
  * of the two it is, so the page can ask for it first.
  */
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
-import { generateApiKey, hashApiKey, lastFourOf } from '../../../domain/access/api-key.ts';
+import { generateApiKey, toStoredSecret } from '../../../domain/access/api-key.ts';
 import { SCOPES } from '../../../domain/access/caller.ts';
 import { hashCode } from '../../../domain/access/human-code.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
@@ -82,10 +82,8 @@ export async function join(
       locale: readLocale(request.headers['accept-language']),
       timeZone: readTimeZone(form),
     },
-    key: {
-      name: KEY_NAME, scopes: SCOPES, addressRanges: [], expiresAt: undefined,
-      hash: hashApiKey(secret), lastFour: lastFourOf(secret),
-    },
+    key: { name: KEY_NAME, scopes: SCOPES, addressRanges: [], expiresAt: undefined },
+    secret: toStoredSecret(secret),
     session,
   });
   if (joined.rejection !== undefined) {

@@ -59,8 +59,7 @@ const exchange = {
       headers, body: { type: 'string', description: 'Its beginning.' },
       body_bytes: { type: 'integer', minimum: 0, description: 'Size of the whole body.' },
     })),
-    description: 'Null if nothing could be sent, if the changes were removed from the history, and '
-      + 'for attempts of earlier versions.',
+    description: 'Null if nothing could be sent, or if the changes were removed from the history.',
   },
   response: {
     ...nullable(objectOf({

@@ -1,8 +1,9 @@
 /**
- * Migrations: applies the SQL files of this folder that a database lacks, in one transaction, while
- * every other node that wants to migrate waits. They are immutable and forward-only. On Citus,
- * tables of sellers are distributed by the seller, and global tables are on every node. A database
- * belongs to one server key, which a check value recognizes.
+ * Creates the schema, or brings that of an earlier version up to date: applies schema.sql and the
+ * migrations that a database lacks, in one transaction, while every other node that wants to
+ * migrate waits. They are immutable and forward-only. On Citus, tables of sellers are distributed
+ * by the seller, and global tables are on every node. A database belongs to one server key, which a
+ * check value recognizes.
  */
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
@@ -10,13 +11,15 @@ import { deriveAuditKey } from '../../rules/audit.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { prepareAuditLog } from '../../sql/accounts/audit.ts';
 import { readText } from '../../sql/row.ts';
+import { assertKnown, FIRST_VERSION } from '../../sql/schema-version.ts';
 import { POSTGRES_MAINTENANCE_TIMEOUT_MS } from '../limits.ts';
 import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';
 import type { Connection } from '../wire/connection.ts';
 
-/** A file's place in this list, from 1, is the version that it results in. */
-const MIGRATIONS = ['001-initial.sql'];
-const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA = new URL('schema.sql', import.meta.url);
+/** SQL files. The first one leads from FIRST_VERSION to the next version. */
+const MIGRATIONS: readonly URL[] = [];
+const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Tables without a seller in their key. */
 const GLOBAL_TABLES = [
@@ -42,19 +45,24 @@ interface Migrated {
 
 /**
  * The first migration of a database makes it one of this key.
- * @throws AppError `unavailable` if a newer version wrote the schema, or for another key
+ * @param migrations For tests
+ * @throws AppError `unavailable` for a version that this program cannot read, or another key
  */
-export async function migrate(connection: Connection, key: ServerKey): Promise<Migrated> {
+export async function migrate(
+  connection: Connection, key: ServerKey, migrations = MIGRATIONS,
+): Promise<Migrated> {
   const runner = makePatientRunner(connection);
   const query = queryOf(runner);
   await query('BEGIN');
   try {
     await query('SELECT pg_advisory_xact_lock($1)', LOCK_NUMBER);
     const from = await findVersion(query);
-    if (from > SCHEMA_VERSION) throw newerVersion(from);
+    const to = FIRST_VERSION + migrations.length;
+    if (from !== 0) assertKnownVersion(from, to);
     const before = await listTables(query);
-    for (const name of MIGRATIONS.slice(from)) {
-      const text = readFileSync(new URL(name, import.meta.url), 'utf8');
+    const files = from === 0 ? [SCHEMA, ...migrations] : migrations.slice(from - FIRST_VERSION);
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8');
       for (const statement of text.split(/;$/m)) if (/\w/.test(statement)) await query(statement);
     }
     const isDistributed = await isCitus(query);
@@ -68,7 +76,7 @@ export async function migrate(connection: Connection, key: ServerKey): Promise<M
     }
     await query(`
       INSERT INTO setting (name, value) VALUES ('schema_version', $1)
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`, String(SCHEMA_VERSION));
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`, String(to));
     await query(`
       INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
     KEY_SETTING, key.check);
@@ -77,7 +85,7 @@ export async function migrate(connection: Connection, key: ServerKey): Promise<M
     const log = prepareAuditLog(sqlOf(runner), deriveAuditKey(key));
     if (from === 0) await log.start(undefined);
     await query('COMMIT');
-    return { from, to: SCHEMA_VERSION };
+    return { from, to };
   } catch (error) {
     await query('ROLLBACK').catch(() => {}); // the connection may be lost
     throw error;
@@ -114,15 +122,14 @@ async function isCitus(query: Query): Promise<boolean> {
   return (await query(`SELECT extname::text FROM pg_extension WHERE extname = 'citus'`)).length > 0;
 }
 
-function newerVersion(version: number): AppError {
-  return new AppError('unavailable', `The database has schema version ${version}, and this program `
-    + `knows up to ${SCHEMA_VERSION}. Use the version of the program that upgraded it.`);
+function assertKnownVersion(version: number, newest: number): void {
+  assertKnown(version, newest, 'The database', 'an empty database');
 }
 
 /** @throws AppError `unavailable` unless the schema is the one of this program, and complete */
 export async function assertSchema(query: Query): Promise<{ readonly isDistributed: boolean }> {
   const version = await findVersion(query);
-  if (version > SCHEMA_VERSION) throw newerVersion(version);
+  if (version !== 0) assertKnownVersion(version, SCHEMA_VERSION);
   if (version < SCHEMA_VERSION) {
     const what = version === 0 ? 'The database is empty.' : `The database has schema version ${
       version}, and this program needs ${SCHEMA_VERSION}.`;

@@ -89,17 +89,15 @@ export function keyMethods(
 ): Pick<AccessStore, 'createKey' | 'rotateKey'> {
   return {
     createKey: (
-      sellerId, hash, key, { actorName, accountId, address = '', idempotency, lastFour } = {},
+      sellerId, secret, key, { actorName, accountId, address = '', idempotency } = {},
     ) => run(
-      'createKey',
-      { sellerId, hash, key, address, generated: { lastFour }, actor: { actorName, accountId } },
+      'createKey', { sellerId, secret, key, address, actor: { actorName, accountId } },
       scopeOf({ sellerId, idempotency }),
     ),
     rotateKey: (
-      key, hash, overlapMs, { actorName, accountId, address = '', idempotency, lastFour } = {},
+      key, secret, overlapMs, { actorName, accountId, address = '', idempotency } = {},
     ) => run(
-      'rotateKey',
-      { key, hash, overlapMs, address, generated: { lastFour }, actor: { actorName, accountId } },
+      'rotateKey', { key, secret, overlapMs, address, actor: { actorName, accountId } },
       scopeOf({ sellerId: key.sellerId, idempotency }),
     ),
   };

@@ -57,7 +57,7 @@ export function mapKey(row: Row): ApiKey {
     revokedAt: readOptional(row, 'revoked_at', readInteger),
     lastUsedAt: readOptional(row, 'last_used_at', readInteger),
     lastUsedAddress: readOptional(row, 'last_used_address', readText),
-    lastFour: readOptional(row, 'last_four', readText),
+    lastFour: readText(row, 'last_four'),
     successorId: readOptional(row, 'successor_id', readId<KeyId>),
   };
 }

@@ -1,5 +1,5 @@
 /** Creates, rotates and revokes API keys: their hashes, and their last four characters. */
-import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
+import type { ApiKey, NewApiKey, StoredSecret } from '../../../domain/access/api-key.ts';
 import type { AuditType, Requester } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyReference, nextId, type SellerId } from '../../../domain/id.ts';
@@ -14,27 +14,21 @@ import { prepareAssertOwner } from './owner-check.ts';
 
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-/** Names and order of members are hashed, without actor and generated (rules/idempotency.ts). */
+/** Names and order of members are hashed, except `actor` (rules/idempotency.ts). */
 interface Creation {
   readonly actor: Omit<Requester, 'address'>;
   readonly sellerId: SellerId;
-  readonly hash: string;
+  readonly secret: StoredSecret;
   readonly key: NewApiKey;
   readonly address: string;
-  readonly generated?: GeneratedKey | undefined;
-}
-
-interface GeneratedKey {
-  readonly lastFour?: string | undefined;
 }
 
 interface Rotation {
   readonly actor: Omit<Requester, 'address'>;
   readonly key: KeyReference;
-  readonly hash: string;
+  readonly secret: StoredSecret;
   readonly overlapMs: number;
   readonly address: string;
-  readonly generated?: GeneratedKey | undefined;
 }
 
 /** Called in the transaction that creates a key. */
@@ -75,14 +69,14 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
       return made;
     },
     async rotateKey(input: Rotation, at: number): Promise<ApiKey> {
-      const { key: { sellerId, keyId }, hash, overlapMs, address, actor, generated } = input;
+      const { key: { sellerId, keyId }, secret, overlapMs, address, actor } = input;
       const row = await findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
       const old = mapKey(row);
       const renewed = { ...old, expiresAt };
-      const made = await addKey({ sellerId, hash, key: renewed, actor, generated }, at);
+      const made = await addKey({ sellerId, secret, key: renewed, actor }, at);
       await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: made.id });
       await note('key_rotated', old, { ...actor, address }, at);
       return made;
@@ -118,10 +112,10 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
     RETURNING ${KEY_COLUMNS}`);
 
   return async (
-    { sellerId, hash, key, generated, actor }: Omit<Creation, 'address'>, at: number,
+    { sellerId, secret, key, actor }: Omit<Creation, 'address'>, at: number,
   ): Promise<ApiKey> => {
     await assertOwner(sellerId, actor);
-    await noteKey?.(hash, sellerId);
+    await noteKey?.(secret.hash, sellerId);
     const seller = await findSeller.get({ sellerId, at });
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     if (readInteger(seller, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
@@ -130,8 +124,8 @@ function prepareAddKey(sql: Sql, noteKey: NoteKey | undefined) {
     }
     const { name, scopes, addressRanges, expiresAt } = key;
     return mapKey(await insert.get({
-      sellerId, id: nextId(readInteger(seller, 'last_id'), at), hash, at, name, expiresAt,
-      lastFour: generated?.lastFour, createdBy: actor.actorName,
+      sellerId, id: nextId(readInteger(seller, 'last_id'), at), ...secret, at, name, expiresAt,
+      createdBy: actor.actorName,
       // The key crossed threads as JSON, which has null for undefined.
       lifeMs: expiresAt == null ? undefined : Math.max(expiresAt - at, 0),
       scopes: scopes.join(' '), ranges: addressRanges.join(' '),

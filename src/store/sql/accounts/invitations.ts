@@ -59,7 +59,7 @@ export function invitationMutations(
       return true;
     },
     async register([registration]: [Registration], at): Promise<RegistrationResult> {
-      const { codeHash, seller, account, key: { hash, lastFour, ...key }, session } = registration;
+      const { codeHash, seller, account, key, secret, session } = registration;
       if (await findAccountOfEmail(account.email)) return { rejection: 'email' };
       let invitation: Invitation | undefined;
       if (codeHash !== undefined) {
@@ -72,7 +72,7 @@ export function invitationMutations(
       const by = { actorName, address: session.address };
       await audit.add({ ...by, sellerId, type: 'account_created', subject: account.email }, at);
       // Further people get none: owners create the keys of a shop.
-      const creation = { sellerId, hash, key, generated: { lastFour }, actor: by };
+      const creation = { sellerId, secret, key, actor: by };
       const made = isFirst ? await createKey({ ...creation, address: by.address }, at) : undefined;
       await insertSession({ sellerId, accountId }, session, at);
       return { rejection: undefined, sellerId, accountId, key: made };

@@ -4,14 +4,13 @@
  * needs the server's key, reveals a chain that was rewritten or truncated. A log restored to an
  * earlier state reveals neither: see SECURITY.md.
  */
-import { formatTime } from '../../../domain/time.ts';
 import {
   type AuditKey, type AuditSegment, chainHash, EMPTY_CHAIN, isAuthentic, isOf, SERVER_CHAIN,
 } from '../../rules/audit.ts';
 import { mapHashedEvent, mapSegment } from '../accounts/audit.ts';
 import { readBytes, readInteger, readOptional, readText, type Row } from '../row.ts';
 import {
-  type Dialect, fault, fillIn, type Finding, note, type Scan, scanRows, warning,
+  type Dialect, fault, fillIn, type Finding, type Scan, scanRows, warning,
 } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk is damaged. Keep a copy of everything, '
@@ -24,19 +23,13 @@ const KEY_CHANGE = 'If server.key was not replaced then, the log may be forged: 
   + 'backup.';
 
 /** Checks that need no key. */
-export const AUDIT_SCANS: readonly Scan[] = [
-  scanGaps(), scanHashes(), ...scanSegments(), ...scanUpgrades(),
-];
-
-/** The events of an upgraded chain keep their numbers from before, which have gaps. */
-const UPGRADED = `LEFT JOIN audit_segment AS u
-  ON u.seller_id = e.seller_id AND u.id = 1 AND u.origin LIKE 'upgrade%'`;
+export const AUDIT_SCANS: readonly Scan[] = [scanGaps(), scanHashes(), ...scanSegments()];
 
 function scanGaps(): Scan {
   return scanRows(({ of }) => `
-    SELECT e.seller_id, e.n - 1 AS last,
-      lag(e.n, 1, coalesce(u.last, 0)) OVER (PARTITION BY e.seller_id ORDER BY e.n) + 1 AS first
-    FROM audit_event AS e ${UPGRADED} WHERE e.n > coalesce(u.last, 0) AND ${of('e.seller_id')}`, [
+    SELECT seller_id, n - 1 AS last,
+      lag(n, 1, 0) OVER (PARTITION BY seller_id ORDER BY n) + 1 AS first
+    FROM audit_event WHERE ${of('seller_id')}`, [
     ['first = last', 'Event {first} of the audit log of {chain} is missing.', forged],
     ['first < last', 'Events {first} to {last} of the audit log of {chain} are missing.', forged],
   ]);
@@ -45,9 +38,8 @@ function scanGaps(): Scan {
 function scanHashes(): Scan {
   return {
     select: ({ of }) => `
-      SELECT e.seller_id, e.n, e.at, e.type, e.address, e.subject, e.actor, e.hash,
-        coalesce(u.last, 0) AS upgraded
-      FROM audit_event AS e ${UPGRADED} WHERE ${of('e.seller_id')} ORDER BY e.seller_id, e.n`,
+      SELECT seller_id, n, at, type, address, subject, actor, hash
+      FROM audit_event WHERE ${of('seller_id')} ORDER BY seller_id, n`,
     begin() {
       let chain = -1;
       let [before, last] = [EMPTY_CHAIN.hash, 0];
@@ -55,8 +47,7 @@ function scanHashes(): Scan {
         if (readInteger(row, 'seller_id') !== chain) [before, last] = [EMPTY_CHAIN.hash, 0];
         chain = readInteger(row, 'seller_id');
         const [event, hash] = [mapHashedEvent(row), readBytes(row, 'hash')];
-        const isNext = event.n === last + 1 || event.n <= readInteger(row, 'upgraded');
-        const isBroken = isNext && !chainHash(before, event).equals(hash);
+        const isBroken = event.n === last + 1 && !chainHash(before, event).equals(hash);
         // Continue from the stored hash, so that a broken link is reported once.
         [before, last] = [hash, event.n];
         return isBroken ? [forged(fillIn('The audit log of {chain} is broken at event {n}.', row))]
@@ -75,9 +66,7 @@ function scanSegments(): readonly Scan[] {
   return [
     scanRows(({ of }) => `
       SELECT seller_id, id, origin, lag(id, 1, 0) OVER ids + 1 AS expected,
-        CASE WHEN lag(origin) OVER ids IS NULL THEN origin NOT IN ('key', 'mismatch')
-          WHEN lag(origin) OVER ids LIKE 'upgrade%' THEN origin = 'start'
-          ELSE origin IN ('key', 'mismatch') END AS is_possible
+        (lag(origin) OVER ids IS NULL) = (origin = 'start') AS is_possible
       FROM audit_segment WHERE ${of('seller_id')}
       WINDOW ids AS (PARTITION BY seller_id ORDER BY id)`, [
       ['id > expected', 'Segment {expected} of the audit log of {chain} is missing.', forged],
@@ -103,32 +92,6 @@ function scanSegments(): readonly Scan[] {
       ['written > covered', 'The audit log of {chain} is authenticated up to event {covered}, but '
         + 'ends at {written}.', forged],
     ]),
-  ];
-}
-
-/** What the upgrade to a chain per seller found, and events from before their authentication. */
-function scanUpgrades(): readonly Scan[] {
-  return [
-    scanRows(({ of }) => `
-      SELECT seller_id, origin, last FROM audit_segment
-      WHERE id = 1 AND origin LIKE 'upgrade-%' AND ${of('seller_id')}`, [
-      ["origin = 'upgrade-mismatch'", 'The audit log did not match its authentication codes when '
-        + 'it was split into one for each seller: events up to {last} of {chain} may be forged.',
-      forged],
-      ["origin = 'upgrade-key'", 'Events up to {last} of the audit log of {chain} were '
-        + 'authenticated with another server.key before the log was split.',
-      (what) => warning(what, KEY_CHANGE)],
-    ]),
-    {
-      select: ({ of }) => `
-        SELECT s.seller_id, max(e.n) AS last, max(e.at) AS at FROM audit_segment AS s
-        JOIN audit_event AS e ON e.seller_id = s.seller_id AND e.n < s.first
-        WHERE s.id = 1 AND ${of('s.seller_id')} GROUP BY s.seller_id`,
-      begin: () => (row) => [note(fillIn(`Events 1 to {last} of the audit log of {chain}, until ${
-        formatTime(readInteger(row, 'at'))}, are older than its key.`, row),
-      'They were authenticated as they were at the upgrade; an earlier rewrite cannot be detected. '
-        + 'If the upgrade was not at about that time, the log may be forged.')],
-    },
   ];
 }
 

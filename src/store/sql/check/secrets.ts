@@ -6,13 +6,8 @@ import { readBytes, readId, type Row } from '../row.ts';
 import { contextOfWebhook } from '../webhooks/webhook-methods.ts';
 import { fault, fillIn, type Scan } from './finding.ts';
 
-/** The first schema version with portal accounts and sessions. */
-export const PORTAL_VERSION = 5;
-
 export interface SecretKind {
   readonly name: string;
-  /** The first schema version that has these secrets. */
-  readonly since: number;
   readonly select: string;
   /** The encryption context. */
   readonly contextOf: (sellerId: SellerId, row: Row) => string;
@@ -20,19 +15,18 @@ export interface SecretKind {
 
 export const SECRET_KINDS: readonly SecretKind[] = [
   {
-    name: 'webhook secrets', since: 4,
+    name: 'webhook secrets',
     select: `SELECT seller_id, id, secret FROM webhook UNION ALL
       SELECT seller_id, id, old_secret FROM webhook WHERE old_secret IS NOT NULL`,
     contextOf: (sellerId, row) =>
       contextOfWebhook({ sellerId, id: readId<WebhookId>(row, 'id') }),
   },
   {
-    name: 'one-time password secrets', since: PORTAL_VERSION,
-    // All columns: a backup of an earlier version has no ids of accounts.
-    select: 'SELECT *, totp_secret AS secret FROM account WHERE totp_secret IS NOT NULL',
-    // The cast: it is a column of ids.
-    contextOf: (sellerId, { id = 1 }) =>
-      contextOfTotp({ sellerId, accountId: Number(id) as AccountId }),
+    name: 'one-time password secrets',
+    select: `SELECT seller_id, id, totp_secret AS secret FROM account
+      WHERE totp_secret IS NOT NULL`,
+    contextOf: (sellerId, row) =>
+      contextOfTotp({ sellerId, accountId: readId<AccountId>(row, 'id') }),
   },
 ];
 

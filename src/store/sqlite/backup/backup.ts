@@ -12,7 +12,7 @@ import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { CATALOGUE_FILE_NAME, findVersion, noCatalogue } from '../engine/database-file.ts';
-import { assertKnown } from '../engine/migrate.ts';
+import { assertKnownVersion } from '../schema/migrate.ts';
 import { openCopy, openReader } from '../engine/connection.ts';
 import {
   assertRoom, type CatalogueFacts, checkCopy, type CopyState, explainCopyError, readFacts,
@@ -41,7 +41,7 @@ export async function backUp(
     using source = openReader(file); // not migrated: it may have an earlier version
     source.exec('BEGIN');
     const facts = readFacts(source); // starts the snapshot that is copied
-    assertKnown(facts.version, file); // the newest version may be only in the write-ahead log
+    assertKnownVersion(facts.version, file); // it may be only in the write-ahead log
     const bytes = readSize(source);
     const to = dirname(target.path);
     // If the copy filled its disk, a server on it would reject all changes.

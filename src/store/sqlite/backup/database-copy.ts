@@ -14,7 +14,7 @@ import { runScan } from '../check/finding.ts';
 import { checkIntegrity, checkReferences } from '../check/schema.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
-import { describeVersion } from '../engine/migrate.ts';
+import { describeVersion } from '../schema/migrate.ts';
 import { readInteger } from '../../sql/row.ts';
 
 /** Progress of a copy. */
@@ -33,9 +33,6 @@ export interface CatalogueFacts {
   /** Hash of all sellers' positions. */
   readonly mark: string;
 }
-
-/** The first schema version whose history can be checked. */
-const HISTORY_VERSION = 3;
 
 /** Reads one snapshot, if the connection is in a transaction. */
 export function readFacts(db: DatabaseSync): CatalogueFacts {
@@ -69,8 +66,7 @@ export function checkCopy(file: string, name: string): CatalogueFacts {
 }
 
 function checkHistory(db: DatabaseSync): Iterable<Finding> {
-  return describeVersion(db).version < HISTORY_VERSION ? []
-    : POSITION_SCANS.values().flatMap((scan) => runScan(db, scan));
+  return POSITION_SCANS.values().flatMap((scan) => runScan(db, scan));
 }
 
 /** @throws AppError `storage_full` before the copy fills a disk that others need */

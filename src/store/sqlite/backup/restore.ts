@@ -15,7 +15,7 @@ import { formatFileTime } from '../../../domain/time.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { syncFolder } from '../files/durable-files.ts';
 import {
-  CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,
+  CATALOGUE_FILE_NAME, findNewerVersion, findVersion, prepareFolder,
 } from '../engine/database-file.ts';
 import { checkSchema } from '../check/schema.ts';
 import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
@@ -24,7 +24,6 @@ import {
 } from './database-copy.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import type { AtomicFile } from '../files/atomic-file.ts';
-import { PORTAL_VERSION } from '../../sql/check/secrets.ts';
 import { countFileSecrets, type SecretCount } from '../check/secrets.ts';
 
 interface RestoreTask {
@@ -66,8 +65,8 @@ export async function restore(
     await copy(file, target.tempPath, bytes, onProgress);
     assertSchema(target.tempPath, file);
     const facts = checkCopy(target.tempPath, file);
-    const secrets = countFileSecrets(target.tempPath, facts.version, folder);
-    finish(target.tempPath, facts);
+    const secrets = countFileSecrets(target.tempPath, folder);
+    finish(target.tempPath);
     await yieldToEventLoop(); // lets an interrupt during the check take effect
     chmodSync(folder, 0o700);
     // The server rebuilds it from the catalogue.
@@ -92,7 +91,7 @@ function assertBackup(file: string): void {
 
 /** Locks the old catalogue; undefined if none exists. */
 function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): DatabaseSync | undefined {
-  if (findAnyVersion(path) === undefined) return undefined;
+  if (findNewerVersion(path) === undefined) return undefined;
   if (!isReplacing) {
     const hint = 'Choose another folder with --data, or replace it with --replace, which keeps'
       + ' it under another name.';
@@ -146,10 +145,9 @@ function assertSchema(part: string, name: string): void {
  * WAL mode without a log: otherwise the first open would need a rollback journal to change the
  * mode.
  */
-function finish(part: string, { version }: CatalogueFacts): void {
+function finish(part: string): void {
   using db = openWriter(part);
-  if (version >= PORTAL_VERSION) db.exec('DELETE FROM session');
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.exec('DELETE FROM session; PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 /** Returns the new names of the old files. */

@@ -8,7 +8,9 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { assertCatalogueExists, CATALOGUE_FILE_NAME } from '../engine/database-file.ts';
+import {
+  assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME,
+} from '../engine/database-file.ts';
 import { openForChecks } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
@@ -54,10 +56,14 @@ const FOLDER: readonly Entry[] = [
   ['search', 'the search database', checkSearchFile],
 ];
 
-/** Read the findings of each check before the next one. @throws AppError `not_found` */
+/**
+ * Read the findings of each check before the next one.
+ * @throws AppError `not_found`; `unavailable` for a format from before the first release
+ */
 export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
   const file = join(folder, CATALOGUE_FILE_NAME);
   assertCatalogueExists(folder);
+  assertNotOldFile(file);
   yield makeCheck('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));
   yield makeCheck('disk', 'free space on the disk', () => checkDisk(file));
@@ -67,9 +73,10 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
   });
 }
 
-/** Checks a database that no server has open, such as a backup. @throws AppError `not_found` */
+/** Checks a database that no server has open, such as a backup. @throws AppError as above */
 export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
   if (!existsSync(file)) throw new AppError('not_found', `There is no database at ${file}.`);
+  assertNotOldFile(file);
   yield* checkCatalogue(file, undefined, () => {
     // Rolling it back would change a file that should only be checked.
     if (hasJournal(file)) throw new AppError('unavailable', describeHotJournal(file));

@@ -89,5 +89,5 @@ export function* checkDisk(file: string): Findings {
   if (free >= Math.max(size, DOCTOR_FREE_LIMIT_BYTES)) return;
   const [left, needed] = [free, size].map((bytes) => `${Math.floor(bytes / 2 ** 20)} MiB`);
   yield warning(`The disk has ${left} free, and the database takes ${needed}.`,
-    'Free some space: a backup or an upgrade may need as much as the database itself.');
+    'Free some space: a backup or an update may need as much as the database itself.');
 }

@@ -1,10 +1,10 @@
 /**
  * Checks the database itself: its version, pages, references, and whether its tables, indexes and
- * triggers are exactly those that the migrations create.
+ * triggers are exactly those that schema.sql and the migrations create.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
-import { describeVersion, migrate } from '../engine/migrate.ts';
+import { describeVersion, migrate } from '../schema/migrate.ts';
 import { openTemporary } from '../../temporary/temporary-database.ts';
 import { readOptional, readText } from '../../sql/row.ts';
 import { fault, type Findings, warning } from '../../sql/check/finding.ts';
@@ -20,7 +20,7 @@ export function* checkVersion(db: DatabaseSync): Findings {
       + `supports up to ${newest}.`, 'Run doctor of that version or a newer one.');
   } else if (version < newest) {
     yield warning(`Its schema is ${version}, and this version works with ${newest}: only its `
-      + 'structure was checked.', 'The server upgrades it when it starts.');
+      + 'structure was checked.', 'The server updates it when it starts.');
   }
 }
 

@@ -29,10 +29,9 @@ export function* checkSecrets(db: DatabaseSync, folder = ''): Findings {
 }
 
 /** Counts the secrets of a database file that the data folder's key decrypts. */
-export function countFileSecrets(file: string, version: number, keyFolder: string): SecretCount {
+export function countFileSecrets(file: string, keyFolder: string): SecretCount {
   using db = openReader(file);
-  const kinds = SECRET_KINDS.filter(({ since }) => version >= since);
-  return countSecrets(db, kinds, findServerKey(keyFolder));
+  return countSecrets(db, SECRET_KINDS, findServerKey(keyFolder));
 }
 
 function countSecrets(

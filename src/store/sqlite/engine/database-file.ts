@@ -1,7 +1,7 @@
 /**
  * Creates and recognizes the database file. It is written under a temporary name and published
- * whole, so a crash leaves either no database or a complete one. A foreign file, or one of a newer
- * version, is rejected before SQLite opens it.
+ * whole, so a crash leaves either no database or a complete one. A foreign file, or a version that
+ * this program cannot read, is rejected before SQLite opens it.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -12,15 +12,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createFolder } from '../files/durable-files.ts';
-import { type AuditKey, deriveAuditKey } from '../../rules/audit.ts';
+import { deriveAuditKey, SERVER_CHAIN, startSegment } from '../../rules/audit.ts';
 import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
-import { APPLICATION_ID, assertKnown, migrate, SCHEMA_VERSION } from './migrate.ts';
 import { readBytes } from '../../sql/row.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
+import {
+  APPLICATION_ID, assertKnownVersion, assertNotOldVersion, migrate, SCHEMA_VERSION,
+} from '../schema/migrate.ts';
 
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
 /** The mode bit of folders that all users can write to. */
@@ -30,8 +32,8 @@ const MAGIC = 'SQLite format 3\0';
 /**
  * Ensures that `folder` has a database of this version, and the server's key. The folder's mode
  * becomes 0700 and that of files 0600 (SQLite gives -wal and -shm the mode of the database).
- * @throws AppError `unavailable` for a foreign or newer file, a folder that others use, a malformed
- *   `server.key`, and the write-ahead log of a missing catalogue
+ * @throws AppError `unavailable` for a foreign file or another version's, a folder that others use,
+ *   a malformed `server.key`, and the write-ahead log of a missing catalogue
  */
 export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
@@ -41,12 +43,10 @@ export function prepareCatalogueFile(folder: string): { file: string; key: Serve
   chmodSync(folder, 0o700);
   removeAbandonedParts(folder, (name) => name === CATALOGUE_FILE_NAME || name === KEY_FILE_NAME);
   const key = openServerKey(folder);
-  const auditKey = deriveAuditKey(key);
-  const version = found ?? createFile(file, auditKey);
-  if (version < SCHEMA_VERSION) {
-    const db = openWriter(file);
-    migrate(db, { auditKey });
-    db.close();
+  if (found === undefined) createFile(file, key);
+  else if (found < SCHEMA_VERSION) {
+    using db = openWriter(file);
+    migrate(db);
   }
   return { file, key };
 }
@@ -111,21 +111,33 @@ export function readCursorKey(db: DatabaseSync): Uint8Array {
 
 /**
  * The `user_version` of our file; undefined if there is none.
- * @throws AppError `unavailable` for a foreign or newer file
+ * @throws AppError `unavailable` for a foreign file, and for a version that is unknown
  */
 export function findVersion(file: string): number | undefined {
-  const version = findAnyVersion(file);
-  if (version !== undefined) assertKnown(version, file);
+  const version = findNewerVersion(file);
+  if (version !== undefined) assertKnownVersion(version, file);
   return version;
 }
 
-/** Accepts newer versions. @throws AppError `unavailable` for a foreign file */
-export function findAnyVersion(file: string): number | undefined {
+/**
+ * Accepts newer versions.
+ * @throws AppError `unavailable` for a foreign file, and for a version before the first
+ */
+export function findNewerVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
-  if (header.isOurs) return header.version;
+  if (header.isOurs) {
+    assertNotOldVersion(header.version, file);
+    return header.version;
+  }
   const hint = 'It was left unchanged: move it away, or use another data folder.';
   throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
+}
+
+/** @throws AppError `unavailable` for a database of this server before the first version */
+export function assertNotOldFile(file: string): void {
+  const header = readHeader(file);
+  if (header?.isOurs) assertNotOldVersion(header.version, file);
 }
 
 /** Whether the file is a database of this server, of any version. */
@@ -152,19 +164,28 @@ function readHeader(
 }
 
 /** If another process creates it first, that one is used. */
-function createFile(file: string, auditKey: AuditKey): number {
+function createFile(file: string, key: ServerKey): void {
   const target = new AtomicFile(file);
   try {
     target.begin();
     const db = openWriter(target.tempPath);
-    migrate(db, { auditKey });
+    migrate(db);
     db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
       .run('cursor', randomBytes(32));
+    startServerChain(db, key);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // reports an error, which closing would not
     db.close();
     target.publish();
   } finally {
     target.discard();
   }
-  return SCHEMA_VERSION;
+}
+
+/** Of the audit log. Chains of sellers start when they are created. */
+function startServerChain(db: DatabaseSync, serverKey: ServerKey): void {
+  const { chain, id, first, last, origin, keyId, mac } =
+    startSegment(SERVER_CHAIN, deriveAuditKey(serverKey));
+  db.prepare(`
+    INSERT INTO audit_segment (seller_id, id, first, last, origin, key_id, mac)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`).run(chain, id, first, last, origin, keyId, mac);
 }

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import type { Grant } from '../../access-store.ts';
 import { readCursorKey } from './database-file.ts';
-import { assertVersion } from './migrate.ts';
+import { assertKnownVersion, describeVersion } from '../schema/migrate.ts';
 import { openReader } from './connection.ts';
 import { explainReading, resultCodeOf } from './disk-failure.ts';
 import { chainQueries } from '../history/chain-queries.ts';
@@ -43,11 +43,11 @@ export class Reader {
   readonly queries: Queries;
   readonly methods: QueryMethods;
 
-  /** @throws AppError `unavailable` if a newer version wrote the file */
+  /** @throws AppError `unavailable` for a file of another version */
   constructor(file: string) {
     this.#db = openReader(file);
     try {
-      assertVersion(this.#db, file);
+      assertKnownVersion(describeVersion(this.#db).version, file);
       this.cursorKey = readCursorKey(this.#db);
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');

@@ -4,7 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { type ApiKey, generateApiKey } from '../../../../src/domain/access/api-key.ts';
 import { formatKeyId, type KeyId } from '../../../../src/domain/id.ts';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { makeHash, makeNewKey, makeNewProduct } from '../../../store/contract/fixture.ts';
+import { makeNewKey, makeNewProduct, makeSecret } from '../../../store/contract/fixture.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
@@ -102,7 +102,7 @@ describe('a leaked key', () => {
       return readText(page.text);
     };
     for (let n = 0; n < 30; n += 1) {
-      const { id } = await server.store.createKey(sellerId, makeHash(), makeNewKey());
+      const { id } = await server.store.createKey(sellerId, makeSecret(), makeNewKey());
       await server.store.revokeKey({ sellerId, keyId: id });
     }
     assert.match(await listed(), /The newest keys that work .*My first key/);
@@ -189,7 +189,7 @@ describe('a leaked key', () => {
   test('shows its changes, and reverts them after a preview', async (t) => {
     const { clock, server: { store }, shop: { user, sellerId }, key } = await start(t);
     const leaked = { sellerId, keyId: key.id };
-    const other = await store.createKey(sellerId, makeHash(), makeNewKey());
+    const other = await store.createKey(sellerId, makeSecret(), makeNewKey());
     await store.createProduct(leaked, makeNewProduct({ sku: 'OLD', stock: 3 }));
     clock.now += 2 * HOUR_MS;
     await store.createProduct(leaked, makeNewProduct({ sku: 'EVIL' }));
@@ -212,7 +212,7 @@ describe('a leaked key', () => {
 
   test('filters the changes page', async (t) => {
     const { server: { store }, shop: { user, sellerId }, key } = await start(t);
-    const other = await store.createKey(sellerId, makeHash(), makeNewKey());
+    const other = await store.createKey(sellerId, makeSecret(), makeNewKey());
     await store.createProduct({ sellerId, keyId: key.id }, makeNewProduct({ sku: 'MINE' }));
     await store.createProduct({ sellerId, keyId: other.id }, makeNewProduct({ sku: 'ITS' }));
     const rows = async (id: string) => {

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/domain/id.ts';
 import { findPages } from '../../../../src/features/portal/search/page-index.ts';
 import { routes } from '../../../../src/features/portal/routes.ts';
-import { makeNewKey, makeHash, makeNewProduct } from '../../../store/contract/fixture.ts';
+import { makeNewKey, makeNewProduct, makeSecret } from '../../../store/contract/fixture.ts';
 import { startServer } from '../../../support/server.ts';
 import { addColleague } from '../colleague.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
@@ -73,7 +73,7 @@ describe('a search', () => {
       actor, Array.from({ length: 11 }, (_, n) => makeNewProduct({ name: `Spoon ${n}` })), 'upsert',
     );
     for (let n = 0; n < 11; n += 1) {
-      await store.createKey(shop.sellerId, makeHash(), makeNewKey({ name: `Spoon ${n}` }));
+      await store.createKey(shop.sellerId, makeSecret(), makeNewKey({ name: `Spoon ${n}` }));
     }
     const found = await search(shop, 'spoon');
     assert.equal(found.match(/Spoon \d/g)?.length, 20);
@@ -87,9 +87,8 @@ describe('a search', () => {
   test('finds keys by their names and last four characters, webhooks and imports', async (t) => {
     const { server: { store }, shop, actor } = await start(t);
     const { sellerId } = shop;
-    const key = await store.createKey(
-      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), { lastFour: 'a1B2' },
-    );
+    const secret = { ...makeSecret(), lastFour: 'a1B2' };
+    const key = await store.createKey(sellerId, secret, makeNewKey({ name: 'Cash desk' }));
     for (const q of ['desk cash', 'a1B2', 'A1b2', 'spk_a1B2', 'spk_…a1B2', 'spk_...a1B2']) {
       assert.equal(await search(shop, q), 'API keys: Cash desk', q);
     }
@@ -179,7 +178,7 @@ describe('a search', () => {
 
 test('a search finds only what the role may see', async (t) => {
   const { server, shop } = await start(t);
-  await server.store.createKey(shop.sellerId, makeHash(), makeNewKey({ name: 'Mug' }));
+  await server.store.createKey(shop.sellerId, makeSecret(), makeNewKey({ name: 'Mug' }));
   assert.match(await search(shop, 'key'), /^API keys: My first key; Pages: API keys/);
   for (const role of ['editor', 'viewer'] as const) {
     const colleague = { ...shop, ...await addColleague(server, shop, role) };

@@ -71,7 +71,7 @@ test('says that an attempt sent nothing', async (t) => {
   assert.doesNotMatch(page.text, /POST http|webhook-signature/);
 });
 
-test('says that details of an attempt from an earlier version are not stored', async (t) => {
+test('says that details of an attempt whose changes were pruned are not stored', async (t) => {
   const { server, shop, receiver } = await start(t);
   const { webhook } = await make(server, shop, { url: receiver.url });
   await act(shop, webhook, 'test');

@@ -1,5 +1,8 @@
 /** Migrations on PostgreSQL: once among several processes, for one server key, of one version. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { before, describe, test, type TestContext } from 'node:test';
 import { openConnection } from '../../../../src/store/postgres/connect/open-connection.ts';
 import {
@@ -8,6 +11,7 @@ import {
 import { queryOf } from '../../../../src/store/postgres/sql.ts';
 import type { Connection } from '../../../../src/store/postgres/wire/connection.ts';
 import { ServerKey } from '../../../../src/store/rules/server-key.ts';
+import { makeFolder } from '../../../support/folder.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { TEST_KEY } from '../../../support/postgres/server.ts';
 import { type SharedServer, sharePostgres } from '../../../support/postgres/shared-server.ts';
@@ -29,21 +33,48 @@ describe('migrations on PostgreSQL', { skip: NO_POSTGRES }, () => {
     return { connection, other, query };
   }
 
-  test('reject a schema that is missing or newer', async (t) => {
+  test('reject a schema that is missing, of a newer version, or from before the first release',
+    async (t) => {
+      const { connection, query } = await prepare(t);
+      await assert.rejects(assertSchema(query), /database is empty.*Run `migrate`/);
+      assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: 24 });
+      assert.deepEqual(await migrate(connection, TEST_KEY), { from: 24, to: 24 });
+      assert.deepEqual(await assertSchema(query), { isDistributed: false });
+      for (const [version, message] of [
+        [25, /written by a newer version/], [23, /before the first release/],
+        [1, /before the first release/],
+      ] as const) {
+        await query(`UPDATE setting SET value = '${version}' WHERE name = 'schema_version'`);
+        await assert.rejects(assertSchema(query), message);
+        await assert.rejects(migrate(connection, TEST_KEY), message);
+      }
+    });
+
+  test('bring an earlier version up to date, all of them or none', async (t) => {
     const { connection, query } = await prepare(t);
-    await assert.rejects(assertSchema(query), /database is empty.*Run `migrate`/);
-    assert.deepEqual(await migrate(connection, TEST_KEY), { from: 0, to: 1 });
-    assert.deepEqual(await migrate(connection, TEST_KEY), { from: 1, to: 1 });
-    assert.deepEqual(await assertSchema(query), { isDistributed: false });
-    await query(`UPDATE setting SET value = '99' WHERE name = 'schema_version'`);
-    await assert.rejects(assertSchema(query), /version 99/);
-    await assert.rejects(migrate(connection, TEST_KEY), /version 99/);
+    const folder = makeFolder(t);
+    const migrations = [
+      'CREATE TABLE tag (n bigint PRIMARY KEY);\nINSERT INTO tag VALUES (1);',
+      'ALTER TABLE tag ADD COLUMN name text;',
+      'CREATE TABLE product (id bigint);', // which exists already
+    ].map((text, n) => {
+      const file = join(folder, `${n}.sql`);
+      writeFileSync(file, text);
+      return pathToFileURL(file);
+    });
+    await migrate(connection, TEST_KEY);
+    await assert.rejects(migrate(connection, TEST_KEY, migrations), /"product" already exists/);
+    await assertSchema(query); // that of the version before
+    assert.deepEqual(await migrate(connection, TEST_KEY, migrations.slice(0, 2)),
+      { from: 24, to: 26 });
+    assert.deepEqual(await query('SELECT n, name FROM tag'), [{ n: 1, name: null }]);
+    await assert.rejects(assertSchema(query), /written by a newer version/);
   });
 
   test('are applied by one of two processes, while the other one waits', async (t) => {
     const { connection, other, query } = await prepare(t);
     const done = await Promise.all([migrate(connection, TEST_KEY), migrate(other, TEST_KEY)]);
-    assert.deepEqual(done.map(({ from }) => from).sort(), [0, 1]);
+    assert.deepEqual(done.map(({ from }) => from).sort(), [0, 24]);
     assert.deepEqual(await query('SELECT seller_id, id, origin FROM audit_segment'),
       [{ seller_id: 0, id: 1, origin: 'start' }]);
   });

@@ -26,7 +26,7 @@ export function readChain(folder: string): { readonly rows: Row[]; readonly expe
   const expected = rows.map((row, index) => {
     if (rows[index - 1]?.seller_id !== row.seller_id) before = Buffer.alloc(32);
     const fields = [row.n, row.seller_id || null, row.at, row.type, row.address, row.subject,
-      ...row.actor === null ? [] : [row.actor]];
+      row.actor];
     before = createHash('sha256').update(before).update(JSON.stringify(fields)).digest();
     return before;
   });

@@ -13,7 +13,6 @@ import { processEnd } from '../../../support/process-end.ts';
 import { countTo, makeSeller } from '../../contract/fixture.ts';
 import { readChain } from './audit-chain.ts';
 import { copyFolder, damage } from '../check/sample-folder.ts';
-import { makeToday, putBack } from '../engine/old-version.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readRows } from '../engine/read-file.ts';
 
@@ -126,10 +125,6 @@ const attacks: readonly Attack[] = [
     `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2;
     UPDATE audit_segment SET first = 5 WHERE seller_id = ?`,
     /does not match its authentication code/],
-  ['the keyed part shown as one from before the upgrade', rewrite,
-    `DELETE FROM audit_event WHERE seller_id = ? AND n = 2;
-    UPDATE audit_segment SET origin = 'upgrade' WHERE seller_id = ?`,
-    /does not match its authentication code/],
   ['the keyed part without its segment', rewrite,
     `UPDATE audit_event SET subject = 'forged' WHERE seller_id = ? AND n = 2;
     DELETE FROM audit_segment WHERE seller_id = ?`,
@@ -234,25 +229,6 @@ test('does not report a lost key as replaced if no newer segment exists', async 
   const name = formatSellerId(other);
   const lost = `audit-chain fault: The audit log of ${name} from event 1 on cannot`;
   assert.ok(findAuditFindings(folder)[0]?.startsWith(lost));
-});
-
-test('reports which part of a log is older than its key, and covers it from then on', async (t) => {
-  const folder = putBack(t, await makeToday(t, 8), 8);
-  const last = readRows(folder, 'SELECT n FROM audit_event').length;
-  assert.ok(last > 0);
-  await (await openStore(t, { folder })).close();
-  const [{ id } = assert.fail()] = readRows(folder, 'SELECT id FROM seller');
-  // The cast: it is the column of their ids.
-  const chain = id as SellerId;
-  const [found = ''] = findAuditFindings(folder);
-  const name = formatSellerId(chain);
-  const older = `audit-chain note: Events 1 to ${last} of the audit log of ${name}`;
-  assert.ok(found.startsWith(`${older}, until 2026-`), found);
-  assertHealthy(folder);
-  await note(folder, chain, 'newer');
-  assert.deepEqual(findAuditFindings(folder), [found]);
-  rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 1");
-  assert.throws(() => assertHealthy(folder));
 });
 
 test('keeps one segment for all processes, and across a restart', async (t) => {

@@ -1,7 +1,7 @@
 /** Restoring a backup: completely, or not at all. */
 import assert from 'node:assert/strict';
 import {
-  closeSync, copyFileSync, existsSync, globSync, linkSync, openSync, readdirSync, readFileSync,
+  closeSync, copyFileSync, existsSync, linkSync, openSync, readdirSync, readFileSync,
   rmSync, statSync, truncateSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import type { Actor } from '../../../../src/store/write.ts';
 import { startServing } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { mountSmallDisk } from '../../../support/small-disk.ts';
-import { makeHash, makeNewKey, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { makeNewKey, makeNewProduct, makeSecret, readAll } from '../../contract/fixture.ts';
 import { join as joinPortal, makeNewSession } from '../../contract/portal-fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { openStore } from '../open.ts';
@@ -28,7 +28,6 @@ import { ownerOf } from '../../../support/owner.ts';
 
 const AT = Date.UTC(2026, 10, 21, 9, 30, 5, 999);
 const KEPT = `${FILE_NAME}.replaced-20261121T093005Z`;
-const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
 const ignore = (): void => {};
 
 test('restores a backup, and keeps the old catalogue under another name', async (t) => {
@@ -188,22 +187,6 @@ test('reverts an upgrade, and keeps the catalogue of the newer version', async (
   assert.equal(countProducts(join(folder, KEPT)), 3);
 });
 
-test('restores a backup of an old version, which is upgraded when it is opened', async (t) => {
-  const file = join(makeFolder(t), 'copy.db');
-  const old = new DatabaseSync(file);
-  old.exec(readFileSync(join(SCHEMAS, globSync('001-*.sql', { cwd: SCHEMAS })[0] ?? ''), 'utf8'));
-  old.exec(`INSERT INTO server_secret (name, value) VALUES ('cursor', zeroblob(32));
-    INSERT INTO seller (id, name, currency, currency_decimals, created_at)
-    VALUES (5, 'A shop', 'EUR', 2, 0);
-    PRAGMA application_id = ${0x53504163}; PRAGMA user_version = 1`);
-  old.close();
-  const folder = join(makeFolder(t), 'data');
-  const { version, sellers } = await restoreTo(folder, file);
-  assert.deepEqual([version, sellers], [1, 1]);
-  const store = await openStore(t, { folder });
-  assert.equal((await store.listSellers({ after: undefined, limit: 9 })).length, 1);
-});
-
 test('moves the WAL of a missing catalogue aside', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
@@ -250,7 +233,7 @@ async function makeBackup(t: TestContext) {
 }
 
 async function makeKey(store: Store, sellerId: SellerId): Promise<Actor> {
-  return { sellerId, keyId: (await store.createKey(sellerId, makeHash(), makeNewKey())).id };
+  return { sellerId, keyId: (await store.createKey(sellerId, makeSecret(), makeNewKey())).id };
 }
 
 function restoreTo(

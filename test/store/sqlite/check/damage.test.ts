@@ -4,8 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
-import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import { listFileFindings, listFindings } from '../../../support/health.ts';
 import { FILE_NAME, readRows } from '../engine/read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
@@ -198,16 +196,6 @@ test('names a truncated file, and a file that is not a database', (t) => {
     closeSync(handle);
     assert.match(listFileFindings(cut).join('\n'), /^integrity fault: /m);
   }
-});
-
-test('checks the structure of an older version, and says that it will be upgraded', (t) => {
-  const file = join(copyFolder(t, sample), 'older.db');
-  const db = openWriter(file);
-  migrate(db, { to: 6 });
-  db.close();
-  const findings = listFileFindings(file);
-  assert.equal(findings.length, 1);
-  assert.match(findings[0] ?? '', /^version warning: Its schema is 6, and this version works with/);
 });
 
 test('reads a closed database without creating files next to it', (t) => {

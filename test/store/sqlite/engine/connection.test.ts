@@ -54,8 +54,9 @@ test('enforces the limits of the data in the tables', (t) => {
     INSERT INTO seller (id, name, currency, currency_decimals, created_at)
     VALUES (1, 'A shop', 'EUR', 2, 0);
     INSERT INTO product
-      (seller_id, id, sku, name, category, price_minor, stock, position, created_at, updated_at)
-    VALUES (1, 1, 'A', 'A', 'A', 1, 1, 1, 0, 0)`);
+      (seller_id, id, sku, name, category, price_minor, stock, position, created_at, updated_at,
+        snapshot_position)
+    VALUES (1, 1, 'A', 'A', 'A', 1, 1, 1, 0, 0, 1)`);
   const illegal: readonly [column: string, value: string][] = [
     ['stock', '-1'], ['stock', '1000000001'], ['stock', "'many'"], ['price_minor', '-1'],
     ['price_minor', '1000000000000000'], ['price_minor', '0.5'], ['sku', "''"], ['name', "''"],

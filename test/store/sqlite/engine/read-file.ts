@@ -17,6 +17,14 @@ export function readRows(
   }
 }
 
+/** All rows of a catalogue, by table. */
+export function readTables(folder: string): Map<string, Record<string, SQLOutputValue>[]> {
+  const tables = readRows(folder, `
+    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
+  return new Map(tables.map(({ name }) =>
+    [String(name), readRows(folder, `SELECT * FROM ${String(name)}`)]));
+}
+
 /** Every file of a folder with its bytes and its time of change. */
 export function readFolder(folder: string): [name: string, bytes: string, changedAt: number][] {
   return readdirSync(folder).toSorted().map((name) => {

@@ -7,7 +7,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {
-  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, readAll,
+  countTo, makeActor, makeNewKey, makeNewProduct, makeSecret, readAll,
 } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readRows } from './read-file.ts';
@@ -18,8 +18,8 @@ test('rejects a write without disk space, and continues to read', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
   const actor = await makeActor(store);
-  const hash = makeHash();
-  await store.createKey(actor.sellerId, hash, makeNewKey());
+  const secret = makeSecret();
+  await store.createKey(actor.sellerId, secret, makeNewKey());
   const made = await fill(store, actor);
   assert.ok(made.length > 50);
 
@@ -27,7 +27,7 @@ test('rejects a write without disk space, and continues to read', async (t) => {
   await assert.rejects(rejected, {
     name: 'AppError', code: 'storage_full', message: /disk of this server is full.*Nothing was/,
   });
-  assert.equal((await store.findGrant(hash))?.position, made.length);
+  assert.equal((await store.findGrant(secret.hash))?.position, made.length);
   const listed = await readAll(store, actor.sellerId);
   assert.deepEqual(listed.map(({ id }) => id), made.map(({ id }) => id));
   await store.close();

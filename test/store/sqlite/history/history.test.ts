@@ -5,7 +5,7 @@ import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {
-  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct,
+  countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret,
 } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readRows } from '../engine/read-file.ts';
@@ -18,7 +18,7 @@ test('has one row per position, with the product as it was returned', async (t) 
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
   const [one, other] = [await makeActor(store), await makeActor(store)];
-  const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
+  const { id: keyId } = await store.createKey(one.sellerId, makeSecret(), makeNewKey());
   const second = { ...one, keyId };
   const expected: unknown[] = [];
   for (const [index, actor] of [one, second, one].entries()) {

@@ -1,7 +1,9 @@
--- Tables and columns have the names that they have in SQLite, so that both execute the same
--- statements; the migrations of SQLite describe them. seller_id leads every primary key and
--- distributes the tables on Citus. Times are milliseconds since 1970, prices are minor units.
+-- The PostgreSQL schema. Tables and columns have the names and meanings that they have in SQLite,
+-- where ../../sqlite/schema/schema.sql describes them; comments on columns here say what differs.
+-- On Citus, tables are distributed by seller_id, which leads their primary keys, unless a comment
+-- says otherwise; global tables are on every node. Times are milliseconds since 1970 in UTC.
 
+-- A shop: its currency, and the counters that give positions and ids.
 CREATE TABLE seller (
   id                bigint PRIMARY KEY CHECK (id > 0),
   name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
@@ -19,6 +21,42 @@ CREATE TABLE seller (
   last_account_id   bigint NOT NULL DEFAULT 0 CHECK (last_account_id >= 0)
 );
 
+-- The keys of the API, as hashes of their secrets.
+CREATE TABLE api_key (
+  seller_id         bigint NOT NULL,
+  id                bigint NOT NULL CHECK (id > 0),
+  hash              text   NOT NULL CHECK (length(hash) = 64),
+  name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  scopes            text   NOT NULL CHECK (length(scopes) > 0),
+  address_ranges    text   NOT NULL,
+  created_at        bigint NOT NULL CHECK (created_at >= 0),
+  life_ms           bigint CHECK (life_ms >= 0),
+  expires_at        bigint CHECK (expires_at >= 0),
+  revoked_at        bigint CHECK (revoked_at >= 0),
+  last_used_at      bigint CHECK (last_used_at >= 0),
+  last_used_address text,
+  last_four         text   NOT NULL CHECK (length(last_four) = 4),
+  successor_id      bigint CHECK (successor_id > 0),
+  created_by        text CHECK (length(created_by) BETWEEN 1 AND 100),
+  PRIMARY KEY (seller_id, id),
+  UNIQUE (seller_id, hash)
+);
+
+-- The seller of each key: of a key, a request gives only the secret. Distributed by
+-- the hash. Never changes.
+CREATE TABLE key_owner (hash text PRIMARY KEY CHECK (length(hash) = 64), seller_id bigint NOT NULL);
+
+-- How often each key was used in each hour of UTC of the last days.
+CREATE TABLE key_usage (
+  seller_id bigint NOT NULL,
+  hour      bigint NOT NULL CHECK (hour >= 0),
+  key_id    bigint NOT NULL CHECK (key_id > 0),
+  requests  bigint NOT NULL CHECK (requests >= 0),
+  refusals  bigint NOT NULL CHECK (refusals BETWEEN 0 AND requests),
+  PRIMARY KEY (seller_id, hour, key_id)
+);
+
+-- The catalogue as it is now.
 CREATE TABLE product (
   seller_id         bigint NOT NULL,
   id                bigint NOT NULL CHECK (id > 0),
@@ -53,6 +91,7 @@ CREATE INDEX product_name ON product (seller_id, name_key, id);
 CREATE INDEX product_category ON product (seller_id, category, id);
 CREATE INDEX product_price ON product (seller_id, price_minor, id);
 
+-- The history of the catalogue: one row per position.
 CREATE TABLE change (
   seller_id    bigint NOT NULL,
   position     bigint NOT NULL CHECK (position > 0),
@@ -78,6 +117,7 @@ CREATE TABLE change (
 CREATE INDEX change_deleted ON change (seller_id, product_id) WHERE type = 'deleted';
 CREATE INDEX change_deleted_sku ON change (seller_id, sku) WHERE type = 'deleted';
 
+-- The position of a time: the last change of each minute that has one.
 CREATE TABLE change_minute (
   seller_id bigint NOT NULL,
   minute    bigint NOT NULL CHECK (minute >= 0),
@@ -85,6 +125,7 @@ CREATE TABLE change_minute (
   PRIMARY KEY (seller_id, minute)
 );
 
+-- The last sequence number that each source of stock used for each product.
 CREATE TABLE stock_sequence (
   seller_id  bigint NOT NULL,
   product_id bigint NOT NULL CHECK (product_id > 0),
@@ -93,6 +134,7 @@ CREATE TABLE stock_sequence (
   PRIMARY KEY (seller_id, product_id, source)
 );
 
+-- Units of stock that came in and went out on each day of UTC. A sum stops at 2^53 - 1.
 CREATE TABLE stock_day (
   seller_id bigint NOT NULL,
   day       bigint NOT NULL CHECK (day >= 0),
@@ -101,6 +143,7 @@ CREATE TABLE stock_day (
   PRIMARY KEY (seller_id, day)
 );
 
+-- Imports, stock syncs, stocktakes and reverts, each with the positions of its changes.
 CREATE TABLE import (
   seller_id      bigint NOT NULL,
   id             bigint NOT NULL CHECK (id > 0),
@@ -120,6 +163,35 @@ CREATE TABLE import (
   PRIMARY KEY (seller_id, id)
 );
 
+-- Imports in the portal: uploads, previews, imports that run, and those of the last day.
+CREATE TABLE import_job (
+  seller_id    bigint NOT NULL,
+  id           text   NOT NULL COLLATE "C" CHECK (length(id) = 36),
+  -- Increases with each start and end of a run.
+  version      bigint NOT NULL CHECK (version >= 0),
+  -- As JSON; NULL until the file is received.
+  content      text,
+  is_running   bigint NOT NULL CHECK (is_running IN (0, 1)),
+  is_cancelled bigint NOT NULL CHECK (is_cancelled IN (0, is_running)),
+  size_bytes   bigint NOT NULL CHECK (size_bytes >= 0),
+  created_at   bigint NOT NULL,
+  -- Of the last change, or when its node was last alive.
+  seen_at      bigint NOT NULL,
+  PRIMARY KEY (seller_id, id)
+);
+
+-- The files of these imports, in pieces.
+CREATE TABLE import_job_chunk (
+  seller_id bigint NOT NULL,
+  job_id    text   NOT NULL COLLATE "C",
+  file      text   NOT NULL COLLATE "C" CHECK (file IN ('upload', 'rejected')),
+  n         bigint NOT NULL CHECK (n >= 0),
+  content   bytea  NOT NULL CHECK (length(content) > 0),
+  PRIMARY KEY (seller_id, job_id, file, n),
+  FOREIGN KEY (seller_id, job_id) REFERENCES import_job (seller_id, id) ON DELETE CASCADE
+);
+
+-- Responses to requests with an Idempotency-Key, for their repetitions.
 CREATE TABLE idempotency (
   seller_id   bigint NOT NULL,
   key_hash    bytea  NOT NULL CHECK (length(key_hash) = 32),
@@ -131,38 +203,8 @@ CREATE TABLE idempotency (
 );
 
 CREATE INDEX idempotency_age ON idempotency (seller_id, at);
-CREATE TABLE api_key (
-  seller_id         bigint NOT NULL,
-  id                bigint NOT NULL CHECK (id > 0),
-  hash              text   NOT NULL CHECK (length(hash) = 64),
-  name              text   NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
-  scopes            text   NOT NULL CHECK (length(scopes) > 0),
-  address_ranges    text   NOT NULL,
-  created_at        bigint NOT NULL CHECK (created_at >= 0),
-  life_ms           bigint CHECK (life_ms >= 0),
-  expires_at        bigint CHECK (expires_at >= 0),
-  revoked_at        bigint CHECK (revoked_at >= 0),
-  last_used_at      bigint CHECK (last_used_at >= 0),
-  last_used_address text,
-  last_four         text CHECK (length(last_four) = 4),
-  successor_id      bigint CHECK (successor_id > 0),
-  created_by        text CHECK (length(created_by) BETWEEN 1 AND 100),
-  PRIMARY KEY (seller_id, id),
-  UNIQUE (seller_id, hash)
-);
 
--- The seller of a key, which a request knows only by its hash. Never changes. Global.
-CREATE TABLE key_owner (hash text PRIMARY KEY CHECK (length(hash) = 64), seller_id bigint NOT NULL);
-
-CREATE TABLE key_usage (
-  seller_id bigint NOT NULL,
-  hour      bigint NOT NULL CHECK (hour >= 0),
-  key_id    bigint NOT NULL CHECK (key_id > 0),
-  requests  bigint NOT NULL CHECK (requests >= 0),
-  refusals  bigint NOT NULL CHECK (refusals BETWEEN 0 AND requests),
-  PRIMARY KEY (seller_id, hour, key_id)
-);
-
+-- People who sign in to the portal. Passwords, sessions and codes are stored as hashes.
 CREATE TABLE account (
   seller_id   bigint NOT NULL,
   id          bigint NOT NULL CHECK (id > 0),
@@ -180,6 +222,23 @@ CREATE TABLE account (
   PRIMARY KEY (seller_id, id)
 );
 
+-- The account of each e-mail address: at sign-in nothing else is known. Global.
+CREATE TABLE account_email (
+  email      text   PRIMARY KEY CHECK (length(email) BETWEEN 3 AND 254),
+  seller_id  bigint NOT NULL,
+  account_id bigint NOT NULL,
+  UNIQUE (seller_id, account_id)
+);
+
+-- Codes that replace the device of one-time passwords for one sign-in, and are then removed.
+CREATE TABLE recovery_code (
+  seller_id  bigint NOT NULL,
+  account_id bigint NOT NULL,
+  hash       text   NOT NULL CHECK (length(hash) = 64),
+  PRIMARY KEY (seller_id, account_id, hash)
+);
+
+-- Credentials of authenticators that sign in to an account, with its password or instead of it.
 CREATE TABLE passkey (
   seller_id     bigint NOT NULL,
   account_id    bigint NOT NULL,
@@ -196,21 +255,7 @@ CREATE TABLE passkey (
   UNIQUE (seller_id, credential_id)
 );
 
--- The account of each e-mail address: signing in knows nothing else. Global.
-CREATE TABLE account_email (
-  email      text   PRIMARY KEY CHECK (length(email) BETWEEN 3 AND 254),
-  seller_id  bigint NOT NULL,
-  account_id bigint NOT NULL,
-  UNIQUE (seller_id, account_id)
-);
-
-CREATE TABLE recovery_code (
-  seller_id  bigint NOT NULL,
-  account_id bigint NOT NULL,
-  hash       text   NOT NULL CHECK (length(hash) = 64),
-  PRIMARY KEY (seller_id, account_id, hash)
-);
-
+-- Browsers that are signed in.
 CREATE TABLE session (
   seller_id  bigint NOT NULL,
   account_id bigint NOT NULL,
@@ -224,7 +269,7 @@ CREATE TABLE session (
   UNIQUE (seller_id, hash)
 );
 
--- Codes by which an account can be created, each once. Global.
+-- Codes that create an account, once each. Global.
 CREATE TABLE invitation (
   hash       text   PRIMARY KEY CHECK (length(hash) = 64),
   seller_id  bigint,
@@ -237,6 +282,7 @@ CREATE TABLE invitation (
 CREATE INDEX invitation_seller ON invitation (seller_id);
 CREATE INDEX invitation_expiry ON invitation (expires_at);
 
+-- The columns that a seller has chosen for files with the same column names.
 CREATE TABLE column_mapping (
   seller_id   bigint NOT NULL,
   header_hash text   NOT NULL COLLATE "C" CHECK (length(header_hash) = 64),
@@ -245,6 +291,9 @@ CREATE TABLE column_mapping (
   PRIMARY KEY (seller_id, header_hash)
 );
 
+CREATE INDEX column_mapping_used ON column_mapping (seller_id, used_at, header_hash);
+
+-- Filters of the portal's lists, saved for all accounts of a seller.
 CREATE TABLE saved_filter (
   seller_id bigint NOT NULL,
   list      text   NOT NULL CHECK (list = 'products' OR list = 'changes'),
@@ -253,8 +302,7 @@ CREATE TABLE saved_filter (
   PRIMARY KEY (seller_id, list, name)
 );
 
-CREATE INDEX column_mapping_used ON column_mapping (seller_id, used_at, header_hash);
-
+-- The audit log: what happened to accounts, keys and webhooks, in a chain for each seller.
 CREATE TABLE audit_event (
   seller_id bigint NOT NULL CHECK (seller_id >= 0),
   n         bigint NOT NULL CHECK (n > 0),
@@ -269,17 +317,19 @@ CREATE TABLE audit_event (
 
 CREATE INDEX audit_event_type ON audit_event (seller_id, type, n);
 
+-- Authenticates the chains of the audit log with a key that is not in this database.
 CREATE TABLE audit_segment (
   seller_id bigint NOT NULL CHECK (seller_id >= 0),
   id        bigint NOT NULL CHECK (id > 0),
   first     bigint NOT NULL CHECK (first > 0),
   last      bigint NOT NULL CHECK (last >= first - 1),
-  origin    text   NOT NULL,
+  origin    text   NOT NULL CHECK (origin IN ('start', 'key', 'mismatch')),
   key_id    bytea  NOT NULL CHECK (length(key_id) = 16),
   mac       bytea  NOT NULL CHECK (length(mac) = 32),
   PRIMARY KEY (seller_id, id)
 );
 
+-- Webhooks, each a durable cursor over the history of its seller.
 CREATE TABLE webhook (
   seller_id          bigint NOT NULL,
   id                 bigint NOT NULL CHECK (id > 0),
@@ -309,6 +359,7 @@ CREATE TABLE webhook (
   CHECK (num_nulls(message_id, message_first, message_last, message_at) IN (0, 4))
 );
 
+-- The newest delivery attempts of each webhook.
 CREATE TABLE webhook_attempt (
   seller_id      bigint NOT NULL,
   webhook_id     bigint NOT NULL,
@@ -331,7 +382,7 @@ CREATE TABLE setting (
   value text NOT NULL
 );
 
--- What nodes share. Its times are of the database's clock.
+-- What nodes share follows. Its times are of the database's clock.
 
 -- Processes that are alive, each until it stops renewing its row. Global.
 CREATE TABLE node (
@@ -359,34 +410,8 @@ WITH (fillfactor = 50);
 
 INSERT INTO webhook_lease (bucket) SELECT generate_series(0, 63);
 
--- Imports in the portal: uploads, previews, imports that run, and those of the last day.
-CREATE TABLE import_job (
-  seller_id    bigint NOT NULL,
-  id           text   NOT NULL COLLATE "C" CHECK (length(id) = 36),
-  -- Increases with each start and end of a run.
-  version      bigint NOT NULL CHECK (version >= 0),
-  -- As JSON; NULL until the file is received.
-  content      text,
-  is_running   bigint NOT NULL CHECK (is_running IN (0, 1)),
-  is_cancelled bigint NOT NULL CHECK (is_cancelled IN (0, is_running)),
-  size_bytes   bigint NOT NULL CHECK (size_bytes >= 0),
-  created_at   bigint NOT NULL,
-  -- Of the last change, or when its node was last alive.
-  seen_at      bigint NOT NULL,
-  PRIMARY KEY (seller_id, id)
-);
-
-CREATE TABLE import_job_chunk (
-  seller_id bigint NOT NULL,
-  job_id    text   NOT NULL COLLATE "C",
-  file      text   NOT NULL COLLATE "C" CHECK (file IN ('upload', 'rejected')),
-  n         bigint NOT NULL CHECK (n >= 0),
-  content   bytea  NOT NULL CHECK (length(content) > 0),
-  PRIMARY KEY (seller_id, job_id, file, n),
-  FOREIGN KEY (seller_id, job_id) REFERENCES import_job (seller_id, id) ON DELETE CASCADE
-);
-
 -- Token buckets that slow down guessing. A full one needs no row. They may be lost in a crash.
+-- Distributed by the name.
 CREATE UNLOGGED TABLE throttle (
   name    text             NOT NULL CHECK (length(name) = 43),
   kind    text             NOT NULL CHECK (length(kind) BETWEEN 1 AND 30),
@@ -398,7 +423,7 @@ CREATE UNLOGGED TABLE throttle (
 )
 WITH (fillfactor = 70);
 
--- Token buckets of requests, from which nodes lease tokens: likewise.
+-- Token buckets of requests, from which nodes lease tokens. They may be lost in a crash.
 CREATE UNLOGGED TABLE rate_lease (
   seller_id bigint           NOT NULL,
   -- 0 for the bucket that all keys of the seller share.

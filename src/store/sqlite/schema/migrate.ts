@@ -1,0 +1,84 @@
+/**
+ * Creates the schema, or brings that of an earlier version up to date: applies schema.sql and the
+ * migrations that a database lacks, one transaction each. They are immutable and forward-only.
+ */
+import { readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { readInteger } from '../../sql/row.ts';
+import { assertKnown, assertNotOld, FIRST_VERSION } from '../../sql/schema-version.ts';
+
+/** "SPAc", in the header of every database of this project. */
+export const APPLICATION_ID = 0x53504163;
+const SCHEMA = new URL('schema.sql', import.meta.url);
+/** SQL files. The first one leads from FIRST_VERSION to the next version. */
+const MIGRATIONS: readonly URL[] = [];
+/** The schema version of this program, `user_version` in the header of a database. */
+export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
+/** Where the products of a database from before the first release can be imported. */
+const NEW_PLACE = 'a new data folder';
+
+interface Migration {
+  /** Default: the newest version. */
+  readonly to?: number;
+  /** For tests. */
+  readonly migrations?: readonly URL[];
+}
+
+/**
+ * Applies what a database lacks up to a version, and checkpoints the WAL.
+ * @throws AppError `unavailable` for a version that this program cannot read
+ */
+export function migrate(
+  db: DatabaseSync, { to = Infinity, migrations = MIGRATIONS }: Migration = {},
+): void {
+  db.exec('PRAGMA temp_store = FILE'); // sorts a long history on disk, not in memory
+  while (applyNext(db, [SCHEMA, ...migrations], to));
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** Returns whether there was one to apply. */
+function applyNext(db: DatabaseSync, files: readonly URL[], to: number): boolean {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Read inside the transaction: another process may be migrating the same file.
+    const version = readPragma(db, 'user_version');
+    const newest = FIRST_VERSION + files.length - 1;
+    if (version !== 0) assertKnown(version, newest, db.location() ?? 'The database', NEW_PLACE);
+    const next = version === 0 ? FIRST_VERSION : version + 1;
+    const file = files[next - FIRST_VERSION];
+    if (next > to || file === undefined) return false;
+    db.exec(readFileSync(file, 'utf8'));
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${next}; COMMIT`);
+    return true;
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+}
+
+/**
+ * The version of a database, and the newest that this program supports. Reads it in SQL, so that a
+ * write-ahead log left by a crash counts too.
+ */
+export function describeVersion(
+  db: DatabaseSync,
+): { readonly isOurs: boolean; readonly version: number; readonly newest: number } {
+  return {
+    isOurs: readPragma(db, 'application_id') === APPLICATION_ID,
+    version: readPragma(db, 'user_version'),
+    newest: SCHEMA_VERSION,
+  };
+}
+
+/** @throws AppError `unavailable` for a version before the first or after the newest */
+export function assertKnownVersion(version: number, file: string): void {
+  assertKnown(version, SCHEMA_VERSION, file, NEW_PLACE);
+}
+
+/** @throws AppError `unavailable` for a version before the first */
+export function assertNotOldVersion(version: number, file: string): void {
+  assertNotOld(version, file, NEW_PLACE);
+}
+
+function readPragma(db: DatabaseSync, name: string): number {
+  return readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
+}
