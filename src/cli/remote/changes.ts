@@ -28,22 +28,27 @@ export const tailChanges: Command = {
     const { flags, io, isJson, out, note } = input;
     const signal = interrupted(io);
     const types = readTypes(flags);
-    let after = flags['after'] === undefined ? await findPosition(openClient(input))
+    const start = flags['after'] === undefined ? await findPosition(openClient(input))
       : readNumber(flags, 'after', 0, Number.MAX_SAFE_INTEGER);
+    let after = start;
+    const print = async (live: boolean): Promise<void> => {
+      const client = openClient(input, live ? { retries: Infinity } : {});
+      const changes = client.changes({
+        after, live, signal, ...types, onPosition: (position) => { after = position; },
+      });
+      for await (const change of changes) {
+        after = change.position;
+        out(isJson ? JSON.stringify(change) : formatChange(change, io.stdout));
+        await outputDrained(io, signal);
+      }
+    };
     if (!isJson) note(`Waiting for changes after position ${after}. Ctrl-C stops.`);
     try {
-      // The first pass reports that there is no server; the second waits until it is back.
-      for (const live of [false, true]) {
-        const client = openClient(input, live ? { retries: Infinity } : {});
-        const changes = client.changes({
-          after, live, signal, ...types, onPosition: (position) => { after = position; },
-        });
-        for await (const change of changes) {
-          after = change.position;
-          out(isJson ? JSON.stringify(change) : formatChange(change, io.stdout));
-          await outputDrained(io, signal);
-        }
-      }
+      // Without a server, the first request fails at once. After that, wait until it is back.
+      await print(false).catch((error: unknown) => {
+        if (after === start) throw error;
+      });
+      await print(true);
     } catch (error) {
       if (!signal.aborted) throw error;
     }

@@ -67,11 +67,33 @@ test('continues after the server has restarted', async (t) => {
   assert.equal((await shop.run('products', 'set', 'MUG-1', ...MUG)).status, 0);
   assert.match(await feed.next(), /^1 /);
   assert.equal((await shop.run('stock', 'set', 'MUG-1', '8')).status, 0);
-  assert.match(await feed.next(), /^2 .* 40 -> 8$/); // it follows live changes by now
+  assert.match(await feed.next(), /^2 .* 40 -> 8$/);
   await shop.restart(t);
   assert.equal((await shop.run('stock', 'set', 'MUG-1', '7')).status, 0);
   assert.match(await feed.next(), /^3 .* 8 -> 7$/);
   await feed.interrupt('SIGINT');
+});
+
+test('waits for a server that stops between the pages of earlier changes', async (t) => {
+  const makePage = (position: number) => JSON.stringify({
+    changes: [{
+      position, at: '2026-11-23T00:00:00.000Z', type: 'stock', sku: `MUG-${position}`,
+      data: { before: 2, after: 1, reason: null, source: null },
+    }],
+    next: position,
+  });
+  const broken: RequestListener = (request) => void request.socket.destroy();
+  const url = await startFakeServer(
+    t,
+    (_, response) => void response.end(makePage(1)),
+    broken, broken, broken, broken, broken, // the second page, with its retries
+    (_, response) => void response.writeHead(403, { 'content-type': 'application/problem+json' })
+      .end('{"type":"urn:x:forbidden","title":"Forbidden","status":403,"detail":"No."}'),
+  );
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: generateApiKey() };
+  const { status, out, notes } = await run(['changes', 'tail', '--after', '0'], environment);
+  assert.deepEqual([status, notes.split('\n').at(-2)], [1, 'Forbidden. No.']);
+  assert.match(out, /^1 .* MUG-1 .*2 -> 1\n$/);
 });
 
 test('waits for a server that is unavailable, and reports in JSON why it ends', async (t) => {
