@@ -110,8 +110,8 @@ export class ObjectReader {
     if (count === 0) return undefined;
     const issues = this.#issues;
     const shown = count > issues.length ? `; the first ${issues.length} are listed` : '';
-    const detail = `The data has ${count === 1 ? '1 error' : `${count} errors`}${shown}.`;
-    return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });
+    const detail = `The request body has ${count === 1 ? '1 error' : `${count} errors`}${shown}.`;
+    return new AppError('invalid_data', detail, { issues });
   }
 }
 

@@ -71,7 +71,7 @@ export class Router<Route extends RoutePattern> {
 
 /** @param methods As in the `Allow` header. */
 export function methodNotAllowedDetail(methods: string): string {
-  return `This path answers ${methods}.`;
+  return `Allowed methods: ${methods}.`;
 }
 
 /** Each parameter becomes a named group. */

@@ -56,7 +56,7 @@ test('replaces a leaked key in five actions, and previews the revert', async (t)
   await follow(browser, 'See what the leaked key did');
   assert.match(await readMain(browser), /This key no longer works.*What it changed.*MUG-1/s);
   await inspect(browser, 'leaked-ended');
-  await press(browser, 'Preview the undo');
+  await press(browser, 'Preview revert');
   assert.match(await readMain(browser), /Key My first key/);
 });
 

@@ -63,7 +63,7 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
       ...Object.fromEntries(productTypes.map((type) => [type, 'ProductChange'])),
       stock: 'StockMovementChange',
     }),
-    description: 'A change of a product: `type` tells what `data` is.',
+    description: 'A change of a product: `type` determines the shape of `data`.',
   },
   ProductChange: describeChange(productTypes, { data: refer('Product') }),
   StockMovementChange: describeChange(['stock'], { data: refer('StockMovement') }),

@@ -116,7 +116,7 @@ export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
   return { enum: Object.keys(meanings), description: lines.join('\n') };
 }
 
-/** One of the named object schemas, which the value of a member tells apart. */
+/** A discriminated union of the named object schemas. @param member Its value determines which */
 export function unionOf(
   member: string, names: Readonly<Record<string, string>>,
 ): Schema {

@@ -13,7 +13,7 @@ import type { Schema } from '../../domain/validation.ts';
 export const product = describeFields(PRODUCT_FIELDS);
 const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
 const optional = SENT_FIELDS.filter(({ isRequired }) => !isRequired);
-/** Null is no value, also for a pair of metadata. */
+/** Null means absent, also for a pair of metadata. */
 export const sent = { ...describeFields(SENT_FIELDS), ...describeFields(optional.map(acceptNull)) };
 const alwaysThere = PRODUCT_FIELD_NAMES.filter((name) =>
   !optional.some((field) => field.name === name));

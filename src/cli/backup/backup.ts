@@ -122,7 +122,7 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
     out(JSON.stringify({ made: summary ?? null, removed, due_in_ms: dueInMs ?? null }));
   } else {
     const why = dueInMs === undefined ? 'Another process is making a backup.'
-      : 'The latest backup is recent enough. None was made.';
+      : 'No backup needed: the latest is recent enough.';
     out(summary ? `Backed up ${describeCopy(summary, summary.file)}` : why);
     for (const name of removed) out(`Removed ${name}, the oldest.`);
   }

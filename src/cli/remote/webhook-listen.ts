@@ -1,5 +1,5 @@
 /**
- * `webhook listen`: registers a webhook that leads to a port of this machine, verifies and prints
+ * `webhook listen`: registers a webhook that sends to a port of this machine, verifies and prints
  * its messages, and can forward them to an application under development. The webhook is deleted
  * when the command ends. Messages without a valid signature are rejected.
  */

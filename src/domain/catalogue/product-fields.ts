@@ -139,7 +139,7 @@ export type ProductJson = {
   readonly [Name in keyof OptionalJson]?: OptionalJson[Name];
 };
 
-/** What a client sends as JSON to create a product. Null is no value, and removes one. */
+/** What a client sends as JSON to create a product. Null means absent, and removes a value. */
 export type NewProductJson = {
   readonly [Name in Extract<SentFieldName, keyof ProductJson>
     as Name extends keyof OptionalJson ? never : Name]: ProductJson[Name];

@@ -18,7 +18,7 @@ const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
   bad_request: ['Send the header "host" once.'],
   invalid_json: ['The body is not JSON: it ends too early.'],
-  invalid_data: ['The data has 1 error. Correct it and send it again.', {
+  invalid_data: ['The request body has 1 error.', {
     issues: [{ pointer: '/stock', code: 'required', detail: 'Is required.' }],
   }],
   invalid_query: ['Correct or omit "limit".', {

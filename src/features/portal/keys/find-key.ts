@@ -74,7 +74,7 @@ function describeMiss(text: string, found: readonly string[]): string {
   }
   return parseApiKey(pasted) === undefined
     ? 'This key has a typo: its checksum is wrong. Copy it again.'
-    : "This is none of your shop's keys. It may belong to another shop or server.";
+    : 'This key does not belong to your shop. It may belong to another shop or server.';
 }
 
 function renderFindPage(request: PageRequest, portal: Portal, state: FormState): Reply {

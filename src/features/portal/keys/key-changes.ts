@@ -1,4 +1,4 @@
-/** What an API key changed, and the form that leads to the preview of its revert. */
+/** What an API key changed, and the form that opens the preview of its revert. */
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { type Choice, type Field, postForm, renderFields } from '../forms/fields.ts';
@@ -44,8 +44,8 @@ export async function renderKeyChanges(
       All changes made with this key</a></p>
     ${canRevert && postForm(request, link(`/leaked/${formatId(key)}/revert`), html`
       ${renderFields(FIELDS)}
-      <button>Preview the undo</button>
-      <p class="hint">Shows first what goes back. Products that somebody else changed since are left
-        alone, unless you choose otherwise. The programs that you gave this key made some of these
-        changes.</p>`)}`);
+      <button>Preview revert</button>
+      <p class="hint">Shows what will be restored. Products that somebody else changed since are
+        left alone, unless you choose otherwise. The programs that you gave this key made some of
+        these changes.</p>`)}`);
 }

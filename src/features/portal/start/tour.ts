@@ -1,7 +1,7 @@
 /**
- * The first quarter of an hour of a shop, as a list of steps: products, a key, the first API call,
- * a webhook. Steps are done when the shop's data says so; nothing is remembered but whether the
- * browser hides the list. `tour.js` keeps an open page current.
+ * The onboarding checklist of a shop: products, a key, the first API call, a webhook. Steps are
+ * done when the shop's data says so; nothing is remembered but whether the browser hides the list.
+ * `tour.js` keeps an open page current.
  */
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { formatWebhookId } from '../../../domain/id.ts';

@@ -66,8 +66,9 @@ describe('a pasted key', () => {
     const typo = shop.key.slice(0, -4) + (tail === '0000' ? '0001' : '0000');
     for (const [text, says] of [
       ['', /Paste an API key/], ['not a key', /keys start with spk_ and have 40 characters/],
-      ['<script>alert(1)</script>', /not an API key/], [made, /none of your shop's keys/],
-      [other.key, /none of your shop's keys/], [shop.key.slice(0, -1), /39 characters instead of/],
+      ['<script>alert(1)</script>', /not an API key/], [made, /does not belong to your shop/],
+      [other.key, /does not belong to your shop/],
+      [shop.key.slice(0, -1), /39 characters instead of/],
       [`${shop.key}0`, /41 characters instead of 40/], [typo, /checksum is wrong/],
       [`spk_live=${typo}`, /checksum is wrong/],
       ['x'.repeat(60_000), /not an API key/],

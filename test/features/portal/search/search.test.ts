@@ -171,7 +171,7 @@ describe('a search', () => {
       const unknown = await user.get(`/portal/search?q=x%20${key}`);
       assertPage(unknown);
       assert.ok(!unknown.text.includes(key));
-      assert.match(readText(unknown.text), /none of your shop's keys.*Do not search for whole/);
+      assert.match(readText(unknown.text), /does not belong to your shop.*Do not search for whole/);
     }
   });
 });

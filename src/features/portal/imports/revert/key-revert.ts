@@ -1,4 +1,4 @@
-/** Undoes what an API key changed: leads to the preview of the revert. */
+/** Reverts what an API key changed: opens the preview of the revert. */
 import { DAY_MS, findDuration } from '../../../../domain/time.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { Form } from '../../forms/form.ts';
