@@ -121,28 +121,37 @@ export class CsvReader {
       let end = marks.lineBreak(start);
       let cells: string[] | undefined;
       if (marks.quote(start) < end) ({ cells, end, openQuote } = this.#split(text, start, marks));
-      // A carriage return at the end may be half of a line break.
-      const isEnded = end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
-      if (openQuote !== undefined || !(isEnded || isLast)) break;
-      const record = text.slice(start, end);
-      const isForExcel = this.#line === 1 && DELIMITER_LINE.test(record);
-      if (end > start && !isForExcel) records.push(this.#record(record, cells));
-      this.#blankLines = end > start ? 0 : this.#blankLines + 1;
-      if (this.#blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(this.#line);
-      this.#line += 1;
+      if (openQuote !== undefined || !(isLast || isEnded(text, end))) break;
+      this.#add(records, text.slice(start, end), cells);
       start = end + (text.startsWith('\r\n', end) ? 2 : 1);
     }
     this.#text = text.slice(start);
     this.#unscannedCharacters = 0;
-    if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
-      const line = this.#lineAt(text, start, openQuote);
-      const what = `The quote that opens a cell on line ${line} is never closed`;
-      throw invalidFile(`${what}. Correct the file and send it again.`);
+    const isTooLong = this.#isTooLong(this.#text);
+    if (openQuote !== undefined && (isLast || isTooLong)) {
+      throw this.#neverClosed(this.#lineAt(text, start, openQuote));
     }
-    if (this.#isTooLong(this.#text)) throw this.#tooLong();
+    if (isTooLong) throw this.#tooLong();
   }
 
-  /** Makes a record of this text; `cells` is undefined if it has no quotes. */
+  /** Adds a record, unless its text is empty; `cells` is undefined if it has no quotes. */
+  #add(records: CsvRecord[], text: string, cells: string[] | undefined): void {
+    if (text === '') {
+      this.#blankLines += 1;
+      if (this.#blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(this.#line);
+    } else {
+      this.#blankLines = 0;
+      const isForExcel = this.#line === 1 && DELIMITER_LINE.test(text);
+      if (!isForExcel) records.push(this.#record(text, cells));
+    }
+    this.#line += 1;
+  }
+
+  #neverClosed(line: number): AppError {
+    const what = `The quote that opens a cell on line ${line} is never closed`;
+    return invalidFile(`${what}. Correct the file and send it again.`);
+  }
+
   #record(text: string, cells: string[] | undefined): CsvRecord {
     if (this.#isTooLong(text)) throw this.#tooLong();
     const record = { line: this.#line, cells: cells ?? text.split(this.delimiter), text };
@@ -191,6 +200,11 @@ export class CsvReader {
     const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
     return invalidFile(`The record that begins on line ${this.#line} has more than ${limit}.`);
   }
+}
+
+/** Whether a record ends here: a carriage return at the end may be half of a line break. */
+function isEnded(text: string, end: number): boolean {
+  return end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
 }
 
 /** Find the next mark in a text that is read from left to right; its end if there is none. */

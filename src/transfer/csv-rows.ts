@@ -106,10 +106,7 @@ export class CsvRows implements RowReader {
       name: pickText(cells, columns, 'name'),
       category: firstCategory(pickText(cells, columns, 'category'), columns),
     });
-    const hasNothing = isBlank(sku) && isBlank(pick(cells, columns, 'price'))
-      && isBlank(pick(cells, columns, 'stock'));
-    if (hasNothing && (columns.isShop || cells.every(isBlank))) return undefined;
-    if (columns.isShop && isNoProduct(cells, columns)) return undefined;
+    if (isNoRow(cells, columns, sku)) return undefined;
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
     const absent: RowField['name'][] = [];
@@ -160,6 +157,14 @@ export class CsvRows implements RowReader {
     }
     return { defaults, missing };
   }
+}
+
+/** Whether the row is blank, or a shop's row that is no product of its own. */
+function isNoRow(cells: readonly string[], columns: Columns, sku: string): boolean {
+  const hasNothing = isBlank(sku) && isBlank(pick(cells, columns, 'price'))
+    && isBlank(pick(cells, columns, 'stock'));
+  if (columns.isShop) return hasNothing || isNoProduct(cells, columns);
+  return hasNothing && cells.every(isBlank);
 }
 
 /** Adds a member, or its errors. */

@@ -71,6 +71,25 @@ function parseRow(
   const characters = text.length;
   const excess = validateCellCount(cells, count);
   if (excess) return { line, characters, sent: { issues: [excess] } };
+  const { members, issues } = readMembers(cells, used);
+  const hasProduct = 'sku' in members || 'id' in members;
+  const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
+  if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
+  if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
+  if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
+  const sent = parseStockChange(members, hasSource);
+  return { line, characters, sent: issues.length === 0 ? sent : addIssues(sent, issues) };
+}
+
+/** Adds the errors of cells. Leaves out errors that follow from a missing member. */
+function addIssues(sent: SentChange, issues: readonly Issue[]): SentChange {
+  const others = 'issues' in sent ? sent.issues.filter(({ pointer }) => pointer !== '') : [];
+  const named = 'change' in sent ? sent.change : sent.named ?? {};
+  return { issues: [...issues, ...others], named };
+}
+
+/** The values of a row, and the errors of its numbers. */
+function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
   const members: Partial<Record<StockMember, string | number>> = {};
   const issues: Issue[] = [];
   for (const { member, index, isText } of used) {
@@ -84,17 +103,7 @@ function parseRow(
       else issues.push({ pointer: `/${member}`, ...parsed.error });
     }
   }
-  const hasProduct = 'sku' in members || 'id' in members;
-  const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
-  if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
-  if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
-  const sent = parseStockChange(members, hasSource);
-  if (issues.length === 0) return { line, characters, sent };
-  // Of the other errors, all but those that follow from a missing member.
-  const others = 'issues' in sent ? sent.issues.filter(({ pointer }) => pointer !== '') : [];
-  const named = 'change' in sent ? sent.change : sent.named ?? {};
-  return { line, characters, sent: { issues: [...issues, ...others], named } };
+  return { members, issues };
 }
 
 function isQuantityIssue({ pointer }: Issue): boolean {

@@ -41,15 +41,10 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
   const isKnown = own && own.port > 0 && !WILDCARDS.includes(own.host);
   const baseUrl = readUrl(flags, 'base-url')
     ?? (files && isKnown ? formatUrl(scheme, own) : undefined);
-  if (!own && baseUrl === undefined) {
-    throw new UsageError('Without a port of its own, the server needs --base-url.');
-  }
-  if (files && baseUrl?.startsWith('http:')) {
-    throw new UsageError('With --tls-cert, --base-url must begin with https.');
-  }
-  if (redirecting.length > 0 && !(files && baseUrl !== undefined)) {
-    throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
-  }
+  assertBaseUrl(baseUrl, {
+    isOptional: own !== undefined, isEncrypted: files !== undefined,
+    isRedirecting: redirecting.length > 0,
+  });
   const { hostname, origin = '' } = URL.parse(baseUrl ?? '') ?? {};
   const read = files && (() => readCertificate(files, hostname, Date.now()));
   const certificate = read?.();
@@ -78,6 +73,23 @@ export function readListening(input: Input, trustedProxies: readonly string[]) {
       };
     },
   };
+}
+
+/** @throws UsageError */
+function assertBaseUrl(
+  baseUrl: string | undefined,
+  { isOptional, isEncrypted, isRedirecting }:
+  { readonly isOptional: boolean; readonly isEncrypted: boolean; readonly isRedirecting: boolean },
+): void {
+  if (!isOptional && baseUrl === undefined) {
+    throw new UsageError('Without a port of its own, the server needs --base-url.');
+  }
+  if (isEncrypted && baseUrl?.startsWith('http:')) {
+    throw new UsageError('With --tls-cert, --base-url must begin with https.');
+  }
+  if (isRedirecting && !(isEncrypted && baseUrl !== undefined)) {
+    throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
+  }
 }
 
 /** @throws UsageError */

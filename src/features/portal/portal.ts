@@ -110,13 +110,14 @@ async function answerRequest(
   // An ended session's token is ignored.
   const known = user ? token : readAnonymousSecret(headers.cookie);
   const fresh = known === undefined ? makeAnonymousSecret() : undefined;
+  const secret = known ?? fresh?.secret ?? '';
   const path = toPagePath(page.path);
   const request: AnonymousPageRequest = {
     incoming, response, record, headers, base, prefix: page.prefix, path, user, address,
     disconnectSignal, link,
     parameters: {},
     query: new Form(page.query),
-    csrfToken: makeCsrfToken(known ?? fresh?.secret ?? ''),
+    csrfToken: makeCsrfToken(secret),
   };
   try {
     if (!path.startsWith('/assets/')) {
@@ -128,13 +129,18 @@ async function answerRequest(
     if (user && !('isPolled' in route)) noteSessionSeen(portal, user);
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
     const reply = await callPage(route, { ...request, parameters }, portal, known);
-    const isPage = reply.headers['content-type']?.startsWith('text/html');
-    return fresh && isPage ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] } : reply;
+    return fresh ? addCookie(reply, fresh.cookie) : reply;
   } catch (error) {
     record.code = findCode(error);
     const own = user ? toSignedInRequest(request, user, portal) : request;
     return renderErrorPage(error, portal, own);
   }
+}
+
+/** Only pages need it: they have forms. */
+function addCookie(reply: Reply, cookie: string): Reply {
+  const isPage = reply.headers['content-type']?.startsWith('text/html');
+  return isPage ? { ...reply, cookies: [...reply.cookies ?? [], cookie] } : reply;
 }
 
 /** `secret` comes from the browser's cookie; undefined if this response sets the cookie. */

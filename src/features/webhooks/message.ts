@@ -28,6 +28,20 @@ interface NextMessage {
 
 type Selection = Pick<WebhookMessage, 'types' | 'lowStock'>;
 
+/** What is read to find the next message of a webhook. */
+interface Scan extends Pick<Webhook, 'types'>, Pick<ChangeQuery, 'after' | 'limit'> {
+  readonly selection: Selection;
+  /** Whether a message has one event. */
+  readonly isSingle: boolean;
+  /** The message that was sent, if its change may also have the event of low stock. */
+  readonly resumed: WebhookMessage | undefined;
+}
+
+interface SelectedEvent {
+  readonly position: number;
+  readonly event: WebhookType;
+}
+
 /**
  * The message that follows one, or the webhook's position; undefined if the history there is
  * pruned. Reads up to 5,000 changes that have no event.
@@ -35,45 +49,72 @@ type Selection = Pick<WebhookMessage, 'types' | 'lowStock'>;
 export async function findNextMessage(
   store: HistoryStore & WebhookStore, webhook: Webhook, at: number, sent?: WebhookMessage,
 ): Promise<NextMessage | undefined> {
-  const { sellerId, types, delivery } = webhook;
-  const isSingle = delivery === 'single';
-  const selection: Selection = selectsLowStock(types)
-    ? { types, lowStock: await store.findLowStock(sellerId) } : { types };
-  // The change that was sent may have another event.
-  const hasMore = selection.lowStock !== undefined && sent?.event !== 'stock.low';
-  const resumed = hasMore && sent?.event !== undefined ? sent : undefined;
-  const after = resumed ? resumed.last - 1 : sent?.last ?? webhook.position;
-  const limit = isSingle && selection.lowStock === undefined ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
-  const known = new Map<ProductId, string>();
-  const events: { readonly position: number; readonly event: WebhookType }[] = [];
-  // Deletions, because a revert may restore the product with another threshold.
-  const scanned = selection.lowStock === undefined ? types : [...types ?? [], 'deleted' as const];
-  let page = await listChanges(store, sellerId, { types: scanned, after, limit });
-  let characters = 0;
+  const scan = await planScan(store, webhook, sent);
+  const products = new Map<ProductId, string>();
+  let page = await listChanges(store, webhook.sellerId, scan);
   for (;;) {
-    for (const change of page?.changes ?? []) {
-      const { position } = change;
-      const selected = selection.lowStock === undefined ? change
-        : await addProduct(store, change, known);
-      const unsent = (await listSelected(store, selected, selection))
-        .filter((event) => position !== resumed?.last || event === 'stock.low');
-      events.push(...unsent.map((event) => ({ position, event })));
-      if (unsent.length > 0) characters += change.product?.length ?? 0;
-      if (events.length > 0 && (isSingle || characters > WEBHOOK_MESSAGE_LIMIT_CHARACTERS)) break;
+    if (!page) return undefined;
+    const events = await selectEvents(store, page, scan, products);
+    const [first] = events;
+    if (first) {
+      return { position: first.position - 1, message: makeMessage(first, events, scan, at) };
     }
-    if (!page || events.length > 0) break;
-    if (page.next >= Math.min(page.position, after + HISTORY_SCAN_LIMIT)) break;
+    if (page.next >= Math.min(page.position, scan.after + HISTORY_SCAN_LIMIT)) {
+      return { position: page.next, message: undefined };
+    }
     await yieldToEventLoop();
-    page = await listChanges(store, sellerId, { types: scanned, after: page.next, limit });
+    page = await listChanges(store, webhook.sellerId, { ...scan, after: page.next });
   }
-  const [first, last] = [events[0], isSingle ? events[0] : events.at(-1)];
-  if (!page || !first || !last) return page && { position: page.next, message: undefined };
+}
+
+async function planScan(
+  store: WebhookStore, { sellerId, types, delivery, position }: Webhook,
+  sent: WebhookMessage | undefined,
+): Promise<Scan> {
+  const isSingle = delivery === 'single';
+  if (!selectsLowStock(types)) {
+    const limit = isSingle ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
+    const after = sent?.last ?? position;
+    return { selection: { types }, isSingle, resumed: undefined, types, after, limit };
+  }
+  const selection = { types, lowStock: await store.findLowStock(sellerId) };
+  const resumed = sent?.event === undefined || sent.event === 'stock.low' ? undefined : sent;
   return {
-    position: first.position - 1,
-    message: {
-      id: makeMessageId(), first: first.position, last: last.position, at, ...selection,
-      ...(isSingle && { event: first.event }),
-    },
+    selection, isSingle, resumed,
+    // Deletions, because a revert may restore the product with another threshold.
+    types: [...types ?? [], 'deleted'],
+    after: resumed ? resumed.last - 1 : sent?.last ?? position,
+    limit: WEBHOOK_MESSAGE_CHANGES_LIMIT,
+  };
+}
+
+/** The events of a page for one message. `products` has the JSON of those read so far. */
+async function selectEvents(
+  store: HistoryStore, { changes }: ChangePage, { selection, isSingle, resumed }: Scan,
+  products: Map<ProductId, string>,
+): Promise<readonly SelectedEvent[]> {
+  const selected: SelectedEvent[] = [];
+  let characters = 0;
+  for (const change of changes) {
+    const { position } = change;
+    const completed = selection.lowStock === undefined ? change
+      : await addProduct(store, change, products);
+    const unsent = (await listSelected(store, completed, selection))
+      .filter((event) => position !== resumed?.last || event === 'stock.low');
+    selected.push(...unsent.map((event) => ({ position, event })));
+    if (unsent.length > 0) characters += change.product?.length ?? 0;
+    if (selected.length > 0 && (isSingle || characters > WEBHOOK_MESSAGE_LIMIT_CHARACTERS)) break;
+  }
+  return selected;
+}
+
+function makeMessage(
+  first: SelectedEvent, events: readonly SelectedEvent[], { selection, isSingle }: Scan, at: number,
+): WebhookMessage {
+  const last = isSingle ? first : events.at(-1) ?? first;
+  return {
+    id: makeMessageId(), first: first.position, last: last.position, at, ...selection,
+    ...(isSingle && { event: first.event }),
   };
 }
 

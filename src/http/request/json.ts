@@ -19,6 +19,9 @@ const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
 const SPACE = /\s*/y;
 /** A number, or the beginning of something that JSON.parse rejects. */
 const NUMBER = /[-+.\deE]+/y;
+/** 1 at the codes of the minus and the digits. */
+const BEGINS_NUMBER = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(code === 0x2d || (code >= 0x30 && code <= 0x39)));
 /** Characters scanned in one time slice. */
 const SLICE_CHARACTERS = 32 * 1024;
 
@@ -92,25 +95,18 @@ interface Scanned {
  */
 function* scan(sent: string): Generator<undefined, Scanned, void> {
   let [memberCount, depth, values, sliceEnd] = [0, 0, 0, SLICE_CHARACTERS];
-  let inexactNumber: Scanned['inexactNumber'];
-  const parts: string[] = []; // the text up to `copiedTo`
-  let copiedTo = 0;
-  let backslash = sent.indexOf('\\');
+  const names = new NameUnescaper(sent);
+  const numbers = new NumberValidator(sent);
   for (let at = 0; at < sent.length; at += 1) {
     if (at >= sliceEnd) {
       sliceEnd = at + SLICE_CHARACTERS;
       yield;
     }
-    switch (sent.charCodeAt(at)) {
+    const code = sent.charCodeAt(at);
+    switch (code) {
       case 0x22: { // a quote: on to the end of the string
         const end = findStringEnd(sent, at);
-        if (backslash >= 0 && backslash < end) {
-          backslash = sent.indexOf('\\', end);
-          if (isName(sent, end)) {
-            parts.push(sent.slice(copiedTo, at), unescapeName(sent.slice(at, end + 1)));
-            copiedTo = end + 1;
-          }
-        }
+        if (names.nextBackslash < end) names.pass(at, end);
         at = end;
         break;
       }
@@ -130,25 +126,72 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
       case 0x5d: case 0x7d: // a closing one
         depth -= 1;
         break;
-      case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
-      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: { // a minus or a digit
-        let end = skipShortNumber(sent, at);
-        if (end === at) {
-          const text = readNumber(sent, at);
-          const error = inexactNumber ? undefined : validateNumberText(text);
-          if (error) inexactNumber = { at, error };
-          end += text.length;
+      default:
+        if (BEGINS_NUMBER[code] === 1) {
+          const end = skipShortNumber(sent, at);
+          at = (end > at ? end : numbers.pass(at)) - 1;
         }
-        at = end - 1;
-        break;
-      }
     }
   }
-  if (values > JSON_VALUES_LIMIT) {
-    const limit = formatCount(JSON_VALUES_LIMIT);
-    throw invalidJson(`The body has more than ${limit} members and items.`);
+  if (values > JSON_VALUES_LIMIT) throw tooManyValues();
+  return { text: names.finish(), memberCount, inexactNumber: numbers.firstInexact };
+}
+
+function tooManyValues(): AppError {
+  const limit = formatCount(JSON_VALUES_LIMIT);
+  return invalidJson(`The body has more than ${limit} members and items.`);
+}
+
+/** Removes escapes from the member names of a text, which is scanned from its start to its end. */
+class NameUnescaper {
+  readonly #sent: string;
+  /** The text up to `#copiedTo`. */
+  readonly #parts: string[] = [];
+  #copiedTo = 0;
+  /** Infinity if there is none. */
+  nextBackslash = 0;
+
+  constructor(sent: string) {
+    this.#sent = sent;
+    this.#findNext(0);
   }
-  return { text: parts.join('') + sent.slice(copiedTo), memberCount, inexactNumber };
+
+  /** Passes a string that has a backslash: these are the places of its quotes. */
+  pass(start: number, end: number): void {
+    const sent = this.#sent;
+    this.#findNext(end);
+    if (!isName(sent, end)) return;
+    this.#parts.push(sent.slice(this.#copiedTo, start), unescapeName(sent.slice(start, end + 1)));
+    this.#copiedTo = end + 1;
+  }
+
+  #findNext(from: number): void {
+    const found = this.#sent.indexOf('\\', from);
+    this.nextBackslash = found < 0 ? Infinity : found;
+  }
+
+  /** The whole text. */
+  finish(): string {
+    return this.#parts.join('') + this.#sent.slice(this.#copiedTo);
+  }
+}
+
+/** Finds the first number of a text that a double cannot hold exactly. */
+class NumberValidator {
+  readonly #sent: string;
+  firstInexact: Scanned['inexactNumber'];
+
+  constructor(sent: string) {
+    this.#sent = sent;
+  }
+
+  /** Returns the end of the number that starts here. */
+  pass(at: number): number {
+    const text = readNumber(this.#sent, at);
+    const error = this.firstInexact ? undefined : validateNumberText(text);
+    if (error) this.firstInexact = { at, error };
+    return at + text.length;
+  }
 }
 
 /** Whether the string that ends at `end` is a member name. */

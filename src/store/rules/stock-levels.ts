@@ -61,27 +61,27 @@ export class LevelTable {
   }
 }
 
-interface KeptLevels {
+interface CachedLevels {
   readonly table: LevelTable;
   readonly position: number;
 }
 
 export class StockLevelCache {
-  readonly #kept = new Map<SellerId, KeptLevels>();
+  readonly #cached = new Map<SellerId, CachedLevels>();
   #size = 0;
 
-  /** Removes and returns the levels kept at this position; an empty table if there are none. */
-  take(sellerId: SellerId, position: number): LevelTable {
-    const kept = this.#remove(sellerId);
-    return kept?.position === position ? kept.table : new LevelTable();
+  /** Removes and returns the levels cached at this position; an empty table if there are none. */
+  get(sellerId: SellerId, position: number): LevelTable {
+    const cached = this.#remove(sellerId);
+    return cached?.position === position ? cached.table : new LevelTable();
   }
 
-  /** Keeps the levels of a batch unless there are too many. Returns whether it kept them. */
-  keep(sellerId: SellerId, table: LevelTable, position: number): boolean {
+  /** Caches the levels of a batch unless there are too many. Returns whether it did. */
+  put(sellerId: SellerId, table: LevelTable, position: number): boolean {
     if (table.size > STOCK_LEVELS_KEPT) return false;
-    this.#kept.set(sellerId, { table, position });
+    this.#cached.set(sellerId, { table, position });
     this.#size += table.size;
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#cached.keys()) {
       if (this.#size <= STOCK_LEVELS_KEPT) break;
       this.#remove(oldest);
     }
@@ -95,14 +95,14 @@ export class StockLevelCache {
 
   /** Call it after every rollback: the same position may be reached by other changes. */
   clear(): void {
-    this.#kept.clear();
+    this.#cached.clear();
     this.#size = 0;
   }
 
-  #remove(sellerId: SellerId): KeptLevels | undefined {
-    const kept = this.#kept.get(sellerId);
-    if (kept) this.#size -= kept.table.size;
-    this.#kept.delete(sellerId);
-    return kept;
+  #remove(sellerId: SellerId): CachedLevels | undefined {
+    const cached = this.#cached.get(sellerId);
+    if (cached) this.#size -= cached.table.size;
+    this.#cached.delete(sellerId);
+    return cached;
   }
 }

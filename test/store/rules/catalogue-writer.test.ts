@@ -13,8 +13,8 @@ test('writes a seller soon, although others have long queues', async () => {
   const writer = new CatalogueWriter({
     isRemembered: () => false,
     findPlace: () => 0,
-    runFromMemory: async () => undefined,
-    async runLocked(calls: CallsBySeller) {
+    commitOptimistically: async () => undefined,
+    async commitWithLock(calls: CallsBySeller) {
       written.push(...calls.keys());
       return [...calls.values()].flat().map(() => ({ isDone: true, value: undefined }));
     },

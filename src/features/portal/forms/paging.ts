@@ -7,6 +7,7 @@ import { splitPage } from '../../../api/list.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Cursors } from '../../../http/cursor.ts';
 import type { ListCount } from '../../../store/write.ts';
+import type { Format } from '../html/format.ts';
 import { type Content, html } from '../html/html.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
@@ -151,16 +152,7 @@ export function renderPager(
 ): Content {
   const { rows, isFirst, previous, next } = page;
   if (rows.length === 0 && isFirst) return undefined;
-  // The last page ends at the total, even if rows have come and gone since the first one.
-  const preceding = next === undefined && total?.isExact
-    ? Math.max(total.count - rows.length, 0) : page.preceding;
-  const shown = (preceding ?? 0) + rows.length;
-  const [from, to] = [shown - rows.length + 1, shown].map(format.number);
-  const isNumbered = !isGrouped && preceding !== undefined && rows.length > 0;
-  const range = !isNumbered ? '' : from === to ? from : `${from}–${to}`;
-  const known = total && `${total.isExact ? '' : 'more than '}${
-    format.number(Math.max(total.count, shown))}`;
-  const count = [range, known].filter((part) => part !== '' && part !== undefined).join(' of ');
+  const count = describeRows(format, page, total, isGrouped);
   return html`<nav class="pager" aria-label="${label}">
     ${count !== '' && html`<p class="quiet">${count} ${noun}</p>`}
     ${!isFirst && html`<a class="button" href="${linkTo(undefined)}" rel="first">First page</a>`}
@@ -168,6 +160,23 @@ export function renderPager(
     && html`<a class="button" href="${linkTo(previous)}" rel="prev">Previous page</a>`}
     ${next !== undefined && html`<a class="button" href="${linkTo(next)}" rel="next">Next page</a>`}
   </nav>`;
+}
+
+/** Such as `26–50 of 60`; empty if neither is known. */
+function describeRows(
+  format: Format, { rows, next, ...page }: ListPage<unknown>, total: ListCount | undefined,
+  isGrouped: boolean,
+): string {
+  // The last page ends at the total, even if rows have come and gone since the first one.
+  const preceding = next === undefined && total?.isExact
+    ? Math.max(total.count - rows.length, 0) : page.preceding;
+  const shown = (preceding ?? 0) + rows.length;
+  const [from, to] = [shown - rows.length + 1, shown].map(format.number);
+  const isNumbered = !isGrouped && preceding !== undefined && rows.length > 0;
+  const range = !isNumbered ? '' : from === to ? from : `${from}–${to}`;
+  const all = total && `${total.isExact ? '' : 'more than '}${
+    format.number(Math.max(total.count, shown))}`;
+  return [range, all].filter((part) => part !== '' && part !== undefined).join(' of ');
 }
 
 /** The query of a list's filters, with a cursor. */

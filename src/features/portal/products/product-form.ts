@@ -92,15 +92,10 @@ export function readProduct<Value>(
   { fields, base, parse }: ProductReader<Value>,
 ): Value | undefined {
   const members: Record<string, unknown> = {};
-  for (const { name, member, kind, isRequired } of fields) {
+  for (const field of fields) {
+    const { name, member, isRequired } = field;
     if ((base || !isRequired) && !hasPairs(form, name)) continue;
-    const text = form.getTrimmed(name).replaceAll('\r\n', '\n');
-    const was = base?.[member];
-    // Keep white space around a text from the API, unless the user enters another text.
-    const parsed = kind === 'pairs' ? parsePairs(form, name, was)
-      : text === '' && !isRequired ? { value: null }
-      : typeof was === 'string' && was.trim() === text ? { value: was }
-        : parseText(text, kind, currency, format);
+    const parsed = readField(form, field, base?.[member], currency, format);
     if ('value' in parsed) members[name] = parsed.value;
     else errors.set(name, parsed.error.detail);
   }
@@ -115,6 +110,19 @@ export function readProduct<Value>(
     }
     return undefined;
   }
+}
+
+/** @param was The value that the form was opened with, if it is of an edit. */
+function readField(
+  form: Form, { name, kind, isRequired }: SentField, was: unknown, currency: Currency,
+  format: Format,
+): ParseResult<unknown> {
+  if (kind === 'pairs') return parsePairs(form, name, was);
+  const text = form.getTrimmed(name).replaceAll('\r\n', '\n');
+  if (text === '' && !isRequired) return { value: null };
+  // Keep white space around a text from the API, unless the user enters another text.
+  if (typeof was === 'string' && was.trim() === text) return { value: was };
+  return parseText(text, kind, currency, format);
 }
 
 function parseText(

@@ -12,7 +12,7 @@ import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { lineValidator } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Invitation } from '../../../store/account-store.ts';
+import type { Invitation, Registration } from '../../../store/account-store.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
 import {
@@ -51,7 +51,7 @@ export async function showJoin(request: AnonymousPageRequest, portal: Portal): P
 export async function join(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { store, passwords, limits } = portal;
+  const { store, limits } = portal;
   const page = readPage(form);
   const codeHash = hashCode(form.get('code'));
   const needsCode = page !== '' || !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
@@ -61,20 +61,43 @@ export async function join(
     return renderNewShop(request, portal, form, NEW_SHOP_CODE);
   }
   const errors = new Map<string, string>();
-  const existing = invitation?.sellerId === undefined ? undefined
-    : await store.findSeller(invitation.sellerId);
+  const shop = await findShopName(store, invitation);
   const { seller, email, password } =
-    readFields(form, errors, page === 'existing' ? existing?.name ?? '' : existing?.name);
+    readFields(form, errors, page === 'existing' ? shop ?? '' : shop);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
   if (errors.size > 0) return renderJoin(request, portal, { form, errors });
-
   if (!needsCode) await limits.takeRegistration(request.address);
+  return register(request, portal, form, {
+    codeHash: needsCode ? codeHash : undefined, seller, email, password,
+  });
+}
+
+/** Of the existing shop that the invitation is for. */
+async function findShopName(
+  store: Portal['store'], invitation: Invitation | undefined,
+): Promise<string | undefined> {
+  if (invitation?.sellerId === undefined) return undefined;
+  return (await store.findSeller(invitation.sellerId))?.name;
+}
+
+/** What a valid form asks for. */
+interface Joining extends Pick<Registration, 'codeHash' | 'seller'> {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Creates the account, with its shop and its first key, and signs in. */
+async function register(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+  { codeHash, seller, email, password }: Joining,
+): Promise<Reply> {
+  const { store, passwords } = portal;
   const secret = generateApiKey();
   const passwordHash = await passwords.hash(password);
   const { session, secret: sessionSecret } =
     startSession(request.address, request.headers['user-agent']);
   const joined = await store.register({
-    codeHash: needsCode ? codeHash : undefined,
+    codeHash,
     seller,
     account: {
       email,

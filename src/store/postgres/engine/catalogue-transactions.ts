@@ -1,7 +1,8 @@
 /**
- * The two ways to write catalogues. From memory: the sellers are as this node left them, which the
- * compare-and-set of their positions proves; one round trip. Locked: the seller's row is locked and
- * what the mutations name is loaded first; two round trips, and nothing can come in between.
+ * The two ways to commit changes of catalogues. Optimistically: the sellers are as this node's last
+ * transaction left them, which the compare-and-set of their positions proves; one round trip. With
+ * a lock: the seller's row is locked and what the mutations name is loaded first; two round trips,
+ * and nothing can come in between.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
@@ -23,7 +24,7 @@ import { ConnectionLostError, PostgresError } from '../wire/errors.ts';
 import { COMMIT, ROLLBACK, type Statement } from '../wire/statement-run.ts';
 import type { Pool } from '../wire/pool.ts';
 import {
-  explainFailure, isConflict, isDataError, isOutcomeUnknown, isUniqueViolation, NotMadeError,
+  explainFailure, isConflict, isDataError, isOutcomeUnknown, isUniqueViolation, NotCommittedError,
   unknownOutcome,
 } from './failures.ts';
 
@@ -67,7 +68,7 @@ export class CatalogueTransactions {
     return this.#findPlace?.(sellerId) ?? 0;
   }
 
-  /** Whether a transaction from memory will probably succeed. */
+  /** Whether an optimistic commit will probably succeed. */
   isRemembered(sellerId: SellerId): boolean {
     if (!this.#remembered.has(sellerId)) return false;
     const until = this.#contended.get(sellerId) ?? 0;
@@ -77,7 +78,7 @@ export class CatalogueTransactions {
   }
 
   /** Undefined if the sellers have to be locked. */
-  async runFromMemory(calls: CallsBySeller): Promise<readonly Outcome[] | undefined> {
+  async commitOptimistically(calls: CallsBySeller): Promise<readonly Outcome[] | undefined> {
     const at = this.#clock();
     const sellers = new Map([...calls.keys()].map((id) => [id, this.#recall(id)] as const));
     try {
@@ -93,9 +94,9 @@ export class CatalogueTransactions {
       if (error instanceof NotLoadedError || error instanceof PartialMutationError) {
         return undefined;
       }
-      if (error instanceof UnansweredError) return this.runLocked(calls, [error]);
+      if (error instanceof CommitOutcomeUnknownError) return this.commitWithLock(calls, [error]);
       // The positions were right, but not, for instance, a SKU.
-      if (isUniqueViolation(error)) return this.runLocked(calls, [], true);
+      if (isUniqueViolation(error)) return this.commitWithLock(calls, [], true);
       if (error instanceof PostgresError) {
         for (const id of calls.keys()) this.#contended.set(id, performance.now() + CONTENDED_MS);
         return undefined;
@@ -105,21 +106,21 @@ export class CatalogueTransactions {
   }
 
   /**
-   * `unanswered` has earlier transactions of the calls whose COMMIT was not answered. The server
-   * may still execute one that was sent from memory, so they are looked for under the lock: once
-   * this transaction has moved the positions, their compare-and-sets fail. `loadsAll`: the rows
-   * that the calls name are loaded at the first attempt.
-   * @throws AppError if nothing was written, or if nobody can tell
+   * `unknown` has earlier transactions of the calls whose COMMIT got no response. The server may
+   * still execute one that was sent optimistically, so they are searched under the lock: once this
+   * transaction has moved the positions, their compare-and-sets fail. `loadsAll`: the rows that the
+   * calls name are loaded at the first attempt.
+   * @throws AppError if nothing was committed, or if the outcome is unknown
    */
-  async runLocked(
-    calls: CallsBySeller, unanswered: readonly UnansweredError[] = [],
+  async commitWithLock(
+    calls: CallsBySeller, unknown: readonly CommitOutcomeUnknownError[] = [],
     loadsAll = !calls.values().every((some) => some.every(isCreation)),
   ): Promise<readonly Outcome[]> {
-    let sent = unanswered;
-    let isComplete = loadsAll || sent.length > 0;
+    let earlier = unknown;
+    let isComplete = loadsAll || earlier.length > 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#runLocked(calls, sent, isComplete);
+        return await this.#tryWithLock(calls, earlier, isComplete);
       } catch (error) {
         for (const id of calls.keys()) this.#forget(id);
         const isInvalid = isDataError(error) || error instanceof PartialMutationError;
@@ -127,36 +128,30 @@ export class CatalogueTransactions {
           isComplete = true;
           continue;
         }
-        if (isInvalid) {
-          const parts = divide(calls);
-          if (parts.length > 1) return this.#runParts(parts);
-          throw explainFailure(error instanceof PartialMutationError ? error.cause : error);
-        }
-        if (error instanceof UnansweredError) sent = [...sent, error];
-        const isUnknown = sent.length > 0; // then it must find out, whatever it takes
-        const limit = isUnknown ? POSTGRES_OUTCOME_ATTEMPTS : POSTGRES_CONFLICT_ATTEMPTS;
-        if (attempt >= limit || !(isUnknown || isConflict(error))) {
-          throw isUnknown ? unknownOutcome(error) : explainFailure(error);
-        }
-        await wait(isUnknown ? OUTCOME_DELAY_MS * (attempt - 1)
-          : Math.random() * RETRY_DELAY_MS * attempt);
+        if (isInvalid) return this.#divide(calls, error);
+        if (error instanceof CommitOutcomeUnknownError) earlier = [...earlier, error];
+        await waitToRetry(error, attempt, earlier.length > 0);
       }
     }
   }
 
-  /** So that a faulty mutation fails alone. */
-  async #runParts(parts: readonly CallsBySeller[]): Promise<readonly Outcome[]> {
+  /** So that an invalid mutation fails alone. @throws AppError if it is the only one */
+  async #divide(calls: CallsBySeller, error: unknown): Promise<readonly Outcome[]> {
+    const parts = divide(calls);
+    if (parts.length === 1) {
+      throw explainFailure(error instanceof PartialMutationError ? error.cause : error);
+    }
     const outcomes: Outcome[] = [];
     for (const part of parts) {
-      const fail = (error: unknown): readonly Outcome[] =>
-        [...part.values()].flat().map(() => ({ isDone: false, error }));
-      outcomes.push(...await this.runLocked(part, [], true).catch(fail));
+      const fail = (reason: unknown): readonly Outcome[] =>
+        [...part.values()].flat().map(() => ({ isDone: false, error: reason }));
+      outcomes.push(...await this.commitWithLock(part, [], true).catch(fail));
     }
     return outcomes;
   }
 
-  #runLocked(
-    calls: CallsBySeller, unanswered: readonly UnansweredError[], isComplete: boolean,
+  #tryWithLock(
+    calls: CallsBySeller, unknown: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
     const named = new Map(calls.entries().map(([sellerId, some]) => {
       const rows = new NamedRows();
@@ -166,13 +161,13 @@ export class CatalogueTransactions {
     return this.#pool.use(async (connection) => {
       const at = this.#clock();
       const { sellers, records } = await loadSellers(connection, named, at).catch(failLoading);
-      const found = unanswered.length === 0 ? []
-        : await connection.run(unanswered.map(({ find }) => find)).catch(failLoading);
-      const made = unanswered.find((_, index) => found[index]?.count === 1);
-      if (made) {
-        // It waits for the same synchronous standbys as the one that was made.
+      const results = unknown.length === 0 ? []
+        : await connection.run(unknown.map(({ find }) => find)).catch(failLoading);
+      const committed = unknown.find((_, index) => results[index]?.count === 1);
+      if (committed) {
+        // It waits for the same synchronous standbys as the one that was committed.
         await connection.run([COMMIT]).catch(failLoading);
-        return made.outcomes;
+        return committed.outcomes;
       }
       const known = { isLocked: isComplete, sellers, records, cache: this.#cache, at };
       const decision = decide([...calls.values()].flat(), known);
@@ -219,11 +214,25 @@ export class CatalogueTransactions {
   }
 }
 
-/** A transaction was sent whose COMMIT was not answered. */
-class UnansweredError extends Error {
-  override readonly name = 'UnansweredError';
+/**
+ * Waits before the next attempt. With an unknown outcome it must find out, whatever it takes.
+ * @throws AppError after the last attempt, and for an error that another attempt would not change
+ */
+async function waitToRetry(error: unknown, attempt: number, isUnknown: boolean): Promise<void> {
+  if (isUnknown) {
+    if (attempt >= POSTGRES_OUTCOME_ATTEMPTS) throw unknownOutcome(error);
+    await wait(OUTCOME_DELAY_MS * (attempt - 1));
+  } else {
+    if (attempt >= POSTGRES_CONFLICT_ATTEMPTS || !isConflict(error)) throw explainFailure(error);
+    await wait(Math.random() * RETRY_DELAY_MS * attempt);
+  }
+}
+
+/** A transaction was sent whose COMMIT got no response. */
+class CommitOutcomeUnknownError extends Error {
+  override readonly name = 'CommitOutcomeUnknownError';
   readonly outcomes: readonly Outcome[];
-  /** Has a row if the transaction was made. */
+  /** Has a row if the transaction was committed. */
   readonly find: Statement;
 
   constructor(outcomes: readonly Outcome[], find: Statement, cause: unknown) {
@@ -240,10 +249,10 @@ function failCommit(error: unknown, { set, outcomes }: Decision): never {
   if (!moved) throw unknownOutcome(error);
   const [sellerId, { position }] = moved;
   const find = { text: FIND_BATCH, values: [sellerId, position, set.batch] };
-  throw new UnansweredError(outcomes, find, error);
+  throw new CommitOutcomeUnknownError(outcomes, find, error);
 }
 
 /** Nothing has been written yet. */
 function failLoading(error: unknown): never {
-  throw error instanceof ConnectionLostError ? new NotMadeError('', { cause: error }) : error;
+  throw error instanceof ConnectionLostError ? new NotCommittedError('', { cause: error }) : error;
 }

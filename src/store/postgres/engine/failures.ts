@@ -6,14 +6,14 @@ import { ConnectionLostError, PoolExhaustedError, PostgresError } from '../wire/
 const UNKNOWN_OUTCOME = 'The connection to the database was lost and the outcome is unknown. Check'
   + ' whether the change exists before retrying.';
 
-/** A transaction was certainly not made, because its connection was lost. */
-export class NotMadeError extends Error {
-  override readonly name = 'NotMadeError';
+/** A transaction was certainly not committed, because its connection was lost. */
+export class NotCommittedError extends Error {
+  override readonly name = 'NotCommittedError';
 }
 
 /** Whether a transaction that failed may succeed if it is decided and written again. */
 export function isConflict(error: unknown): boolean {
-  if (error instanceof NotMadeError) return true;
+  if (error instanceof NotCommittedError) return true;
   // Serialization failure, deadlock.
   return error instanceof PostgresError
     && (/^40(?:001|P01)$/.test(error.sqlstate) || error.isStale);
@@ -43,7 +43,7 @@ export function explainFailure(error: unknown): unknown {
     const detail = 'Too many requests are waiting for the database. Try again soon.';
     return new AppError('unavailable', detail, { cause: error, retryAfterSeconds: 1 });
   }
-  if (error instanceof ConnectionLostError || error instanceof NotMadeError) {
+  if (error instanceof ConnectionLostError || error instanceof NotCommittedError) {
     return unavailable('The database cannot be reached.', error);
   }
   if (!(error instanceof PostgresError)) return error;

@@ -33,23 +33,38 @@ export async function listCollapsedChanges(
       if (edge.isLast || (step === 0 && !isContinued)) entries.push(edge);
       upTo = edge.next;
     } else if (edge?.isAlone) after = Math.max(after, edge.last - 1);
-    const part = isDescending ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
-      : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+    const part = nextPart({ after, upTo }, isDescending);
     const missing = limit + 1 - entries.length;
-    const changes = await queries.scanCollapsed(sellerId, part, isDescending, missing);
-    const ids = changes.flatMap(({ importId }) => importId ?? []);
-    const records = ids.length === 0 ? new Map() : await queries.findImports(sellerId, ids);
-    entries.push(...changes.map((change) => ({
-      change,
-      next: isDescending ? describe(change, records)?.next ?? change.position - 1 : change.position,
-    })));
+    entries.push(...await scanPart(queries, sellerId, part, isDescending, missing));
     if (entries.length > limit) break;
     if (isDescending) upTo = part.after;
     else after = part.upTo;
   }
+  const rest = after >= upTo ? undefined : isDescending ? upTo : after;
+  return { ...cutPage(entries, limit, rest), prunedTo };
+}
+
+/** @param rest Where the history continues after the entries; undefined if they are all. */
+function cutPage(entries: readonly Entry[], limit: number, rest: number | undefined) {
   const movements = entries.slice(0, limit).map(({ change }) => change);
-  if (entries.length > limit) return { movements, next: entries[limit - 1]?.next, prunedTo };
-  return { movements, next: after >= upTo ? undefined : isDescending ? upTo : after, prunedTo };
+  return { movements, next: entries.length > limit ? entries[limit - 1]?.next : rest };
+}
+
+function nextPart({ after, upTo }: Span, isDescending: boolean): Span {
+  return isDescending ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
+    : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+}
+
+/** Up to `limit` entries of a part. */
+async function scanPart(
+  queries: CollapsedQueries, sellerId: SellerId, part: Span, isDescending: boolean, limit: number,
+): Promise<readonly Entry[]> {
+  const changes = await queries.scanCollapsed(sellerId, part, isDescending, limit);
+  if (!isDescending) return changes.map((change) => ({ change, next: change.position }));
+  const ids = changes.flatMap(({ importId }) => importId ?? []);
+  const records = ids.length === 0 ? new Map() : await queries.findImports(sellerId, ids);
+  return changes.map((change) =>
+    ({ change, next: describe(change, records)?.next ?? change.position - 1 }));
 }
 
 interface Imported extends Entry {

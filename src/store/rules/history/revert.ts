@@ -140,13 +140,7 @@ class RevertRun implements Revert {
     this.#touched.set(id, 'planning');
     const newSku = findNewSku(one);
     if (newSku !== undefined) {
-      const holder = plans.holders.get(newSku);
-      let other = holder === undefined ? undefined : this.#touched.find(holder);
-      if (other?.state === 'pending' && depth < REVERT_SKU_CHAIN_LIMIT) {
-        this.#arrange(other.id, plans, planned, depth + 1);
-        other = this.#touched.find(other.id);
-      }
-      const isFree = holder === undefined || (other?.state === 'planned' && other.sku !== newSku);
+      const isFree = this.#freeSku(newSku, plans, planned, depth);
       if (!isFree || !this.#touched.claim(id, newSku)) {
         one = { ...one, plan: conflictOf('sku_taken') };
       }
@@ -155,6 +149,19 @@ class RevertRun implements Revert {
     planned.set(id, one);
     const { sku } = (one.plan.action === 'write' ? one.plan.to : one.current) ?? {};
     this.#touched.set(id, 'planned', sku);
+  }
+
+  /** Arranges the product that has the SKU now, if it is to be restored, too. */
+  #freeSku(
+    sku: Sku, plans: Plans, planned: Map<ProductId, PlannedProduct>, depth: number,
+  ): boolean {
+    const holder = plans.holders.get(sku);
+    if (holder === undefined) return true;
+    if (this.#touched.find(holder)?.state === 'pending' && depth < REVERT_SKU_CHAIN_LIMIT) {
+      this.#arrange(holder, plans, planned, depth + 1);
+    }
+    const other = this.#touched.find(holder);
+    return other?.state === 'planned' && other.sku !== sku;
   }
 
   /** Positions of the changes, null for a product that was not written; none in a dry run. */

@@ -62,7 +62,7 @@ export function stockMutations(
       const { sellerId } = actor;
       const { at } = positions.next(sellerId, now);
       const before = positions.of(sellerId);
-      const table = cache.take(sellerId, before);
+      const table = cache.get(sellerId, before);
       const { changes, faulty = [] } = sync;
       // Levels come from the table, and evaluation changes them even if the batch is not written.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) rows.flush();
@@ -75,7 +75,7 @@ export function stockMutations(
       if (!rejection && !isDryRun) {
         write(writer, batch, sync.source);
         if (missing > 0) zeroMissing(writer, batch);
-        else if (!cache.keep(sellerId, table, positions.of(sellerId))) rows.flush();
+        else if (!cache.put(sellerId, table, positions.of(sellerId))) rows.flush();
       }
       const tried = isDryRun && !rejection ? batch.movements.length + missing : 0;
       const position = positions.of(sellerId) + tried;

@@ -31,14 +31,14 @@ export function divide(calls: CallsBySeller): readonly CallsBySeller[] {
 
 /** Where an adapter runs transactions. */
 interface Transactions {
-  /** Whether a transaction from memory will probably succeed. */
+  /** Whether an optimistic commit will probably succeed. */
   isRemembered(sellerId: SellerId): boolean;
   /** Sellers with the same place may share a transaction. */
   findPlace(sellerId: SellerId): number;
   /** Undefined if the sellers have to be locked. */
-  runFromMemory(calls: CallsBySeller): Promise<readonly Outcome[] | undefined>;
-  /** @throws AppError if nothing was written, or if nobody can tell */
-  runLocked(calls: CallsBySeller): Promise<readonly Outcome[]>;
+  commitOptimistically(calls: CallsBySeller): Promise<readonly Outcome[] | undefined>;
+  /** @throws AppError if nothing was committed, or if the outcome is unknown */
+  commitWithLock(calls: CallsBySeller): Promise<readonly Outcome[]>;
 }
 
 /** A mutation that waits. */
@@ -51,7 +51,7 @@ interface Pending {
 
 /** The mutations of one transaction. */
 interface Batch {
-  isFromMemory: boolean;
+  isOptimistic: boolean;
   readonly bySeller: Map<SellerId, readonly Pending[]>;
 }
 
@@ -131,20 +131,20 @@ export class CatalogueWriter {
 
   /** The next transaction: of sellers that all have to be locked, or none. */
   #take(): Batch {
-    const batch: Batch = { isFromMemory: false, bySeller: new Map() };
+    const batch: Batch = { isOptimistic: false, bySeller: new Map() };
     let place: number | undefined;
     let rows = 0;
     let count = 0;
     for (const [sellerId, queue] of this.#queues) {
       if (this.#busy.has(sellerId)) continue;
       const next = queue.slice(0, countNext(queue));
-      const isFromMemory = this.#transactions.isRemembered(sellerId)
+      const isOptimistic = this.#transactions.isRemembered(sellerId)
         && next.every(({ call }) => needsNoRows(call));
       const itsPlace = this.#transactions.findPlace(sellerId);
       if (batch.bySeller.size > 0
-        && (isFromMemory !== batch.isFromMemory || itsPlace !== place)) continue;
+        && (isOptimistic !== batch.isOptimistic || itsPlace !== place)) continue;
       place = itsPlace;
-      batch.isFromMemory = isFromMemory;
+      batch.isOptimistic = isOptimistic;
       batch.bySeller.set(sellerId, next);
       this.#busy.add(sellerId);
       queue.splice(0, next.length);
@@ -157,14 +157,14 @@ export class CatalogueWriter {
     return batch;
   }
 
-  async #run({ isFromMemory, bySeller }: Batch): Promise<void> {
+  async #run({ isOptimistic, bySeller }: Batch): Promise<void> {
     const all = [...bySeller.values()].flat();
     const calls = new Map(bySeller.entries().map(([id, pending]) =>
       [id, pending.map(({ call }) => call)] as const));
     const startedAt = performance.now();
     try {
-      settle(all, (isFromMemory ? await this.#transactions.runFromMemory(calls) : undefined)
-        ?? await this.#transactions.runLocked(calls));
+      settle(all, (isOptimistic ? await this.#transactions.commitOptimistically(calls) : undefined)
+        ?? await this.#transactions.commitWithLock(calls));
       this.#metrics.note(startedAt, []);
     } catch (error) {
       this.#metrics.note(startedAt, error instanceof AppError ? [error.code] : []);

@@ -65,7 +65,7 @@ export function decide(calls: readonly CatalogueCall[], known: Known): Decision 
     }
   });
   const { sellers, isLocked } = known;
-  // What was decided from memory holds only if the compare-and-set of the position proves it.
+  // An optimistic decision holds only if the compare-and-set of the position proves it.
   const moved = new Set(set.positions.listMoved().map(([id]) => id));
   if (!isLocked && !sellers.keys().every((id) => moved.has(id))) throw new NotLoadedError();
   return { outcomes, set };
