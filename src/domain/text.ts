@@ -33,14 +33,14 @@ const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 /** The first error of a text of 1 to `limitCodePoints`. */
 export function validateText(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  return validateLine(text, limitCodePoints, VISIBLE);
+  return validateLine(text, limitCodePoints);
 }
 
 /** The first error of a text that may have line feeds. */
 export function validateParagraphs(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
-  const error = validateLine(text.replaceAll('\n', ' '), limitCodePoints, VISIBLE);
+  const error = validateLine(text.replaceAll('\n', ' '), limitCodePoints);
   if (error?.detail !== NO_CONTROL) return error;
   return wrongCharacters('Must not contain control characters, except line breaks.');
 }
@@ -68,14 +68,12 @@ function wrongCharacters(detail: string): ValidationError {
   return { code: 'characters', detail };
 }
 
-/** A text is blank if it has no character that `visible` matches. */
-function validateLine(
-  text: string, limitCodePoints: number, visible: RegExp,
-): ValidationError | undefined {
+/** A text is blank if it has no visible character. */
+function validateLine(text: string, limitCodePoints: number): ValidationError | undefined {
   if (!text.isWellFormed()) {
     return wrongCharacters('Contains half of a surrogate pair. Send well-formed text.');
   }
-  if (!visible.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
+  if (!VISIBLE.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
   if (CONTROL.test(text)) {
     return wrongCharacters(NO_CONTROL);
   }

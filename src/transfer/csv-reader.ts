@@ -134,7 +134,10 @@ export class CsvReader {
     if (isTooLong) throw this.#tooLong();
   }
 
-  /** Adds a record, unless its text is empty; `cells` is undefined if it has no quotes. */
+  /**
+   * Adds a record, unless its text is empty or Excel's `sep=` line; `cells` is undefined if it has
+   * no quotes.
+   */
   #add(records: CsvRecord[], text: string, cells: string[] | undefined): void {
     if (text === '') {
       this.#blankLines += 1;

@@ -70,7 +70,7 @@ function printPlaces(title: string, places: readonly Place[]): void {
   }
 }
 
-/** The migrations, and the Node modules not listed above. */
+/** The SQL files, and the Node modules not listed above. */
 function printRest(): void {
   printTitle('SQL files, which run once on each database');
   for (const { path, lines } of sources.filter((source) => source.path.endsWith('.sql'))) {

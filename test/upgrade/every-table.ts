@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import type { Sku } from '../../src/domain/catalogue/product-fields.ts';
-import type { ImportId, KeyId, SellerId } from '../../src/domain/id.ts';
+import { type ImportId, PROGRAM_KEY_ID, type SellerId } from '../../src/domain/id.ts';
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openTemporary } from '../../src/store/temporary/temporary-database.ts';
@@ -15,8 +15,6 @@ import { FAILED, makeMessage } from '../store/contract/webhook-deliveries.ts';
 import { makeNewWebhook } from '../store/contract/webhooks.ts';
 
 const BY = { actorName: 'anna', address: '192.0.2.7' };
-/** A program that embeds the server writes without a key. */
-const NO_KEY = 1 as KeyId;
 
 /** Adds to a seller with an account. */
 export async function fillEveryTable(store: Store, sellerId: SellerId, at: number): Promise<void> {
@@ -37,7 +35,7 @@ export async function fillEveryTable(store: Store, sellerId: SellerId, at: numbe
   assert.ok(passkey && await store.notePasskeyUse(owner, passkey));
   await store.saveFilter(sellerId, { list: 'products', name: 'Mugs', query: 'q=mug' });
   await store.keepColumnMapping(sellerId, hash('sha256', 'columns'), { name: 'Titel' });
-  await store.createWebhook({ sellerId, keyId: NO_KEY }, makeNewWebhook());
+  await store.createWebhook({ sellerId, keyId: PROGRAM_KEY_ID }, makeNewWebhook());
   await importHalf(store, sellerId);
 }
 
@@ -49,7 +47,7 @@ async function importHalf(store: Store, sellerId: SellerId): Promise<void> {
   };
   const row = makeNewProduct({ sku: 'HALF-1' as Sku }); // a legal one
   await store.importProducts(
-    { sellerId, keyId: NO_KEY, actorName: 'nightly', import: part }, [row], 'upsert',
+    { sellerId, keyId: PROGRAM_KEY_ID, actorName: 'nightly', import: part }, [row], 'upsert',
   );
 }
 

@@ -1,6 +1,6 @@
 /** `changes tail`: follows the change feed of a running server. */
 import { styleText } from 'node:util';
-import type { Change, ChangeType } from '../../client/index.ts';
+import { type Change, type ChangeType, ConnectionError } from '../../client/index.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { Command, CommandIo, Input } from '../command.ts';
 import { printable } from '../printable.ts';
@@ -44,9 +44,9 @@ export const tailChanges: Command = {
     };
     if (!isJson) note(`Waiting for changes after position ${after}. Ctrl-C stops.`);
     try {
-      // Without a server, the first request fails at once. After that, wait until it is back.
+      // A server that cannot be reached at the start is an error. Later, wait until it is back.
       await print(false).catch((error: unknown) => {
-        if (after === start) throw error;
+        if (after === start || !(error instanceof ConnectionError)) throw error;
       });
       await print(true);
     } catch (error) {

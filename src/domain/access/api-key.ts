@@ -61,8 +61,8 @@ export interface StoredSecret {
   /** As `hashApiKey` returns it. */
   readonly hash: string;
   /**
-   * The last four characters, which identify a key on screen. They are part of the checksum, which
-   * is 24 bits about the random characters: 154 bits of a key stay secret to those who know them.
+   * The last four characters, which identify a key on screen. They belong to the checksum and
+   * reveal at most 24 bits about the random characters: 154 bits of the key stay secret.
    */
   readonly lastFour: string;
 }

@@ -1,4 +1,4 @@
-/** The audit log: events of sellers, accounts and keys, with time and address. */
+/** The audit log: events of sellers, accounts, keys and webhooks, with time and address. */
 import type { AccountId, SellerId } from '../id.ts';
 
 export const AUDIT_TYPES = [

@@ -14,10 +14,7 @@ export interface WebhookResult {
   readonly status: number | undefined;
   /** `delivered`, or the reason why not. */
   readonly outcome: string;
-  /**
-   * Undefined if nothing was sent, if its changes were pruned, and for attempts of earlier
-   * versions.
-   */
+  /** Undefined if nothing was sent, or if its changes were pruned. */
   readonly exchange?: WebhookExchange | undefined;
 }
 

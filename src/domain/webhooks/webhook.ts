@@ -44,7 +44,7 @@ export interface Webhook extends NewWebhook, WebhookReference {
   readonly failingSince: number | undefined;
   readonly nextAttemptAt: number;
   readonly createdAt: number;
-  /** The name of an account or a key; undefined for embedders. */
+  /** Of an account, a key, or an embedding program's actor; undefined if that names none. */
   readonly createdBy: string | undefined;
   readonly updatedAt: number;
 }

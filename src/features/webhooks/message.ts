@@ -231,10 +231,10 @@ async function readProduct(
 
 function listChanges(
   store: HistoryStore, sellerId: Webhook['sellerId'],
-  { types, ...range }: Pick<Webhook, 'types'> & Pick<ChangeQuery, 'after' | 'limit'>,
+  { types, after, limit }: Pick<Webhook, 'types'> & Pick<ChangeQuery, 'after' | 'limit'>,
 ): Promise<ChangePage | undefined> {
   return unlessPruned(() =>
-    store.listChanges(sellerId, { ...range, types: findChangeTypes(types) }));
+    store.listChanges(sellerId, { after, limit, types: findChangeTypes(types) }));
 }
 
 async function unlessPruned<Result>(

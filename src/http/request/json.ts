@@ -156,7 +156,7 @@ class NameUnescaper {
     this.#findNext(0);
   }
 
-  /** Passes a string that has a backslash: these are the places of its quotes. */
+  /** Passes a string that has a backslash. `start` and `end` are the indexes of its quotes. */
   pass(start: number, end: number): void {
     const sent = this.#sent;
     this.#findNext(end);
@@ -166,11 +166,11 @@ class NameUnescaper {
   }
 
   #findNext(from: number): void {
-    const found = this.#sent.indexOf('\\', from);
-    this.nextBackslash = found < 0 ? Infinity : found;
+    const index = this.#sent.indexOf('\\', from);
+    this.nextBackslash = index < 0 ? Infinity : index;
   }
 
-  /** The whole text. */
+  /** The text with its names unescaped. */
   finish(): string {
     return this.#parts.join('') + this.#sent.slice(this.#copiedTo);
   }

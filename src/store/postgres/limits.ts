@@ -2,7 +2,7 @@
 
 /** Attempts to write a transaction that conflicts with another node's. */
 export const POSTGRES_CONFLICT_ATTEMPTS = 5;
-/** Attempts to find out whether a transaction was committed whose response was lost; about 20 s. */
+/** Attempts to find out whether a transaction whose response was lost was committed; about 20 s. */
 export const POSTGRES_OUTCOME_ATTEMPTS = 9;
 /** Keys whose seller is remembered; the longest known is forgotten first. */
 export const POSTGRES_KEY_OWNERS_LIMIT = 100_000;

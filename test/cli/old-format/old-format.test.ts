@@ -1,6 +1,6 @@
 /**
  * Data folders and backups from before the first release, versions 1 to 23: every command that
- * opens one is refused with a remedy, and leaves it as it was, byte for byte. The files beside this
+ * opens one rejects it with a remedy, and leaves it as it was, byte for byte. The files beside this
  * one are of version 10; the other versions differ in the header, which is all that may be read.
  */
 import assert from 'node:assert/strict';
@@ -36,14 +36,14 @@ function makeOld(t: TestContext, version: number): string {
   return folder;
 }
 
-function describeRefusal(file: string): string {
+function describeRejection(file: string): string {
   return `${file} has a format from before the first release, which this version cannot read. It `
     + 'was left unchanged: export its products with the version that wrote it, and import them '
     + 'into a new data folder.\n';
 }
 
-/** Runs a command, and asserts that it is refused because of `file`, and changes no folder. */
-async function assertRefused(
+/** Runs a command, and asserts that it fails because of `file`, and changes no folder. */
+async function assertRejected(
   words: readonly string[], file: string, folders: readonly string[],
 ): Promise<void> {
   const read = () => folders.map((folder) => [
@@ -52,7 +52,7 @@ async function assertRefused(
   ]);
   const before = read();
   const { status, out, notes } = await run(words);
-  assert.deepEqual([status, out, notes], [1, '', describeRefusal(file)], words.join(' '));
+  assert.deepEqual([status, out, notes], [1, '', describeRejection(file)], words.join(' '));
   assert.deepEqual(read(), before, words.join(' '));
 }
 
@@ -68,37 +68,37 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 for (const command of COMMANDS) {
-  test(`${command.join(' ')} refuses a data folder from before the first release`, async (t) => {
+  test(`${command.join(' ')} rejects a data folder from before the first release`, async (t) => {
     for (const version of OLD_VERSIONS) {
       const folder = makeOld(t, version);
-      await assertRefused([...command, '--data', folder], join(folder, FILE_NAME), [folder]);
+      await assertRejected([...command, '--data', folder], join(folder, FILE_NAME), [folder]);
     }
   });
 }
 
-test('backup refuses it, and writes no file', async (t) => {
+test('backup rejects it, and writes no file', async (t) => {
   for (const version of OLD_VERSIONS) {
     const [folder, target] = [makeOld(t, version), makeFolder(t)];
-    await assertRefused(['backup', join(target, 'copy.db'), '--data', folder],
+    await assertRejected(['backup', join(target, 'copy.db'), '--data', folder],
       join(folder, FILE_NAME), [folder, target]);
   }
 });
 
-test('move-to refuses it before it connects to the database', async (t) => {
+test('move-to rejects it before it connects to the database', async (t) => {
   for (const version of OLD_VERSIONS) {
     const folder = makeOld(t, version);
-    await assertRefused(
+    await assertRejected(
       ['move-to', 'postgres://nobody@127.0.0.1:1/none', '--data', folder],
       join(folder, FILE_NAME), [folder]);
   }
 });
 
-test('restore and doctor refuse an old backup', async (t) => {
+test('restore and doctor reject an old backup', async (t) => {
   for (const version of OLD_VERSIONS) {
     const target = makeFolder(t);
     const file = join(makeOld(t, version), FILE_NAME);
-    await assertRefused(['restore', file, '--data', target], file, [join(file, '..'), target]);
-    await assertRefused(['doctor', '--file', file], file, [join(file, '..')]);
+    await assertRejected(['restore', file, '--data', target], file, [join(file, '..'), target]);
+    await assertRejected(['doctor', '--file', file], file, [join(file, '..')]);
   }
 });
 
@@ -107,17 +107,17 @@ test('restore does not replace an old catalogue, nor one with an old backup', as
   for (const version of OLD_VERSIONS) {
     const old = makeOld(t, version);
     const file = join(old, FILE_NAME);
-    await assertRefused(['restore', backup, '--replace', '--data', old], file, [old]);
-    await assertRefused(['restore', file, '--replace', '--data', current], file, [old, current]);
+    await assertRejected(['restore', backup, '--replace', '--data', old], file, [old]);
+    await assertRejected(['restore', file, '--replace', '--data', current], file, [old, current]);
   }
 });
 
-test('a program that embeds the server is refused it', async (t) => {
+test('createShop rejects it', async (t) => {
   for (const version of OLD_VERSIONS) {
     const folder = makeOld(t, version);
     const before = readFolder(folder);
     await assert.rejects(createShop({ folder }),
-      { message: describeRefusal(join(folder, FILE_NAME)).trim() });
+      { message: describeRejection(join(folder, FILE_NAME)).trim() });
     assert.deepEqual(readFolder(folder), before);
   }
 });

@@ -50,19 +50,13 @@ interface List<Row, Key extends object | number> {
 /** The message for a cursor that is none of this list. */
 const INVALID_CURSOR = 'This page link is no longer valid. This is the first page.';
 
-/**
- * The start in the query; adds an error if the cursor is invalid.
- * @param keyScope Cursors of this scope are keys alone: links from before pages had a direction.
- */
+/** The start in the query; adds an error if the cursor is invalid. */
 export function readStart<Key>(
   { query }: PageRequest, { cursors }: Portal, scope: string, errors: Map<string, string>,
-  keyScope?: string,
 ): PageStart<Key> | undefined {
   const cursor = query.get('cursor') || undefined;
   const start = findAnchor<PageStart<Key>>(cursors, pagesOf(scope), cursor);
   if (start || cursor === undefined) return start;
-  const key = keyScope === undefined ? undefined : findAnchor<Key>(cursors, keyScope, cursor);
-  if (key !== undefined) return { key, isBackward: false };
   errors.set('cursor', INVALID_CURSOR);
   return undefined;
 }
@@ -162,7 +156,7 @@ export function renderPager(
   </nav>`;
 }
 
-/** Such as `26–50 of 60`; empty if neither is known. */
+/** Such as `26–50 of 60`; empty if neither the range nor the total is known. */
 function describeRows(
   format: Format, { rows, next, ...page }: ListPage<unknown>, total: ListCount | undefined,
   isGrouped: boolean,
@@ -174,9 +168,9 @@ function describeRows(
   const [from, to] = [shown - rows.length + 1, shown].map(format.number);
   const isNumbered = !isGrouped && preceding !== undefined && rows.length > 0;
   const range = !isNumbered ? '' : from === to ? from : `${from}–${to}`;
-  const all = total && `${total.isExact ? '' : 'more than '}${
+  const count = total && `${total.isExact ? '' : 'more than '}${
     format.number(Math.max(total.count, shown))}`;
-  return [range, all].filter((part) => part !== '' && part !== undefined).join(' of ');
+  return [range, count].filter((part) => part !== '' && part !== undefined).join(' of ');
 }
 
 /** The query of a list's filters, with a cursor. */

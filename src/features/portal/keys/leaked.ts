@@ -45,7 +45,7 @@ export async function showLeakedKey(request: PageRequest, portal: Portal): Promi
     content: html`${flashNotice(request, DONE)}
       ${renderEnding(request, key, context)}
       <div class="columns">
-        ${card('permissions', 'Permissions', facts([
+        ${card('details', 'Details', facts([
       ['Key', html`<a href="${link(pathOf(key))}"><code>${maskApiKey(key)}</code></a>`],
       ...KEY_FACTS.map(([label, render]) => [label, render(key, context)] as const),
     ]))}
@@ -107,7 +107,7 @@ async function renderSearch(
   });
 }
 
-/** The buttons that end the key; one that has ended opens what is next. */
+/** The buttons that end the key; for one that has ended, a link to create another. */
 function renderEnding(request: PageRequest, key: ApiKey, { now }: KeyContext): Html {
   const { link } = request;
   const path = link(leakedPathOf(key));

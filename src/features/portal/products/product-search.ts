@@ -70,7 +70,7 @@ export function readSearch(request: PageRequest, portal: Portal): ProductSearch 
   const valid = parseValid(parameters, request, errors);
   const list = form.get('stock') === 'low' ? withLowStock(request, valid) : valid;
   const scope = cursorScope(request.account.sellerId, list);
-  const start = readStart<KeysetAnchor>(request, portal, scope, errors, scope);
+  const start = readStart<KeysetAnchor>(request, portal, scope, errors);
   const isFiltered = form.get('stock') === 'low'
     || [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
   return { list, scope, state: filterState(form, errors), isFiltered, start };

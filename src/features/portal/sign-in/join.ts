@@ -80,8 +80,8 @@ async function findShopName(
   return (await store.findSeller(invitation.sellerId))?.name;
 }
 
-/** What a valid form asks for. */
-interface Joining extends Pick<Registration, 'codeHash' | 'seller'> {
+/** The fields of a valid form. */
+interface JoinFields extends Pick<Registration, 'codeHash' | 'seller'> {
   readonly email: string;
   readonly password: string;
 }
@@ -89,7 +89,7 @@ interface Joining extends Pick<Registration, 'codeHash' | 'seller'> {
 /** Creates the account, with its shop and its first key, and signs in. */
 async function register(
   request: AnonymousPageRequest, portal: Portal, form: Form,
-  { codeHash, seller, email, password }: Joining,
+  { codeHash, seller, email, password }: JoinFields,
 ): Promise<Reply> {
   const { store, passwords } = portal;
   const secret = generateApiKey();

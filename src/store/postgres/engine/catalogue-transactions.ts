@@ -106,17 +106,17 @@ export class CatalogueTransactions {
   }
 
   /**
-   * `unknown` has earlier transactions of the calls whose COMMIT got no response. The server may
-   * still execute one that was sent optimistically, so they are searched under the lock: once this
-   * transaction has moved the positions, their compare-and-sets fail. `loadsAll`: the rows that the
-   * calls name are loaded at the first attempt.
+   * `unknownCommits` has earlier transactions of the calls whose COMMIT got no response. The server
+   * may still execute one that was sent optimistically, so they are looked up under the lock: once
+   * this transaction has moved the positions, their compare-and-sets fail. `loadsAll`: the rows
+   * that the calls name are loaded at the first attempt.
    * @throws AppError if nothing was committed, or if the outcome is unknown
    */
   async commitWithLock(
-    calls: CallsBySeller, unknown: readonly CommitOutcomeUnknownError[] = [],
+    calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[] = [],
     loadsAll = !calls.values().every((some) => some.every(isCreation)),
   ): Promise<readonly Outcome[]> {
-    let earlier = unknown;
+    let earlier = unknownCommits;
     let isComplete = loadsAll || earlier.length > 0;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -151,7 +151,7 @@ export class CatalogueTransactions {
   }
 
   #tryWithLock(
-    calls: CallsBySeller, unknown: readonly CommitOutcomeUnknownError[], isComplete: boolean,
+    calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
     const named = new Map(calls.entries().map(([sellerId, some]) => {
       const rows = new NamedRows();
@@ -161,9 +161,9 @@ export class CatalogueTransactions {
     return this.#pool.use(async (connection) => {
       const at = this.#clock();
       const { sellers, records } = await loadSellers(connection, named, at).catch(failLoading);
-      const results = unknown.length === 0 ? []
-        : await connection.run(unknown.map(({ find }) => find)).catch(failLoading);
-      const committed = unknown.find((_, index) => results[index]?.count === 1);
+      const results = unknownCommits.length === 0 ? []
+        : await connection.run(unknownCommits.map(({ find }) => find)).catch(failLoading);
+      const committed = unknownCommits.find((_, index) => results[index]?.count === 1);
       if (committed) {
         // It waits for the same synchronous standbys as the one that was committed.
         await connection.run([COMMIT]).catch(failLoading);
@@ -215,7 +215,7 @@ export class CatalogueTransactions {
 }
 
 /**
- * Waits before the next attempt. With an unknown outcome it must find out, whatever it takes.
+ * Waits before the next attempt. While an outcome is unknown, any error is retried.
  * @throws AppError after the last attempt, and for an error that another attempt would not change
  */
 async function waitToRetry(error: unknown, attempt: number, isUnknown: boolean): Promise<void> {

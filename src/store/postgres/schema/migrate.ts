@@ -1,9 +1,9 @@
 /**
  * Creates the schema, or brings that of an earlier version up to date: applies schema.sql and the
  * migrations that a database lacks, in one transaction, while every other node that wants to
- * migrate waits. They are immutable and forward-only. On Citus, tables of sellers are distributed
- * by the seller, and global tables are on every node. A database belongs to one server key, which a
- * check value recognizes.
+ * migrate waits. Once released, these files are immutable; there is no way back to an earlier
+ * version. On Citus, tables of sellers are distributed by the seller, and global tables are on
+ * every node. A database belongs to one server key, which a check value recognizes.
  */
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
@@ -17,7 +17,7 @@ import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';
 import type { Connection } from '../wire/connection.ts';
 
 const SCHEMA = new URL('schema.sql', import.meta.url);
-/** SQL files. The first one leads from FIRST_VERSION to the next version. */
+/** SQL files. The first one migrates FIRST_VERSION to the next version. */
 const MIGRATIONS: readonly URL[] = [];
 const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 

@@ -1,7 +1,8 @@
 -- The PostgreSQL schema. Tables and columns have the names and meanings that they have in SQLite,
 -- where ../../sqlite/schema/schema.sql describes them; comments on columns here say what differs.
--- On Citus, tables are distributed by seller_id, which leads their primary keys, unless a comment
--- says otherwise; global tables are on every node. Times are milliseconds since 1970 in UTC.
+-- On Citus, tables are distributed by seller_id, which leads their primary keys (seller by its id),
+-- unless a comment says otherwise; global tables are on every node. Times are milliseconds since
+-- 1970 in UTC.
 
 -- A shop: its currency, and the counters that give positions and ids.
 CREATE TABLE seller (
@@ -11,11 +12,13 @@ CREATE TABLE seller (
   currency_decimals bigint NOT NULL CHECK (currency_decimals BETWEEN 0 AND 3),
   -- NULL fails a transaction whose compare-and-set of the position fails.
   position          bigint NOT NULL DEFAULT 0 CHECK (position >= 0),
+  -- Time of its last change, which the next one may not precede.
   last_at           bigint NOT NULL DEFAULT 0 CHECK (last_at >= 0),
   last_product_id   bigint NOT NULL DEFAULT 0 CHECK (last_product_id >= 0),
   pruned_to         bigint NOT NULL DEFAULT 0 CHECK (pruned_to >= 0),
   created_at        bigint NOT NULL CHECK (created_at >= 0),
   disabled_at       bigint CHECK (disabled_at >= 0),
+  -- Counts the changes of its webhooks, so that the node that delivers them notices.
   webhook_version   bigint NOT NULL DEFAULT 0 CHECK (webhook_version >= 0),
   low_stock         bigint NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
   last_account_id   bigint NOT NULL DEFAULT 0 CHECK (last_account_id >= 0)
@@ -42,8 +45,8 @@ CREATE TABLE api_key (
   UNIQUE (seller_id, hash)
 );
 
--- The seller of each key: of a key, a request gives only the secret. Distributed by
--- the hash. Never changes.
+-- The seller of each key, because a request has only the key's secret. Rows never change.
+-- Distributed by hash.
 CREATE TABLE key_owner (hash text PRIMARY KEY CHECK (length(hash) = 64), seller_id bigint NOT NULL);
 
 -- How often each key was used in each hour of UTC of the last days.
@@ -109,7 +112,7 @@ CREATE TABLE change (
   sequence     bigint CHECK (sequence >= 0),
   actor        text CHECK (length(actor) BETWEEN 1 AND 100),
   import_id    bigint CHECK (import_id > 0),
-  -- A random number for each transaction, which finds it again if its COMMIT was not answered.
+  -- A random number for each transaction, by which it is found if its COMMIT got no response.
   batch        bigint NOT NULL,
   PRIMARY KEY (seller_id, position)
 );
@@ -191,7 +194,7 @@ CREATE TABLE import_job_chunk (
   FOREIGN KEY (seller_id, job_id) REFERENCES import_job (seller_id, id) ON DELETE CASCADE
 );
 
--- Responses to requests with an Idempotency-Key, for their repetitions.
+-- Responses to requests with an Idempotency-Key, for retries.
 CREATE TABLE idempotency (
   seller_id   bigint NOT NULL,
   key_hash    bytea  NOT NULL CHECK (length(key_hash) = 32),
@@ -302,7 +305,7 @@ CREATE TABLE saved_filter (
   PRIMARY KEY (seller_id, list, name)
 );
 
--- The audit log: what happened to accounts, keys and webhooks, in a chain for each seller.
+-- The audit log: what happened to sellers, accounts, keys and webhooks, a chain for each seller.
 CREATE TABLE audit_event (
   seller_id bigint NOT NULL CHECK (seller_id >= 0),
   n         bigint NOT NULL CHECK (n > 0),
@@ -418,6 +421,7 @@ CREATE UNLOGGED TABLE throttle (
   -- Of the last change, and when the bucket is full again.
   at      bigint           NOT NULL,
   full_at double precision NOT NULL,
+  -- Tokens that the last exchange granted.
   granted bigint           NOT NULL CHECK (granted >= 0),
   PRIMARY KEY (name, kind)
 )

@@ -224,7 +224,7 @@ export class PastCatalogue {
 
   async #rejectPruned(sellerId: SellerId, position: number): Promise<never> {
     await this.#assertReached(sellerId, position);
-    // Earlier versions of the server pruned snapshots that only past positions need.
+    // Or it is damaged: pruning keeps the snapshots that each later position needs.
     throw new AppError(
       'history_pruned',
       `The history no longer has every product as of position ${position}. Use a later one.`,

@@ -10,7 +10,7 @@ import type { PageQuery } from '../../write.ts';
 import { readBytes, readInteger, readText, type Row } from '../row.ts';
 import type { Parameters, Sql } from '../sql.ts';
 
-/** A webhook's columns by member. Its secrets are in another table: only signing needs them. */
+/** A webhook's columns by member, without its secrets: only signing needs them. */
 interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
   /** Separated by spaces. */
   readonly types: string | undefined;

@@ -11,7 +11,7 @@ import { formatFileTime, parseFileTime } from '../../../domain/time.ts';
 import { type Backup, backUp } from './backup.ts';
 import type { CopyState } from './database-copy.ts';
 import {
-  CATALOGUE_FILE_NAME, findNewerVersion, noCatalogue, readCursorKey,
+  CATALOGUE_FILE_NAME, findReleasedVersion, noCatalogue, readCursorKey,
 } from '../engine/database-file.ts';
 import { tryLock } from '../files/file-lock.ts';
 import { openReader } from '../engine/connection.ts';
@@ -100,7 +100,7 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
 
 /** The random secret of the catalogue, which all of its backups contain. */
 function readIdentity(file: string): Uint8Array | undefined {
-  if (findNewerVersion(file) === undefined) return undefined;
+  if (findReleasedVersion(file) === undefined) return undefined;
   using db = openReader(file);
   // Reading a foreign view in its place could run forever.
   const table = db.prepare(`

@@ -15,7 +15,7 @@ import { formatFileTime } from '../../../domain/time.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { syncFolder } from '../files/durable-files.ts';
 import {
-  CATALOGUE_FILE_NAME, findNewerVersion, findVersion, prepareFolder,
+  CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, prepareFolder,
 } from '../engine/database-file.ts';
 import { checkSchema } from '../check/schema.ts';
 import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
@@ -91,7 +91,7 @@ function assertBackup(file: string): void {
 
 /** Locks the old catalogue; undefined if none exists. */
 function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): DatabaseSync | undefined {
-  if (findNewerVersion(path) === undefined) return undefined;
+  if (findReleasedVersion(path) === undefined) return undefined;
   if (!isReplacing) {
     const hint = 'Choose another folder with --data, or replace it with --replace, which keeps'
       + ' it under another name.';

@@ -32,8 +32,8 @@ const MAGIC = 'SQLite format 3\0';
 /**
  * Ensures that `folder` has a database of this version, and the server's key. The folder's mode
  * becomes 0700 and that of files 0600 (SQLite gives -wal and -shm the mode of the database).
- * @throws AppError `unavailable` for a foreign file or another version's, a folder that others use,
- *   a malformed `server.key`, and the write-ahead log of a missing catalogue
+ * @throws AppError `unavailable` for a foreign file, a version that this program cannot read, a
+ *   folder that others use, a malformed `server.key`, and the write-ahead log of no catalogue
  */
 export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
@@ -114,16 +114,16 @@ export function readCursorKey(db: DatabaseSync): Uint8Array {
  * @throws AppError `unavailable` for a foreign file, and for a version that is unknown
  */
 export function findVersion(file: string): number | undefined {
-  const version = findNewerVersion(file);
+  const version = findReleasedVersion(file);
   if (version !== undefined) assertKnownVersion(version, file);
   return version;
 }
 
 /**
- * Accepts newer versions.
+ * The version, even if it is newer than this program.
  * @throws AppError `unavailable` for a foreign file, and for a version before the first
  */
-export function findNewerVersion(file: string): number | undefined {
+export function findReleasedVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
   if (header.isOurs) {

@@ -43,7 +43,7 @@ export class Reader {
   readonly queries: Queries;
   readonly methods: QueryMethods;
 
-  /** @throws AppError `unavailable` for a file of another version */
+  /** @throws AppError `unavailable` for a version that this program cannot read */
   constructor(file: string) {
     this.#db = openReader(file);
     try {

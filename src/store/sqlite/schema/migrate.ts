@@ -1,6 +1,7 @@
 /**
  * Creates the schema, or brings that of an earlier version up to date: applies schema.sql and the
- * migrations that a database lacks, one transaction each. They are immutable and forward-only.
+ * migrations that a database lacks, one transaction each. Once released, these files are immutable;
+ * there is no way back to an earlier version.
  */
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -10,7 +11,7 @@ import { assertKnown, assertNotOld, FIRST_VERSION } from '../../sql/schema-versi
 /** "SPAc", in the header of every database of this project. */
 export const APPLICATION_ID = 0x53504163;
 const SCHEMA = new URL('schema.sql', import.meta.url);
-/** SQL files. The first one leads from FIRST_VERSION to the next version. */
+/** SQL files. The first one migrates FIRST_VERSION to the next version. */
 const MIGRATIONS: readonly URL[] = [];
 /** The schema version of this program, `user_version` in the header of a database. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;

@@ -1,6 +1,8 @@
--- The SQLite schema. seller_id leads the primary key of every table whose rows belong to a seller.
--- Times are milliseconds since 1970 in UTC, and prices are minor units, such as cents. Constraints
--- repeat the limits of src/LIMITS.md, so that a bug before them cannot store what exceeds them.
+-- The SQLite schema. seller_id leads the primary key of every table whose rows belong to a seller,
+-- except account_email and invitation, which are read before the seller is known. Times are
+-- milliseconds since 1970 in UTC, and prices are minor units, such as cents. Constraints repeat the
+-- limits of src/LIMITS.md, so that no bug can store a value that exceeds them. Tables come after
+-- those that they reference: a move copies them in this order.
 
 -- A shop: its currency, and the counters that give positions and ids.
 CREATE TABLE seller (
@@ -13,9 +15,9 @@ CREATE TABLE seller (
   -- The highest product id given, so that none is given twice, even if the clock steps back.
   last_product_id   INTEGER NOT NULL DEFAULT 0 CHECK (last_product_id >= 0),
   created_at        INTEGER NOT NULL CHECK (created_at >= 0),
-  -- Changes up to this position may have been removed for their age.
+  -- Changes up to this position may have been pruned.
   pruned_to         INTEGER NOT NULL DEFAULT 0 CHECK (pruned_to >= 0),
-  -- NULL unless it is disabled: then its data is kept, and its keys and accounts open nothing.
+  -- NULL unless it is disabled: its data is kept, and its keys and accounts are rejected.
   disabled_at       INTEGER CHECK (disabled_at >= 0),
   -- Products with this stock or less are low, unless they have a threshold of their own.
   low_stock         INTEGER NOT NULL DEFAULT 5 CHECK (low_stock BETWEEN 0 AND 1000000000),
@@ -45,7 +47,8 @@ CREATE TABLE api_key (
   last_four         TEXT    NOT NULL CHECK (length(last_four) = 4),
   -- The key that replaced it in a rotation.
   successor_id      INTEGER CHECK (successor_id > 0),
-  -- The name of the account or key that created it; NULL for the command line.
+  -- The name of the account that created it; NULL for the command line and for programs that embed
+  -- the server.
   created_by        TEXT CHECK (length(created_by) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -53,7 +56,7 @@ CREATE TABLE api_key (
 -- How often each key was used in each hour of UTC of the last days.
 CREATE TABLE key_usage (
   seller_id INTEGER NOT NULL REFERENCES seller (id),
-  -- Hours since 1970. Before the key, because hours are what is read and removed.
+  -- Hours since 1970. Precedes key_id in the primary key, because reads and pruning are by hour.
   hour      INTEGER NOT NULL CHECK (hour >= 0),
   key_id    INTEGER NOT NULL CHECK (key_id > 0),
   requests  INTEGER NOT NULL CHECK (requests >= 0),
@@ -95,16 +98,18 @@ CREATE INDEX product_archived ON product (seller_id, archived, id);
 CREATE TABLE change (
   seller_id    INTEGER NOT NULL REFERENCES seller (id),
   position     INTEGER NOT NULL CHECK (position > 0),
-  -- Comparisons, since for a longer list SQLite fills an index in every statement that inserts
-  -- changes, which takes a third of the time of a stock movement.
+  -- Written as comparisons: for a list as long as this, SQLite fills a temporary index in every
+  -- statement that inserts changes, which takes a third of the time of a stock movement.
   type         TEXT    NOT NULL CHECK (
     type = 'stock' OR type = 'created' OR type = 'updated' OR type = 'deleted'),
   product_id   INTEGER NOT NULL CHECK (product_id > 0),
+  -- 1 for the portal, 2 for programs that embed the server: no key has these ids.
   key_id       INTEGER NOT NULL CHECK (key_id > 0),
   at           INTEGER NOT NULL CHECK (at >= 0),
   stock_before INTEGER NOT NULL CHECK (stock_before BETWEEN 0 AND 1000000000),
   stock_after  INTEGER NOT NULL CHECK (stock_after BETWEEN 0 AND 1000000000),
-  -- The product's JSON after the change; NULL if only the stock changed.
+  -- The product's JSON after the change, or before it if the product was deleted; NULL if only the
+  -- stock changed.
   product      TEXT CHECK (product IS NOT NULL OR type = 'stock'),
   -- After the change; the last one of a deleted product. `product` checks its length: counting the
   -- characters here would slow down what is written most often.
@@ -179,13 +184,13 @@ CREATE TABLE import (
   PRIMARY KEY (seller_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- Responses to requests with an Idempotency-Key, for their repetitions. Each commits with its
--- change, and is removed once it is too old to be repeated.
+-- Responses to requests with an Idempotency-Key, for retries. Each commits with its change, and is
+-- pruned when no retry can come any more.
 CREATE TABLE idempotency (
   seller_id   INTEGER NOT NULL REFERENCES seller (id),
   -- SHA-256 of the decimal seller_id, a colon and the key: a client may send a secret as its key.
   key_hash    BLOB    NOT NULL CHECK (length(key_hash) = 32),
-  -- From 0 for changes in several transactions, such as imports.
+  -- Which of the request's transactions, from 0: an import has several.
   part        INTEGER NOT NULL CHECK (part >= 0),
   -- SHA-256 of the request.
   fingerprint BLOB    NOT NULL CHECK (length(fingerprint) = 32),
@@ -320,8 +325,8 @@ CREATE TABLE saved_filter (
   PRIMARY KEY (seller_id, list, name)
 ) STRICT, WITHOUT ROWID;
 
--- The audit log: what happened to accounts, keys and webhooks. Each seller has a chain of events,
--- and 0 is the chain of those that belong to no seller.
+-- The audit log: what happened to sellers, accounts, keys and webhooks. Each seller has a chain of
+-- events, and 0 is the chain of those that belong to no seller.
 CREATE TABLE audit_event (
   seller_id INTEGER NOT NULL CHECK (seller_id >= 0),
   n         INTEGER NOT NULL CHECK (n > 0),
@@ -333,7 +338,8 @@ CREATE TABLE audit_event (
   subject   TEXT    NOT NULL CHECK (length(subject) <= 300),
   -- SHA-256 of the previous hash of the chain and of this event: reveals a change in the middle.
   hash      BLOB    NOT NULL CHECK (length(hash) = 32),
-  -- The name of an account or of a key; NULL for the command line.
+  -- The name of an account or of a key; NULL for the command line and for programs that embed the
+  -- server.
   actor     TEXT CHECK (length(actor) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, n)
 ) STRICT;
@@ -391,7 +397,8 @@ CREATE TABLE webhook (
   next_attempt_at    INTEGER NOT NULL CHECK (next_attempt_at >= 0),
   created_at         INTEGER NOT NULL CHECK (created_at >= 0),
   updated_at         INTEGER NOT NULL CHECK (updated_at >= 0),
-  -- The name of the account or key that created it; NULL for the command line.
+  -- The name of the account, the key or the embedding program's actor that created it; NULL for a
+  -- program that names none.
   created_by         TEXT CHECK (length(created_by) BETWEEN 1 AND 100),
   PRIMARY KEY (seller_id, id),
   CHECK ((message_id IS NULL) = (message_first IS NULL)),
@@ -399,7 +406,7 @@ CREATE TABLE webhook (
   CHECK ((message_id IS NULL) = (message_at IS NULL))
 ) STRICT, WITHOUT ROWID;
 
--- Those that fail apart from the others, each in the order of their next attempts.
+-- Failing webhooks apart from the others, each group in the order of the next attempts.
 CREATE INDEX webhook_due ON webhook (failures > 0, next_attempt_at) WHERE status = 'active';
 
 -- The newest delivery attempts of each webhook.

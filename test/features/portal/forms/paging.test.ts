@@ -119,18 +119,3 @@ test('rejects cursors of other lists, and invalid ones', async (t) => {
     }
   }
 });
-
-test('still accepts product links from before cursors had a direction', async (t) => {
-  const catalogue = await openCatalogue(t);
-  await fill(catalogue);
-  const { user, send } = catalogue;
-  // Such links contain a cursor of the API.
-  const { next_cursor: cursor } = (await send({ path: '/api/v1/products?limit=50' })).json();
-  const page = await user.get(`/portal/products?cursor=${cursor}`);
-  const second = await user.get(findLink(await user.get('/portal/products'), 'next') ?? '');
-  assert.deepEqual(show(page), { ...show(second), count: '111 products' });
-  const last = await user.get(findLink(page, 'next') ?? '');
-  assert.equal(show(last).count, '101–111 of 111 products');
-  const first = await user.get(findLink(page, 'prev') ?? '');
-  assert.equal(show(first).count, '1–50 of 111 products');
-});

@@ -178,7 +178,7 @@ test('does not touch a foreign file or a shared folder', async (t) => {
   assert.deepEqual([foreign, shared].map(readFolder), before);
 });
 
-test('reverts an upgrade, and keeps the catalogue of the newer version', async (t) => {
+test('reverts an update, and keeps the catalogue of the newer version', async (t) => {
   const { folder, store, file, sellerId } = await makeBackup(t);
   await store.close();
   change(join(folder, FILE_NAME), 'PRAGMA user_version = 999');

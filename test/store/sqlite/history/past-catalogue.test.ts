@@ -129,7 +129,7 @@ test('finds a product by a former SKU, whatever happened to either later', async
   await assertPast(store, actor.sellerId, recorded);
 });
 
-test('reports a snapshot that an earlier version has pruned', async (t) => {
+test('reports a snapshot that is missing', async (t) => {
   const { folder, store, actor } = await openShop(t);
   const { sellerId } = actor;
   const { id } = await store.createProduct(actor, makeNewProduct({ sku: A }));
