@@ -5,7 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, existsSync, openSync, readdirSync, readSync, statSync,
+  chmodSync, closeSync, constants, existsSync, lstatSync, openSync, readdirSync, readSync,
+  statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -145,22 +146,35 @@ export function isOurFile(file: string): boolean {
   return readHeader(file)?.isOurs === true;
 }
 
-/** Undefined if there is no file. File header: https://www.sqlite.org/fileformat.html 1.3 */
+/**
+ * Undefined if there is no file. File header: https://www.sqlite.org/fileformat.html 1.3
+ * @throws AppError `unavailable` for a dangling link
+ */
 function readHeader(
   file: string,
 ): { readonly isOurs: boolean; readonly version: number } | undefined {
   const header = Buffer.alloc(100);
   try {
-    const handle = openSync(file, 'r');
+    const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK); // it may be a FIFO
     readSync(handle, header);
     closeSync(handle);
   } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return undefined;
+    if (isSystemError(error, 'ENOENT')) {
+      assertNoLink(file);
+      return undefined;
+    }
     if (!isSystemError(error, 'EISDIR')) throw error; // a folder is foreign too
   }
   const isOurs = header.toString('latin1', 0, MAGIC.length) === MAGIC
     && header.readInt32BE(68) === APPLICATION_ID;
   return { isOurs, version: header.readInt32BE(60) };
+}
+
+/** SQLite would create the file that a dangling link names, on whatever disk is there now. */
+function assertNoLink(file: string): void {
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const hint = 'Mount the disk that has the file, or remove the link.';
+  throw new AppError('unavailable', `${file} is a link to a file that does not exist. ${hint}`);
 }
 
 /** If another process creates it first, that one is used. */

@@ -1,7 +1,9 @@
 /** The database file: its permissions, its creation, and which files are rejected. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
-  chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync,
+  chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -137,6 +139,25 @@ for (const [what, make] of foreignFiles) {
     assert.deepEqual(readFolder(folder), before);
   });
 }
+
+test('rejects a FIFO in the place of the file, and does not wait for its writer', async (t) => {
+  const folder = makeFolder(t);
+  execFileSync('mkfifo', [join(folder, FILE_NAME)]);
+  await assert.rejects(openStore(t, { folder }), {
+    name: 'AppError', code: 'unavailable', message: /is not a database of this server/,
+  });
+  assert.deepEqual(readdirSync(folder), [FILE_NAME]);
+});
+
+test('rejects a link to a missing file, and creates nothing', async (t) => {
+  const [folder, elsewhere] = [makeFolder(t), makeFolder(t)];
+  symlinkSync(join(elsewhere, 'moved.db'), join(folder, FILE_NAME));
+  await assert.rejects(openStore(t, { folder }), {
+    name: 'AppError', code: 'unavailable',
+    message: /is a link to a file that does not exist\. Mount/,
+  });
+  assert.deepEqual([readdirSync(folder), readdirSync(elsewhere)], [[FILE_NAME], []]);
+});
 
 test('rejects a folder in the place of the file, and leaves it untouched', async (t) => {
   const folder = makeFolder(t);
