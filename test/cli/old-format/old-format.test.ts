@@ -24,7 +24,10 @@ function readOriginal(name: string): Buffer {
   return gunzipSync(readFileSync(join(import.meta.dirname, `${name}.gz`)));
 }
 
-/** A data folder of that version, which other users may list: opening it would change its mode. */
+/**
+ * A data folder of that version, which other users may list: opening it would change its mode. Even
+ * versions have a journal, which opening the database would roll back.
+ */
 function makeOld(t: TestContext, version: number): string {
   const folder = join(makeFolder(t), 'data');
   mkdirSync(folder, { mode: 0o755 });
@@ -33,6 +36,7 @@ function makeOld(t: TestContext, version: number): string {
     if (name === FILE_NAME) bytes.writeInt32BE(version, VERSION_OFFSET);
     writeFileSync(join(folder, name), bytes, { mode: 0o644 });
   }
+  if (version % 2 === 0) writeFileSync(join(folder, `${FILE_NAME}-journal`), 'x'.repeat(512));
   return folder;
 }
 
@@ -79,8 +83,25 @@ for (const command of COMMANDS) {
 test('backup rejects it, and writes no file', async (t) => {
   for (const version of OLD_VERSIONS) {
     const [folder, target] = [makeOld(t, version), makeFolder(t)];
-    await assertRejected(['backup', join(target, 'copy.db'), '--data', folder],
-      join(folder, FILE_NAME), [folder, target]);
+    for (const words of [[join(target, 'copy.db')], ['--folder', target]]) {
+      await assertRejected(['backup', ...words, '--data', folder],
+        join(folder, FILE_NAME), [folder, target]);
+    }
+  }
+});
+
+test('backup and doctor leave a newer version with a journal as it is', async (t) => {
+  const [folder, target] = [makeOld(t, 24), makeFolder(t)];
+  const db = readOriginal(FILE_NAME);
+  db.writeInt32BE(25, VERSION_OFFSET);
+  writeFileSync(join(folder, FILE_NAME), db);
+  const before = readFolder(folder);
+  for (const words of [['backup', join(target, 'copy.db')], ['backup', '--folder', target],
+    ['doctor']]) {
+    const { status, notes } = await run([...words, '--data', folder]);
+    assert.equal(status, 1, words.join(' '));
+    assert.match(notes, /was written by a newer version\. It was left unchanged/);
+    assert.deepEqual(readFolder(folder), before, words.join(' '));
   }
 });
 

@@ -11,7 +11,7 @@ import { formatFileTime, parseFileTime } from '../../../domain/time.ts';
 import { type Backup, backUp } from './backup.ts';
 import type { CopyState } from './database-copy.ts';
 import {
-  CATALOGUE_FILE_NAME, findReleasedVersion, noCatalogue, readCursorKey,
+  CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, noCatalogue, readCursorKey,
 } from '../engine/database-file.ts';
 import { tryLock } from '../files/file-lock.ts';
 import { openReader } from '../engine/connection.ts';
@@ -49,6 +49,7 @@ export async function backUpToFolder(
 ): Promise<FolderBackup> {
   const { dataFolder, folder, intervalMs, at } = task;
   const catalogue = join(dataFolder, CATALOGUE_FILE_NAME);
+  findVersion(catalogue); // throws before anything is changed
   rollBackHotJournal(catalogue);
   const identity = readIdentity(catalogue);
   if (identity === undefined) throw noCatalogue(dataFolder);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import {
-  assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME,
+  assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME, findVersion, isOurFile,
 } from '../engine/database-file.ts';
 import { openForChecks } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
@@ -58,12 +58,14 @@ const FOLDER: readonly Entry[] = [
 
 /**
  * Read the findings of each check before the next one.
- * @throws AppError `not_found`; `unavailable` for a format from before the first release
+ * @throws AppError `not_found`; `unavailable` for a format from before the first release, and for a
+ *   newer version with a hot journal
  */
 export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
   const file = join(folder, CATALOGUE_FILE_NAME);
   assertCatalogueExists(folder);
   assertNotOldFile(file);
+  if (hasJournal(file) && isOurFile(file)) findVersion(file); // it is not read without a rollback
   yield makeCheck('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));
   yield makeCheck('disk', 'free space on the disk', () => checkDisk(file));

@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';
-import { isOurFile } from '../engine/database-file.ts';
+import { findVersion, isOurFile } from '../engine/database-file.ts';
 import { openToRecover } from '../engine/connection.ts';
 import {
   resultCodeOf, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY,
@@ -22,10 +22,12 @@ export function hasJournal(file: string): boolean {
 
 /**
  * Call it before opening a read-only connection to the catalogue. Ignores foreign files.
- * @throws AppError `unavailable` if this process cannot roll the write back
+ * @throws AppError `unavailable` for a version that this program cannot read, and if this process
+ *   cannot roll the write back
  */
 export function rollBackHotJournal(file: string): void {
   if (!hasJournal(file) || !isOurFile(file)) return;
+  findVersion(file);
   try {
     openToRecover(file).close();
   } catch (cause) {
