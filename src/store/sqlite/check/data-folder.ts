@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import {
-  assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME, findVersion, isOurFile,
+  assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME,
 } from '../engine/database-file.ts';
 import { openForChecks } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
-  describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
+  describeHotJournal, hasJournal, KEEP_JOURNAL, needsRollback, rollBackHotJournal,
 } from '../files/hot-journal.ts';
 import { checkDisk, checkFiles } from './files.ts';
 import { type Check, isUnreadable, makeCheck, runScan, unreadable } from './finding.ts';
@@ -65,7 +65,7 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
   const file = join(folder, CATALOGUE_FILE_NAME);
   assertCatalogueExists(folder);
   assertNotOldFile(file);
-  if (hasJournal(file) && isOurFile(file)) findVersion(file); // it is not read without a rollback
+  needsRollback(file); // throws for a newer version, which a rollback would change
   yield makeCheck('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));
   yield makeCheck('disk', 'free space on the disk', () => checkDisk(file));

@@ -21,13 +21,19 @@ export function hasJournal(file: string): boolean {
 }
 
 /**
- * Call it before opening a read-only connection to the catalogue. Ignores foreign files.
- * @throws AppError `unavailable` for a version that this program cannot read, and if this process
- *   cannot roll the write back
+ * Whether a write to the catalogue must be rolled back before it is read. Ignores foreign files.
+ * @throws AppError `unavailable` for a version that this program cannot read, and must not change
+ */
+export function needsRollback(file: string): boolean {
+  return hasJournal(file) && isOurFile(file) && findVersion(file) !== undefined;
+}
+
+/**
+ * Call it before opening a read-only connection to the catalogue.
+ * @throws AppError as `needsRollback`; `unavailable` if this process cannot roll the write back
  */
 export function rollBackHotJournal(file: string): void {
-  if (!hasJournal(file) || !isOurFile(file)) return;
-  findVersion(file);
+  if (!needsRollback(file)) return;
   try {
     openToRecover(file).close();
   } catch (cause) {
