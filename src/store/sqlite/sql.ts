@@ -1,5 +1,6 @@
 /** Shared SQL on a connection of SQLite. Statements return their rows at once. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { readInteger } from '../sql/row.ts';
 import type { Parameters, Sql } from '../sql/sql.ts';
 
 export function sqlOf(db: DatabaseSync): Sql {
@@ -28,4 +29,9 @@ function bind(parameters: Parameters = {}): Record<string, SQLInputValue> {
 
 function isList(value: Parameters[string]): value is readonly number[] {
   return Array.isArray(value);
+}
+
+/** The value of a pragma that is an integer, such as `user_version`. */
+export function readPragma(db: DatabaseSync, name: string): number {
+  return readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
 }

@@ -19,7 +19,7 @@ import {
 } from './database-copy.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
 import { isThere, type AtomicFile } from '../files/atomic-file.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readPragma } from '../sql.ts';
 
 export interface Backup extends CatalogueFacts {
   readonly bytes: number;
@@ -63,9 +63,7 @@ export async function backUp(
 }
 
 function readSize(db: DatabaseSync): number {
-  const [count, size] = ['page_count', 'page_size'].map((name) =>
-    readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name));
-  return (count ?? 0) * (size ?? 0);
+  return readPragma(db, 'page_count') * readPragma(db, 'page_size');
 }
 
 async function copy(

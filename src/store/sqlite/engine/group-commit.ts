@@ -14,6 +14,7 @@ import { prepareRunOnce } from '../catalogue/idempotency.ts';
 import { fingerprintMutation, type IdempotencyScope } from '../../rules/idempotency.ts';
 import { CatalogueTransaction } from '../catalogue/transaction.ts';
 import { readInteger } from '../../sql/row.ts';
+import { readPragma } from '../sql.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
 
 /** The name and the input match, since `Writer.run` paired them. */
@@ -147,7 +148,7 @@ function prepareCommit(db: DatabaseSync): () => void {
 /** Commits no change: its frames overwrite the start of the failed commit's frames in the WAL. */
 function overwriteFailedFrames(db: DatabaseSync): boolean {
   return attempt(() => {
-    const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
+    const version = readPragma(db, 'user_version');
     db.exec(`PRAGMA user_version = ${version}`);
     return true;
   });

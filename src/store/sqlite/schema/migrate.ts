@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { readInteger } from '../../sql/row.ts';
 import { assertKnown, assertNotOld, FIRST_VERSION } from '../../sql/schema-version.ts';
+import { readPragma } from '../sql.ts';
 
 /** "SPAc", in the header of every database of this project. */
 export const APPLICATION_ID = 0x53504163;
@@ -78,8 +78,4 @@ export function assertKnownVersion(version: number, file: string): void {
 /** @throws AppError `unavailable` for a version before the first */
 export function assertNotOldVersion(version: number, file: string): void {
   assertNotOld(version, file, NEW_PLACE);
-}
-
-function readPragma(db: DatabaseSync, name: string): number {
-  return readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
 }

@@ -10,7 +10,7 @@ import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { createEmpty } from '../files/durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readPragma } from '../sql.ts';
 
 /** "SPAs", in the header of the file. */
 const APPLICATION_ID = 0x53504173;
@@ -163,8 +163,4 @@ function replace(file: string): DatabaseSync {
   const db = openProjection(file);
   db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
   return db;
-}
-
-function readPragma(db: DatabaseSync, name: string): number {
-  return readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
 }
