@@ -12,6 +12,7 @@ import { testEdits } from './contract/edits.ts';
 import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
+import { testImportJobs } from './contract/import-jobs.ts';
 import { testImportRecords } from './contract/import-records.ts';
 import { testImports } from './contract/imports.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
@@ -57,7 +58,8 @@ const CACHED: readonly TestGroup[] = [
 const UNCACHED: readonly TestGroup[] = [
   testSellers, testRotation, testKeyUsage,
   testStockDays, testStockSums, testTotals, testSearch, testSavedFilters, testColumnMappings,
-  testJoining, testSessions, testPasskeys, testAccounts, testAccountResets, testPeople, testAudit,
+  testImportJobs, testJoining, testSessions, testPasskeys, testAccounts, testAccountResets,
+  testPeople, testAudit,
 ];
 
 /** The whole contract. */

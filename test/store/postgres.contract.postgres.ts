@@ -16,6 +16,10 @@ import { TEST_KEY } from '../support/postgres/server.ts';
 import { borrowDatabase } from '../support/postgres/shared-server.ts';
 import { recordStatements } from '../support/postgres/statement-recorder.ts';
 import { withTwoStores } from './alternating-stores.ts';
+import {
+  assertExecuted, assertRestricted, POSTGRES_EXCEPTIONS, POSTGRES_UNEXECUTED, readSellerColumns,
+} from './isolation/restrictions.ts';
+import { nameCallers, observeStatement, StatementLog } from './isolation/statement-log.ts';
 import type { PrepareStore } from './contract/fixture.ts';
 import { describeCaching, describeStore } from './contract.ts';
 import { assertNameSellers, assertOneShard, assertSellersLead } from './postgres/one-shard.ts';
@@ -23,8 +27,15 @@ import { assertNameSellers, assertOneShard, assertSellersLead } from './postgres
 /** Leases are renewed quickly, and not taken over by accident. */
 const nodeIntervals = { renewMs: 20, expiryMs: 20_000 };
 
+/** SQL that no request executes: what opens and checks a database; and that of SQLite. */
+const OTHER_SQL = [
+  'sql/check/', 'postgres/check/', 'postgres/connect/', 'postgres/schema/', 'postgres/wire/',
+  'sqlite/', 'temporary/', 'move/',
+];
+
 let recorder: ReturnType<typeof recordStatements>;
-before(() => { recorder = recordStatements(); });
+const log = new StatementLog();
+before(() => { recorder = recordStatements((statement) => observeStatement(log, statement)); });
 after(() => recorder.restore());
 
 describe('on PostgreSQL', { skip: NO_POSTGRES }, () => {
@@ -36,6 +47,13 @@ describe('on PostgreSQL', { skip: NO_POSTGRES }, () => {
     const connection = await openConnection(await borrowDatabase(t));
     assertNameSellers(statements, await assertSellersLead(connection));
     await connection.close();
+  });
+  test('restricts every statement to the seller of its caller', () => {
+    const columns = readSellerColumns('postgres/schema/schema.sql');
+    assertRestricted(log, columns, POSTGRES_EXCEPTIONS);
+  });
+  test('executes every statement of the source', () => {
+    assertExecuted(log, OTHER_SQL, POSTGRES_UNEXECUTED);
   });
 });
 
@@ -70,7 +88,7 @@ function prepareOn(borrow: Borrow): PrepareStore {
       const connect = await borrowed;
       const store = await openPostgresStore({ connect, key: TEST_KEY, clock, nodeIntervals });
       stores.push(store);
-      return store;
+      return nameCallers(store);
     };
   };
 }

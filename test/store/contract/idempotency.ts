@@ -136,4 +136,22 @@ function testRetention(prepare: PrepareStore): void {
     assert.equal((await later.createProduct(write, product)).isReplay, false);
     assert.equal((await later.createProduct(write, product)).isReplay, true);
   });
+  test('deletes the expired keys of every seller, and no valid ones', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const actors = [await makeActor(store), await makeActor(store)];
+    const product = makeNewProduct();
+    const isReplay = (key: string) => Promise.all(actors.map(async (actor) =>
+      (await store.createProduct({ ...actor, ...scopeOf(key) }, product)).isReplay));
+    assert.deepEqual(await isReplay('old'), [false, false]);
+    clock.now += DAY_MS;
+    for (const actor of actors) await store.deleteProduct(actor, { sku: product.sku }, {});
+    assert.deepEqual(await isReplay('new'), [false, false]);
+    clock.now += DAY_MS;
+    await store.pruneIdempotency();
+    // At an earlier time an expired record would be valid: only its deletion ends the replays.
+    clock.now -= 1;
+    assert.deepEqual(await isReplay('new'), [true, true]);
+    await assert.rejects(isReplay('old'), { code: 'sku_taken' });
+  });
 }

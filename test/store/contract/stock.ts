@@ -121,6 +121,22 @@ function testSequences(prepare: PrepareStore): void {
     assert.deepEqual(await send('erp', 8), ['unchanged']);
   });
 
+  test('applies a sequence number once, whether the product is named by SKU or id', async (t) => {
+    const { store, actor } = await prepareThree(prepare(t));
+    const [product] = await readAll(store, actor.sellerId);
+    assert.ok(product);
+    const id = formatProductId(actor.sellerId, product.id);
+    const source = { source: 'erp' };
+    assert.deepEqual(await statusesOf(store, actor, [{ sku: A, set: 4, sequence: 7 }], source),
+      ['ok']);
+    assert.deepEqual(await statusesOf(store, actor, [{ id, set: 3, sequence: 7 }], source),
+      ['stale']);
+    const dryRun = store.dryRunStock(actor, 4, 'erp');
+    const { results } = await dryRun.try([{ id, set: 3, sequence: 7 }]);
+    assert.deepEqual(results.map(({ status }) => status), ['stale']);
+    await dryRun.close();
+  });
+
   test('deletes the sequence numbers of a deleted product', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const change = { sku: A, set: 4, sequence: 9 };

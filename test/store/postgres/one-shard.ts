@@ -18,6 +18,7 @@ const OF_ALL_SELLERS = [
   /^SELECT coalesce\(sum\(position\), 0\)/, /^SELECT id FROM seller WHERE id > 0 LIMIT 1$/,
   /^SELECT .* FROM seller WHERE id > \$1 ORDER BY id LIMIT/, /^SELECT greatest/,
   /^SELECT .* FROM webhook WHERE seller_id = ANY/, /^DELETE FROM \w+$/,
+  /^SELECT seller_id, id FROM \( SELECT seller_id, id, is_running/,
 ];
 const LIST_KEYS = `
   SELECT t.relname::text AS name, a.attname::text AS first FROM pg_index AS i
