@@ -32,6 +32,7 @@ import { testStockDays } from './contract/stock-days.ts';
 import { testStockSums } from './contract/stock-sums.ts';
 import { testThrottles } from './contract/throttles.ts';
 import { testTotals } from './contract/totals.ts';
+import { testTwoSellers } from './contract/two-sellers.ts';
 import { testWatching } from './contract/watching.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
 import { testWebhookLeases } from './contract/webhook-leases.ts';
@@ -59,7 +60,7 @@ const UNCACHED: readonly TestGroup[] = [
   testSellers, testRotation, testKeyUsage,
   testStockDays, testStockSums, testTotals, testSearch, testSavedFilters, testColumnMappings,
   testImportJobs, testJoining, testSessions, testPasskeys, testAccounts, testAccountResets,
-  testPeople, testAudit,
+  testPeople, testAudit, testTwoSellers,
 ];
 
 /** The whole contract. */

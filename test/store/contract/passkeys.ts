@@ -15,7 +15,7 @@ import { join, listEvents, listTypes, makeNewSession, shownFor } from './portal-
 
 const BY = { actorName: 'anna', address: '192.0.2.7' };
 
-function makePasskey(members: Partial<NewPasskey> = {}): NewPasskey {
+export function makePasskey(members: Partial<NewPasskey> = {}): NewPasskey {
   return {
     name: 'Laptop', rpId: 'shop.example', signCount: 0, transports: ['hybrid', 'internal'],
     credentialId: randomBytes(32).toString('base64url'),
