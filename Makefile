@@ -122,7 +122,7 @@ image: executable ## build a container image: the executable and the libraries t
 	  install $(EXECUTABLE) "$$folder/root/seller-api" && \
 	  ldd $(EXECUTABLE) | grep -o '/[^ ]*' | xargs -I{} cp -L --parents {} "$$folder/root" && \
 	  $(ENGINE) build --quiet --format oci --layers=false --timestamp 0 --tag $(IMAGE) \
-	    --file Containerfile "$$folder"
+	    --file .toolchain/Containerfile "$$folder"
 
 fixture: ## record the data folder that the upgrade tests open (see test/upgrade/record.ts)
 	@$(NODE) test/upgrade/record.ts test/upgrade/fixture

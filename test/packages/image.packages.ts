@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { copyClone, FILES, make, ROOT } from '../package/clone.ts';
+import { copyClone, make, ROOT } from '../package/clone.ts';
 import { findFreePort } from '../support/listening.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'src/cli/serve/README.md'), 'utf8');
@@ -28,7 +28,7 @@ describe('the container image', { skip: missing && `needs ${missing}`, timeout: 
   const clone = join(folder, 'clone');
 
   before(async () => {
-    await make(copyClone(clone, [...FILES, 'Containerfile']), `image IMAGE=${NAME}`);
+    await make(copyClone(clone), `image IMAGE=${NAME}`);
   });
   after(async () => {
     await podman('rm', '--force', '--volumes', NAME);
