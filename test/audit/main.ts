@@ -1,7 +1,7 @@
 /** `make audit`: lists the core, and the places that an auditor checks first. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CORE_LINES_LIMIT, readCoreList } from './core-list.ts';
+import { measureCore, readCoreList } from './core-list.ts';
 import { findModules, findPlaces, KINDS, loadSources, type Place, ROOT } from './places.ts';
 
 const WIDTH = 100;
@@ -23,15 +23,14 @@ function printTitle(title: string): void {
 /** The files that keep the three promises (src/README.md), in reading order. */
 function printCore(): void {
   printTitle('The core, in reading order');
-  const { files } = readCoreList();
-  let sum = 0;
+  const { files, starred } = readCoreList();
   for (const { path, proves } of files) {
     const { length } = sources.find((source) => source.path === path)?.lines ?? [];
-    sum += length;
     printWrapped([`${String(length).padStart(5)}  ${path}`, ...proves.split(' ')], '       ');
   }
-  console.log(`${String(sum).padStart(5)}  lines in ${files.length} files,`
-    + ` of ${CORE_LINES_LIMIT} allowed`);
+  printWrapped(['       and', ...starred.map((path) => `${path}`)], '       ');
+  const { lines, loadedLines } = measureCore(sources);
+  console.log(`${String(lines).padStart(5)}  lines; ${loadedLines} are loaded with them`);
 }
 
 function printFolders(): void {
