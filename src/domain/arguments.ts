@@ -16,42 +16,42 @@ export type Parsers<Members> = {
 
 /**
  * The members of an argument.
- * @param what Begins error messages, such as `keys.create`.
+ * @param subject Begins error messages, such as `keys.create`.
  * @throws AppError `invalid_data` with all issues; its message names each
  */
 export function readArgument<Members extends object>(
-  value: unknown, what: string, parsers: Parsers<Members>,
+  value: unknown, subject: string, parsers: Parsers<Members>,
   required: readonly (keyof Members & string)[] = [],
 ): Members {
-  if (!isObject(value)) throw wrongArgument(what, 'Must be an object.');
+  if (!isObject(value)) throw wrongArgument(subject, 'Must be an object.');
   const reader = new ObjectReader(
     Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)));
   const members = Object.entries<Parse<unknown>>(parsers).map(([name, parse]) =>
-    [name, reader.read(name, parse, required.some((one) => one === name))] as const);
+    [name, reader.read(name, parse, required.some((member) => member === name))] as const);
   const error = reader.findError();
-  if (error) throw explain(what, error);
+  if (error) throw explain(subject, error);
   // The cast: each parser returns its member's type, and no required member is missing.
   return Object.fromEntries(members.filter(([, member]) => member !== undefined)) as Members;
 }
 
 /** One argument. @throws AppError `invalid_data` */
-export function readValue<Value>(value: unknown, what: string, parse: Parse<Value>): Value {
+export function readValue<Value>(value: unknown, subject: string, parse: Parse<Value>): Value {
   const parsed = parse(value);
   if ('value' in parsed) return parsed.value;
-  throw wrongArgument(what, parsed.error.detail);
+  throw wrongArgument(subject, parsed.error.detail);
 }
 
-/** @param what Begins the message, as in `readArgument`. */
-export function wrongArgument(what: string, detail: string): AppError {
+/** @param subject Begins the message, as in `readArgument`. */
+export function wrongArgument(subject: string, detail: string): AppError {
   const issues = [{ pointer: '', code: 'type', detail }] as const;
-  return explain(what, new AppError('invalid_data', detail, { issues }));
+  return explain(subject, new AppError('invalid_data', detail, { issues }));
 }
 
 /** Names the issues in the message: a program's author reads that first. */
-function explain(what: string, { code, issues }: AppError): AppError {
+function explain(subject: string, { code, issues }: AppError): AppError {
   const list = issues.map(({ pointer = '', detail }) =>
     [pointer.slice(1), detail].filter((part) => part !== '').join(': '));
-  return new AppError(code, `${what}: ${list.join(' ')}`, { issues });
+  return new AppError(code, `${subject}: ${list.join(' ')}`, { issues });
 }
 
 export const parseText = stringValidator.parse;
@@ -67,7 +67,7 @@ export function parseFunction<Value extends (...args: never) => unknown>(
 /** One of these texts. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
   return (value) => {
-    const choice = choices.find((one) => one === value);
+    const choice = choices.find((candidate) => candidate === value);
     return choice === undefined ? invalid('format', `Must be one of ${choices.join(', ')}.`)
       : { value: choice };
   };

@@ -20,10 +20,10 @@ export function assertPrecondition(
   { ifMatch, ifNoneMatch }: Precondition, position: number | undefined,
 ): void {
   if (ifMatch !== undefined && !isAmong(ifMatch, position)) {
-    const what = position === undefined
+    const mismatch = position === undefined
       ? 'No such product exists, so If-Match does not match.'
       : `The product has changed: its ETag is "${position}".`;
-    throw new AppError('precondition_failed', `${what} Read it again before you change it.`);
+    throw new AppError('precondition_failed', `${mismatch} Read it again before you change it.`);
   }
   if (ifNoneMatch !== undefined && isAmong(ifNoneMatch, position)) {
     const detail = `The product's ETag is "${position}", which If-None-Match excludes.`;

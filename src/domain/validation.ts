@@ -125,8 +125,8 @@ export const stringValidator: Validator<string> = {
 export function lineValidator(limitCodePoints: number): Validator<string> {
   return {
     schema: { type: 'string', minLength: 1, maxLength: limitCodePoints },
-    parse(sent) {
-      const parsed = stringValidator.parse(sent);
+    parse(value) {
+      const parsed = stringValidator.parse(value);
       const error = 'value' in parsed && validateText(parsed.value, limitCodePoints);
       return error ? { error } : parsed;
     },

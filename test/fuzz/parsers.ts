@@ -204,7 +204,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
   stock: {
     samples: [STOCK, STOCK.replace('{', '{"complete":true,"zero_limit":10,"atomic":true,')],
     async check(_, bytes) {
-      assert.ok(Array.isArray((await parseStockSync(parseJson(bytes))).sent));
+      assert.ok(Array.isArray((await parseStockSync(parseJson(bytes))).entries));
     },
   },
   webhook: {

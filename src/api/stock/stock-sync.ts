@@ -59,13 +59,13 @@ function isLarge({ headers }: ApiRequest): boolean {
 
 async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
-  const { sent, sync } = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
+  const { entries, sync } = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
   const write = toWriteContext(call);
-  const synced = await store.syncStock(
-    isDryRun ? { ...write, idempotency: undefined } : withImport(write, sent, sync), sync, isDryRun,
-  );
+  const context = isDryRun ? { ...write, idempotency: undefined }
+    : withImport(write, entries, sync);
+  const synced = await store.syncStock(context, sync, isDryRun);
   const tally = new StockTally(call.caller.sellerId);
-  const results = await formatResults(tally, sent, synced);
+  const results = await formatResults(tally, entries, synced);
   const { completion } = sync;
   const { zeroed, position, importId } = synced;
   const format = (applied: number, zeroedNow: number): string =>
@@ -74,7 +74,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
     + (importId ? `,"import":"${formatImportId(call.caller.sellerId, importId)}"` : '');
   if (synced.rejection) {
     const what = synced.rejection === 'failures'
-      ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
+      ? `${tally.failed} of ${entries.length} changes failed, and the request is atomic.`
       : explainZeroLimit(
         zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or send "force":true',
       );
@@ -93,11 +93,11 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
 
 /** The whole sync is one part. */
 function withImport(
-  write: WriteContext, sent: readonly SentChange[], { changes, completion, source }: StockSync,
+  write: WriteContext, entries: readonly SentChange[], { changes, completion, source }: StockSync,
 ): WriteContext {
   const kind = completion ? 'stocktake' : 'stock';
   const record = { kind, source, address: write.address } as const;
-  const counts = { failed: sent.length - changes.length };
+  const counts = { failed: entries.length - changes.length };
   return { ...write, import: { id: undefined, record, counts, isLast: true } };
 }
 
@@ -115,13 +115,13 @@ function parseDryRun({ query, caller }: ApiRequest): boolean {
 
 /** Yields between slices: there may be 10,000 results, each with errors. */
 async function formatResults(
-  tally: StockTally, sent: readonly SentChange[], synced: SyncedStock,
+  tally: StockTally, entries: readonly SentChange[], synced: SyncedStock,
 ): Promise<string> {
   const results = synced.results.values();
   let text = '';
-  for (let start = 0; start < sent.length; start += STOCK_SLICE_CHANGES) {
+  for (let start = 0; start < entries.length; start += STOCK_SLICE_CHANGES) {
     if (start > 0) await yieldToEventLoop();
-    const slice = sent.slice(start, start + STOCK_SLICE_CHANGES);
+    const slice = entries.slice(start, start + STOCK_SLICE_CHANGES);
     const list = JSON.stringify(slice.map((change) => tally.describe(change, results)));
     text += `${start > 0 ? ',' : ''}${list.slice(1, -1)}`;
   }

@@ -70,7 +70,7 @@ export function includesRole(role: Role, needed: Role): boolean {
 }
 
 export function parseRole(text: string): ParseResult<Role> {
-  const role = ROLES.find((known) => known === text);
+  const role = ROLES.find((name) => name === text);
   return role ? { value: role } : invalid('format', `Must be one of ${ROLES.join(', ')}.`);
 }
 
@@ -80,8 +80,8 @@ export function nameFromEmail(email: string): string {
 }
 
 /** Two names that differ in case or in the form of their characters only are the same. */
-export function isSameName(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((name) => name.normalize('NFKC').toLowerCase());
+export function isSameName(name: string, other: string): boolean {
+  const [left, right] = [name, other].map((text) => text.normalize('NFKC').toLowerCase());
   return left === right;
 }
 

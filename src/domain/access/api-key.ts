@@ -85,7 +85,7 @@ export function parseApiKey(text: string): ApiKeySecret | undefined {
 
 /** What begins like a key, in any text: each up to the first character that no key has. */
 export function listKeyLike(text: string): readonly string[] {
-  return [...text.matchAll(KEY_LIKE)].map(([, found = '']) => found);
+  return [...text.matchAll(KEY_LIKE)].map(([, keyLike = '']) => keyLike);
 }
 
 /** The SHA-256 under which a key is stored and found, in 64 hexadecimal digits. */
@@ -170,10 +170,10 @@ export function describeKey(key: ApiKey): KeyDescription {
 /** The CRC-32 in base62, with leading zeros. */
 function checksum(checked: string): string {
   let characters = '';
-  let rest = crc32(checked);
+  let remainder = crc32(checked);
   for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
-    characters = ALPHABET.charAt(rest % 62) + characters;
-    rest = Math.floor(rest / 62);
+    characters = ALPHABET.charAt(remainder % 62) + characters;
+    remainder = Math.floor(remainder / 62);
   }
   return characters;
 }

@@ -37,11 +37,11 @@ export function findTotpStep(
 ): number | undefined {
   if (!PASSWORD.test(password)) return undefined;
   const key = decodeBase32(secret);
-  const sent = Buffer.from(password);
+  const candidate = Buffer.from(password);
   const now = Math.floor(at / STEP_MS);
   return NEIGHBOURS.map((neighbour) => now + neighbour).find((step) =>
     (step > last || last - now > TOTP_STEPS_AHEAD)
-    && timingSafeEqual(Buffer.from(makeHotp(key, step)), sent));
+    && timingSafeEqual(Buffer.from(makeHotp(key, step)), candidate));
 }
 
 /** In groups of four, for people to read. */

@@ -84,7 +84,7 @@ export function readMetadata(metadata: Metadata | null | undefined): Pairs {
 
 /** As text, from pairs that were validated before. */
 export function formatMetadata(pairs: Pairs): Metadata {
-  const sorted = [...pairs].sort(([one], [other]) => (one < other ? -1 : 1));
+  const sorted = [...pairs].sort(([name], [otherName]) => (name < otherName ? -1 : 1));
   const members = sorted.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
   return `{${members.join(',')}}` as Metadata; // the names are sorted
 }

@@ -19,8 +19,8 @@ export const barcodeValidator: Validator<string> = {
   schema: {
     type: 'string', pattern: `^(?:${BARCODE_LENGTHS.map((length) => `\\d{${length}}`).join('|')})$`,
   },
-  parse(sent) {
-    const parsed = stringValidator.parse(sent);
+  parse(input) {
+    const parsed = stringValidator.parse(input);
     if (!('value' in parsed)) return parsed;
     const { value } = parsed;
     if (!DIGITS.test(value)) return invalid('format', 'Must consist of digits only.');
@@ -36,8 +36,8 @@ export const barcodeValidator: Validator<string> = {
 
 const description: Validator<string> = {
   schema: { type: 'string', minLength: 1, maxLength: DESCRIPTION_LIMIT_CODE_POINTS },
-  parse(sent) {
-    const parsed = stringValidator.parse(sent);
+  parse(input) {
+    const parsed = stringValidator.parse(input);
     if (!('value' in parsed)) return parsed;
     const value = parsed.value.replaceAll(LINE_BREAKS, '\n');
     const error = validateParagraphs(value, DESCRIPTION_LIMIT_CODE_POINTS);

@@ -87,8 +87,8 @@ export function parseProductRow(body: unknown, currency: Currency): ProductRow {
 function readMembers(reader: ObjectReader, currency: Currency): ProductPatch {
   const members: Record<string, unknown> = {};
   for (const { name, member, isRequired, parse } of SENT_FIELDS) {
-    const value = reader.read(name, (sent) =>
-      (sent === null && !isRequired ? { value: null } : parse(sent, currency)), isRequired);
+    const value = reader.read(name, (input) =>
+      (input === null && !isRequired ? { value: null } : parse(input, currency)), isRequired);
     if (value !== undefined) members[member] = value;
   }
   return members as ProductPatch; // each validator returns its member's type
@@ -102,9 +102,9 @@ function readMembers(reader: ObjectReader, currency: Currency): ProductPatch {
 export function completeProduct(row: ProductRow, base: ProductPatch = {}): NewProduct | undefined {
   const members: Record<string, unknown> = {};
   for (const { member, isRequired } of SENT_FIELDS) {
-    const sent = row[member];
-    const value = sent === undefined ? base[member]
-      : member === 'metadata' ? mergeMetadata(base.metadata, row.metadata) : sent;
+    const rowValue = row[member];
+    const value = rowValue === undefined ? base[member]
+      : member === 'metadata' ? mergeMetadata(base.metadata, row.metadata) : rowValue;
     if (value !== undefined) members[member] = value;
     else if (isRequired) return undefined;
   }
@@ -123,8 +123,8 @@ export function applyPatch<Whole extends NewProduct>(before: Whole, patch: Produ
 }
 
 /** Whether two products are equal in the members that a seller sends. */
-export function isSameProduct(one: NewProduct, other: NewProduct): boolean {
-  return SENT_FIELDS.every(({ member }) => (one[member] ?? null) === (other[member] ?? null));
+export function isSameProduct(product: NewProduct, other: NewProduct): boolean {
+  return SENT_FIELDS.every(({ member }) => (product[member] ?? null) === (other[member] ?? null));
 }
 
 /** Undefined for a text that is not a valid SKU. */

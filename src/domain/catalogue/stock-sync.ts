@@ -70,7 +70,7 @@ export const STOCK_SYNC_VALIDATORS = {
  */
 export async function parseStockSync(
   body: unknown,
-): Promise<{ readonly sent: readonly SentChange[]; readonly sync: StockSync }> {
+): Promise<{ readonly entries: readonly SentChange[]; readonly sync: StockSync }> {
   const reader = new ObjectReader(body, {}, true);
   const {
     changes, atomic: isAtomic = false, source, reason, complete: isComplete = false,
@@ -78,17 +78,17 @@ export async function parseStockSync(
   } = reader.readAll(STOCK_SYNC_VALIDATORS);
   reader.require('changes');
   reader.assertValid();
-  const sent: SentChange[] = [];
+  const entries: SentChange[] = [];
   const valid: StockChange[] = [];
   const faulty: ProductReference[] = [];
   for (const change of changes ?? []) {
-    if (sent.length > 0 && sent.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
-    const one = parseStockChange(change, source !== undefined);
-    sent.push(one);
-    if ('change' in one) valid.push(one.change);
-    else faulty.push(...listReferences(one.named));
+    if (entries.length > 0 && entries.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
+    const entry = parseStockChange(change, source !== undefined);
+    entries.push(entry);
+    if ('change' in entry) valid.push(entry.change);
+    else faulty.push(...listReferences(entry.named));
   }
-  if (isComplete) assertNamed(sent);
+  if (isComplete) assertNamed(entries);
   const zeroLimit = isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT;
   const sync = {
     changes: valid,
@@ -96,22 +96,25 @@ export async function parseStockSync(
     completion: isComplete ? { zeroLimitPercent: zeroLimit } : undefined,
     faulty,
   };
-  return { sent, sync };
+  return { entries, sync };
 }
 
 /** A stocktake sets omitted products to 0, so each change must name its product. */
-function assertNamed(sent: readonly SentChange[]): void {
+function assertNamed(entries: readonly SentChange[]): void {
   const issues: Issue[] = [];
-  for (const [index, one] of sent.entries()) {
-    if ('change' in one || one.named?.sku !== undefined || one.named?.id !== undefined) continue;
-    issues.push(...one.issues.map((issue) =>
+  for (const [index, entry] of entries.entries()) {
+    if ('change' in entry) continue;
+    if (entry.named?.sku !== undefined || entry.named?.id !== undefined) continue;
+    issues.push(...entry.issues.map((issue) =>
       ({ ...issue, pointer: `/changes/${index}${issue.pointer ?? ''}` })));
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
-  const what = 'Every change of a stocktake must name its product, since all others are set to 0. '
-    + 'Nothing was changed.';
-  throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
+  const detail = 'Every change of a stocktake must name its product, since all others are set to '
+    + '0. Nothing was changed.';
+  throw new AppError('invalid_data', detail, {
+    issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT),
+  });
 }
 
 /** What an invalid change names: one with both `sku` and `id` may mean either product. */

@@ -82,9 +82,9 @@ export function isAsSeen(webhook: Webhook, seen: Webhook): boolean {
 }
 
 function isDifferent(
-  one: Webhook, other: Webhook, members: readonly (keyof Webhook)[],
+  webhook: Webhook, otherWebhook: Webhook, members: readonly (keyof Webhook)[],
 ): boolean {
-  return members.some((member) => !isDeepStrictEqual(one[member], other[member]));
+  return members.some((member) => !isDeepStrictEqual(webhook[member], otherWebhook[member]));
 }
 
 /** The webhook after an attempt. If it was disabled during the attempt, it gets no next message. */

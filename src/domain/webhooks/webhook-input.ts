@@ -141,14 +141,14 @@ function parseTypes(value: unknown): ParseResult<readonly WebhookType[] | null> 
   const named = value.map(findWebhookType);
   const types = WEBHOOK_TYPES.filter((type) => named.includes(type));
   if (types.length > 0 && !named.includes(undefined)) return { value: types };
-  const known = WEBHOOK_TYPES.join(', ');
-  return invalid('format', `Must contain one or more of ${known}, or be null for all types.`);
+  const typeNames = WEBHOOK_TYPES.join(', ');
+  return invalid('format', `Must contain one or more of ${typeNames}, or be null for all types.`);
 }
 
 function parseChoice<const Choice extends string>(
   value: unknown, choices: readonly Choice[],
 ): ParseResult<Choice> {
-  const choice = choices.find((known) => known === value);
+  const choice = choices.find((candidate) => candidate === value);
   return choice ? { value: choice } : invalid('format', `Must be ${choices.join(' or ')}.`);
 }
 

@@ -105,9 +105,9 @@ class Reader {
   #take(length: number): Uint8Array {
     const end = this.offset + length;
     if (end > this.#bytes.length) throw invalidCbor('ends early');
-    const taken = this.#bytes.subarray(this.offset, end);
+    const bytes = this.#bytes.subarray(this.offset, end);
     this.offset = end;
-    return taken;
+    return bytes;
   }
 }
 

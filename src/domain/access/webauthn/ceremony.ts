@@ -111,10 +111,10 @@ function parseClientData(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   throw rejected('is not JSON');
 }
 
-function isSame(sent: unknown, expected: string): boolean {
-  if (typeof sent !== 'string') return false;
-  const [given, wanted] = [Buffer.from(sent), Buffer.from(expected)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+function isSame(challenge: unknown, expected: string): boolean {
+  if (typeof challenge !== 'string') return false;
+  const [bytes, expectedBytes] = [Buffer.from(challenge), Buffer.from(expected)];
+  return bytes.length === expectedBytes.length && timingSafeEqual(bytes, expectedBytes);
 }
 
 function sha256(bytes: Uint8Array): Buffer {
