@@ -127,8 +127,8 @@ async function dispatch(
       caller = await authenticator.authenticate(request, address);
       record.sellerId = caller.sellerId;
       record.keyId = caller.keyId;
-      const taken = rates.take(caller);
-      const rate = types.isPromise(taken) ? await taken : taken;
+      const decision = rates.take(caller);
+      const rate = types.isPromise(decision) ? await decision : decision;
       fields = rate?.fields;
       if (rate?.isAllowed === false) throw rateLimited(rate.retryAfterSeconds);
       authorize(caller, scope);

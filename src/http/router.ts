@@ -44,11 +44,11 @@ export class Router<Route extends RoutePattern> {
 
   /** @throws AppError `not_found`, `method_not_allowed` */
   find(method: string, path: string): Omit<FoundPath<Route>, 'routes'> & { readonly route: Route } {
-    const found = this.#findPath(path);
-    if (!found) throw new AppError('not_found', PATH_NOT_FOUND);
-    const route = found.routes.get(method);
-    if (route) return { route, parameters: found.parameters };
-    const allow = listMethods(found.routes);
+    const match = this.#findPath(path);
+    if (!match) throw new AppError('not_found', PATH_NOT_FOUND);
+    const route = match.routes.get(method);
+    if (route) return { route, parameters: match.parameters };
+    const allow = listMethods(match.routes);
     throw new AppError('method_not_allowed', methodNotAllowedDetail(allow.join(', ')), { allow });
   }
 
@@ -61,8 +61,8 @@ export class Router<Route extends RoutePattern> {
     const literal = this.#literal.get(path);
     if (literal) return literal;
     for (const { start, pattern, routes } of this.#patterns) {
-      const found = path.startsWith(start) ? pattern.exec(path) : undefined;
-      const parameters = found?.groups && decodeSegments(found.groups);
+      const match = path.startsWith(start) ? pattern.exec(path) : undefined;
+      const parameters = match?.groups && decodeSegments(match.groups);
       if (parameters) return { routes, parameters };
     }
     return undefined;

@@ -48,10 +48,10 @@ function parseTraceparent(
 ): { readonly traceId: string; readonly parentSpanId: string } | undefined {
   // Node joins a repeated header with a comma, which does not match.
   if (typeof header !== 'string') return undefined;
-  const [, version, traceId = '', parentSpanId = '', rest] = TRACEPARENT.exec(header) ?? [];
+  const [, version, traceId = '', parentSpanId = '', extension] = TRACEPARENT.exec(header) ?? [];
   // Later versions may append fields, version 00 may not, and version ff is invalid.
   if (version === undefined || version === 'ff') return undefined;
-  if (version === '00' && rest !== undefined) return undefined;
+  if (version === '00' && extension !== undefined) return undefined;
   if (NOTHING.test(traceId) || NOTHING.test(parentSpanId)) return undefined;
   return { traceId, parentSpanId };
 }

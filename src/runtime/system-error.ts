@@ -4,8 +4,8 @@
  * those that worker threads throw arrive as plain copies.
  */
 export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
-  const found = findErrorCode(error);
-  return codes.some((code) => code === found);
+  const errorCode = findErrorCode(error);
+  return codes.some((code) => code === errorCode);
 }
 
 /** The code of an error; undefined if it has none. */

@@ -47,20 +47,20 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
 function* parseInSlices(bytes: Buffer): Generator<undefined, unknown, void> {
   if (bytes.length === 0) throw invalidJson('The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw invalidJson('The body is not UTF-8.');
-  const sent = bytes.toString('utf8');
-  const { text, memberCount, inexactNumber } = yield* scan(sent);
+  const body = bytes.toString('utf8');
+  const { text, memberCount, inexactNumber } = yield* scan(body);
   yield;
   const value = parse(text);
   yield;
   if (countMembers(value) !== memberCount) {
     yield;
-    const pointer = yield* findPointer(sent);
+    const pointer = yield* findPointer(body);
     const issue = { pointer, code: 'duplicate', detail: 'Is repeated. Send it once.' } as const;
     throw invalidJson('A member is repeated in the same object.', issue);
   }
   if (inexactNumber) {
     yield;
-    const pointer = yield* findPointer(sent, inexactNumber.at);
+    const pointer = yield* findPointer(body, inexactNumber.at);
     const issue = { pointer, ...inexactNumber.error };
     throw invalidJson('A number cannot be represented exactly.', issue);
   }
@@ -93,19 +93,19 @@ interface Scanned {
  * Counts the members of a text (its colons outside strings), checks its depth, numbers and number
  * of values, and removes escapes from names.
  */
-function* scan(sent: string): Generator<undefined, Scanned, void> {
+function* scan(body: string): Generator<undefined, Scanned, void> {
   let [memberCount, depth, values, sliceEnd] = [0, 0, 0, SLICE_CHARACTERS];
-  const names = new NameUnescaper(sent);
-  const numbers = new NumberValidator(sent);
-  for (let at = 0; at < sent.length; at += 1) {
+  const names = new NameUnescaper(body);
+  const numbers = new NumberValidator(body);
+  for (let at = 0; at < body.length; at += 1) {
     if (at >= sliceEnd) {
       sliceEnd = at + SLICE_CHARACTERS;
       yield;
     }
-    const code = sent.charCodeAt(at);
+    const code = body.charCodeAt(at);
     switch (code) {
       case 0x22: { // a quote: on to the end of the string
-        const end = findStringEnd(sent, at);
+        const end = findStringEnd(body, at);
         if (names.nextBackslash < end) names.pass(at, end);
         at = end;
         break;
@@ -128,7 +128,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
         break;
       default:
         if (BEGINS_NUMBER[code] === 1) {
-          const end = skipShortNumber(sent, at);
+          const end = skipShortNumber(body, at);
           at = (end > at ? end : numbers.pass(at)) - 1;
         }
     }
@@ -144,50 +144,50 @@ function tooManyValues(): AppError {
 
 /** Removes escapes from the member names of a text, which is scanned from its start to its end. */
 class NameUnescaper {
-  readonly #sent: string;
+  readonly #text: string;
   /** The text up to `#copiedTo`. */
   readonly #parts: string[] = [];
   #copiedTo = 0;
   /** Infinity if there is none. */
   nextBackslash = 0;
 
-  constructor(sent: string) {
-    this.#sent = sent;
+  constructor(text: string) {
+    this.#text = text;
     this.#findNext(0);
   }
 
   /** Passes a string that has a backslash. `start` and `end` are the indexes of its quotes. */
   pass(start: number, end: number): void {
-    const sent = this.#sent;
+    const text = this.#text;
     this.#findNext(end);
-    if (!isName(sent, end)) return;
-    this.#parts.push(sent.slice(this.#copiedTo, start), unescapeName(sent.slice(start, end + 1)));
+    if (!isName(text, end)) return;
+    this.#parts.push(text.slice(this.#copiedTo, start), unescapeName(text.slice(start, end + 1)));
     this.#copiedTo = end + 1;
   }
 
   #findNext(from: number): void {
-    const index = this.#sent.indexOf('\\', from);
+    const index = this.#text.indexOf('\\', from);
     this.nextBackslash = index < 0 ? Infinity : index;
   }
 
   /** The text with its names unescaped. */
   finish(): string {
-    return this.#parts.join('') + this.#sent.slice(this.#copiedTo);
+    return this.#parts.join('') + this.#text.slice(this.#copiedTo);
   }
 }
 
 /** Finds the first number of a text that a double cannot hold exactly. */
 class NumberValidator {
-  readonly #sent: string;
+  readonly #text: string;
   firstInexact: Scanned['inexactNumber'];
 
-  constructor(sent: string) {
-    this.#sent = sent;
+  constructor(text: string) {
+    this.#text = text;
   }
 
   /** Returns the end of the number that starts here. */
   pass(at: number): number {
-    const text = readNumber(this.#sent, at);
+    const text = readNumber(this.#text, at);
     const error = this.firstInexact ? undefined : validateNumberText(text);
     if (error) this.firstInexact = { at, error };
     return at + text.length;
@@ -206,8 +206,8 @@ function isName(text: string, end: number): boolean {
  * it has seen before (https://github.com/nodejs/node/issues/63785). Rejects names that need
  * escapes: those with quotes, backslashes or control characters.
  */
-function unescapeName(sent: string): string {
-  const name = JSON.stringify(parse(sent));
+function unescapeName(quoted: string): string {
+  const name = JSON.stringify(parse(quoted));
   if (!name.includes('\\')) return name;
   const hint = 'Use names without quotes, backslashes and control characters.';
   throw invalidJson(`The member name ${name} is not accepted. ${hint}`);

@@ -73,8 +73,8 @@ export async function readField(
   for await (const chunk of content) {
     sizeBytes += chunk.length;
     if (sizeBytes > limitBytes) {
-      const what = `The field ${JSON.stringify(name)} of the form`;
-      throw new AppError('body_too_large', `${what} may have at most ${limitBytes} bytes.`);
+      const subject = `The field ${JSON.stringify(name)} of the form`;
+      throw new AppError('body_too_large', `${subject} may have at most ${limitBytes} bytes.`);
     }
     chunks.push(chunk);
   }
@@ -87,9 +87,9 @@ export async function readField(
 function readBoundary(contentType: string): string {
   const boundary = new MIMEType(contentType).params.get('boundary') ?? '';
   if (boundary !== '' && boundary.length <= BOUNDARY_LIMIT_CHARACTERS) return boundary;
-  const what = `Send "content-type: ${FORM_TYPE}" with a boundary`;
+  const request = `Send "content-type: ${FORM_TYPE}" with a boundary`;
   throw new AppError(
-    'unsupported_media_type', `${what} of 1 to ${BOUNDARY_LIMIT_CHARACTERS} characters.`,
+    'unsupported_media_type', `${request} of 1 to ${BOUNDARY_LIMIT_CHARACTERS} characters.`,
   );
 }
 
@@ -120,10 +120,10 @@ const ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0
 function parseDisposition(line: string): Omit<FormPart, 'content'> | undefined {
   const [start] = DISPOSITION.exec(line) ?? [];
   if (start === undefined) return undefined;
-  const rest = line.slice(start.length);
+  const fields = line.slice(start.length);
   const parameters = new Map<string, string>();
   let length = 0;
-  for (const [whole, name = '', quoted, token = ''] of rest.matchAll(PARAMETER)) {
+  for (const [whole, name = '', quoted, token = ''] of fields.matchAll(PARAMETER)) {
     length += whole.length;
     // Other backslashes belong to paths, which some clients send.
     const text = quoted?.replace(/\\(["\\])/g, '$1')
@@ -131,7 +131,7 @@ function parseDisposition(line: string): Omit<FormPart, 'content'> | undefined {
     parameters.set(name.toLowerCase(), text ?? token);
   }
   const name = parameters.get('name');
-  if (name === undefined || length < rest.length) {
+  if (name === undefined || length < fields.length) {
     throw invalidForm('The name of a form part is malformed.');
   }
   return { name, fileName: parameters.get('filename') };

@@ -8,17 +8,17 @@ const EMPTY: Query = new Map();
 
 /**
  * Parses the text after the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
- * The member names of `known` are the allowed parameters.
+ * The member names of `parameters` are the allowed parameters.
  * @throws AppError `invalid_query` listing every unknown and repeated parameter
  */
-export function parseQuery(text: string, known: object): Query {
+export function parseQuery(text: string, parameters: object): Query {
   if (text === '') return EMPTY;
   assertDecodable(text);
   const query = new Map<string, string>();
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
-    if (!Object.hasOwn(known, parameter)) {
-      const names = Object.keys(known).join(', ') || 'none';
+    if (!Object.hasOwn(parameters, parameter)) {
+      const names = Object.keys(parameters).join(', ') || 'none';
       const detail = `Is not a parameter of this path. Its parameters: ${names}.`;
       issues.push({ parameter, code: 'unknown', detail });
     } else if (query.has(parameter)) {

@@ -54,7 +54,7 @@ export function readOriginalUrl(
 function findMountPath(url: string, originalUrl: string): string {
   if (originalUrl === url) return '';
   // Express gives the target `/shop?q=mug` of the mount path `/shop` a slash: `/?q=mug`.
-  const rest = originalUrl.endsWith(url) ? url : url.slice(1);
-  const mountPath = originalUrl.slice(0, originalUrl.length - rest.length);
-  return originalUrl.endsWith(rest) && MOUNT_PATH.test(mountPath) ? mountPath : '';
+  const suffix = originalUrl.endsWith(url) ? url : url.slice(1);
+  const mountPath = originalUrl.slice(0, originalUrl.length - suffix.length);
+  return originalUrl.endsWith(suffix) && MOUNT_PATH.test(mountPath) ? mountPath : '';
 }

@@ -61,8 +61,8 @@ export function isNoneMatch(header: string | undefined, tag: string): boolean {
 export function findNoneMatch(header: string | undefined, tag: string): string | undefined {
   if (header === undefined) return undefined;
   if (header === tag || header.trim() === '*') return tag;
-  const found = [...header.matchAll(TAGS)].find(([, , opaque = '']) => decode(opaque) === tag);
-  return found?.[2];
+  const match = [...header.matchAll(TAGS)].find(([, , opaque = '']) => decode(opaque) === tag);
+  return match?.[2];
 }
 
 function parsePositions(

@@ -62,8 +62,8 @@ async function bindUnixSocket(server: Server, path: string): Promise<() => void>
     renameSync(draft, path);
     const own = lstatSync(path);
     return () => {
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      if (found?.ino === own.ino && found.dev === own.dev) unlinkSync(path);
+      const current = lstatSync(path, { throwIfNoEntry: false });
+      if (current?.ino === own.ino && current.dev === own.dev) unlinkSync(path);
     };
   } catch (error) {
     server.close();
@@ -72,9 +72,9 @@ async function bindUnixSocket(server: Server, path: string): Promise<() => void>
 }
 
 async function removeAbandoned(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found) return;
-  if (!found.isSocket()) throw listenError('EEXIST', `${path} exists and is not a socket.`);
+  const existing = lstatSync(path, { throwIfNoEntry: false });
+  if (!existing) return;
+  if (!existing.isSocket()) throw listenError('EEXIST', `${path} exists and is not a socket.`);
   if (await isInUse(path)) throw listenError('EADDRINUSE', `Another server listens on ${path}.`);
   unlinkSync(path);
 }

@@ -44,9 +44,9 @@ export function handleRequests(
 ): void {
   const connections = new WeakMap<Duplex, Connection>();
   const findConnection = (socket: Duplex): Connection => {
-    const known = connections.get(socket);
-    if (known) return known;
-    const connection = { unanswered: 0, isUnreadable: false };
+    let connection = connections.get(socket);
+    if (connection) return connection;
+    connection = { unanswered: 0, isUnreadable: false };
     connections.set(socket, connection);
     return connection;
   };
