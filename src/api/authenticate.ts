@@ -72,8 +72,8 @@ export class Authenticator {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) rejectBrowser(request);
       const hash = hashApiKey(key);
-      const found = store.findGrant(hash);
-      const grant = types.isPromise(found) ? await found : found;
+      const lookup = store.findGrant(hash);
+      const grant = types.isPromise(lookup) ? await lookup : lookup;
       if (!grant) {
         const detail = 'This key does not exist, was revoked, or its seller is disabled.';
         throw new AppError('key_unknown', detail);

@@ -83,9 +83,9 @@ export function replyPage(
  * The page of a query for `limit + 1` items: the extra item shows that there is a next page. `last`
  * is the page's last item, undefined on the last page.
  */
-export function splitPage<Item>(found: readonly Item[], limit: number) {
-  const page = found.slice(0, limit);
-  return { page, last: found.length > limit ? page.at(-1) : undefined };
+export function splitPage<Item>(items: readonly Item[], limit: number) {
+  const page = items.slice(0, limit);
+  return { page, last: items.length > limit ? page.at(-1) : undefined };
 }
 
 /**

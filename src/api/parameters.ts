@@ -74,7 +74,7 @@ export function choice<const Choice extends string>(choices: readonly Choice[]):
   return {
     schema: { type: 'string', enum: choices },
     parse(text) {
-      const value = choices.find((one) => one === text);
+      const value = choices.find((candidate) => candidate === text);
       if (value !== undefined) return { value };
       return invalid('format', `Must be one of: ${choices.join(', ')}.`);
     },
@@ -89,8 +89,8 @@ export function choiceList<Choice extends string>(
     schema: { type: 'array', minItems: 1, items: { type: 'string', enum: choices } },
     parse(text) {
       const names: readonly string[] = text.split(',');
-      const value = choices.filter((one) => names.includes(one));
-      if (names.every((name) => value.some((one) => one === name))) return { value };
+      const value = choices.filter((choice) => names.includes(choice));
+      if (names.every((name) => value.some((choice) => choice === name))) return { value };
       return invalid('format', `Must be a comma-separated list of: ${choices.join(', ')}.`);
     },
   };
@@ -125,8 +125,8 @@ export const position = integer(0, Number.MAX_SAFE_INTEGER);
 export const sku: Parser<Sku> = {
   schema: skuValidator.schema,
   parse(value) {
-    const found = findSku(value);
-    return found === undefined ? invalid('format', 'Is not a valid SKU.') : { value: found };
+    const sku = findSku(value);
+    return sku === undefined ? invalid('format', 'Is not a valid SKU.') : { value: sku };
   },
 };
 

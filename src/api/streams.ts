@@ -78,8 +78,8 @@ export class Streams {
     using slots = new DisposableStack();
     slots.defer(this.#sellers.acquire(key.sellerId));
     slots.defer(this.#keys.acquire(formatKeyId(key)));
-    const taken = slots.move();
-    return () => taken.dispose();
+    const heldSlots = slots.move();
+    return () => heldSlots.dispose();
   }
 
   /** Reauthorizes if `pending`, such as a slow body, took longer than the interval. */

@@ -14,7 +14,9 @@ export const product = describeFields(PRODUCT_FIELDS);
 const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
 const optional = SENT_FIELDS.filter(({ isRequired }) => !isRequired);
 /** Null means absent, also for a pair of metadata. */
-export const sent = { ...describeFields(SENT_FIELDS), ...describeFields(optional.map(acceptNull)) };
+export const inputMembers = {
+  ...describeFields(SENT_FIELDS), ...describeFields(optional.map(acceptNull)),
+};
 const alwaysThere = PRODUCT_FIELD_NAMES.filter((name) =>
   !optional.some((field) => field.name === name));
 
@@ -50,13 +52,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
     ...objectOf(product, alwaysThere),
     description: 'Members without a value are absent.',
   },
-  NewProduct: { ...objectOf(sent, required), additionalProperties: false },
+  NewProduct: { ...objectOf(inputMembers, required), additionalProperties: false },
   ProductReplacement: {
-    ...objectOf(sent, required.filter((name) => name !== 'sku')), additionalProperties: false,
+    ...objectOf(inputMembers, required.filter((name) => name !== 'sku')),
+    additionalProperties: false,
     description: '`sku` is optional. If sent, it must be the SKU in the path.',
   },
   ProductPatch: {
-    ...objectOf(sent, []), additionalProperties: false,
+    ...objectOf(inputMembers, []), additionalProperties: false,
     description: 'Null removes the value of an optional member. `metadata` merges its pairs.',
   },
   ProductPage: pageOf('products', refer('Product')),

@@ -18,8 +18,8 @@ export const productPathParameters: readonly PathParameter[] = [
     name: 'id', description: 'Id of the product.', example: product.id,
     schema: { type: 'string' },
     async findSample(store, sellerId) {
-      const found = await findAnyProduct(store, sellerId);
-      return found && formatProductId(sellerId, found.id);
+      const product = await findAnyProduct(store, sellerId);
+      return product && formatProductId(sellerId, product.id);
     },
   },
   {

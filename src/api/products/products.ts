@@ -127,8 +127,8 @@ function readTarget(call: ApiRequest): ProductTarget {
     const productId = parseProductId(call.caller.sellerId, id);
     if (productId !== undefined) return { id: productId };
   } else if (sku !== undefined) {
-    const found = findSku(sku);
-    if (found !== undefined) return { sku: found };
+    const parsedSku = findSku(sku);
+    if (parsedSku !== undefined) return { sku: parsedSku };
   }
   throw notFound(call);
 }

@@ -23,13 +23,13 @@ export class StockTally {
    * One result for `JSON.stringify`, with its members in their order. A valid change takes the next
    * of `results`.
    */
-  describe(sent: SentChange, results: Iterator<StockResult, undefined>): object {
-    const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;
+  describe(sentChange: SentChange, results: Iterator<StockResult, undefined>): object {
+    const result = 'change' in sentChange ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
     const { status, id, sku, previous, stock, position } = result;
-    const named = 'change' in sent ? sent.change : sent.named;
+    const named = 'change' in sentChange ? sentChange.change : sentChange.named;
     const shownId = id === undefined ? named?.id : formatProductId(this.#sellerId, id);
-    const errors = 'issues' in sent ? sent.issues : [STOCK_TOO_LARGE];
+    const errors = 'issues' in sentChange ? sentChange.issues : [STOCK_TOO_LARGE];
     return {
       sku: sku ?? named?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
       stock: stock ?? null, position: position ?? null,

@@ -73,12 +73,12 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
     + `${completion ? `,"zeroed":${zeroedNow}` : ''},"position":${position}`
     + (importId ? `,"import":"${formatImportId(call.caller.sellerId, importId)}"` : '');
   if (synced.rejection) {
-    const what = synced.rejection === 'failures'
+    const reason = synced.rejection === 'failures'
       ? `${tally.failed} of ${entries.length} changes failed, and the request is atomic.`
       : explainZeroLimit(
         zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or send "force":true',
       );
-    throw new AppError('sync_refused', `${what} Nothing was changed.`, { members: format(0, 0) });
+    throw new AppError('sync_refused', `${reason} Nothing was changed.`, { members: format(0, 0) });
   }
   return {
     status: 200,

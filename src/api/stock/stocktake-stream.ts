@@ -98,9 +98,9 @@ function listNamed({ sent }: StockRow): ReturnType<typeof listReferences> | unde
 function explainUnidentified(
   { count, firstLine }: { readonly count: number; readonly firstLine: number },
 ): AppError {
-  const what = count === 1 ? `Line ${firstLine} does not identify its product`
+  const fault = count === 1 ? `Line ${firstLine} does not identify its product`
     : `${formatCount(count)} lines do not identify their products, the first is line `
       + `${firstLine}`;
   const hint = 'Correct the file and send it again.';
-  return new AppError('sync_refused', `${what}, so no product was set to 0. ${hint}`);
+  return new AppError('sync_refused', `${fault}, so no product was set to 0. ${hint}`);
 }

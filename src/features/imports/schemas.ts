@@ -4,7 +4,7 @@ import {
   count, describeStreamProblem, enumOf, objectOf, problem, refer,
 } from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
-import { product, sent } from '../../api/description/schemas.ts';
+import { product, inputMembers } from '../../api/description/schemas.ts';
 import { importIdSchema } from '../../api/stock/stock-schemas.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 
@@ -29,7 +29,7 @@ const duplicateRow = {
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
-    ...objectOf({ ...product, ...sent }, ['sku']), additionalProperties: false,
+    ...objectOf({ ...product, ...inputMembers }, ['sku']), additionalProperties: false,
     description: 'A product as sent or exported. `id`, `position` and the times are ignored; a '
       + '`currency` must be yours. An existing product keeps the values of omitted members; `sku` '
       + 'is always required.',
