@@ -97,7 +97,7 @@ export interface Columns extends Structure<number | undefined> {
  */
 export function parseColumnMap(text: string): ColumnMap {
   return parsePairs(text, MEMBERS, {
-    parameter: 'map', what: 'Name one column', example: 'name:Title,sku:Code',
+    parameter: 'map', instruction: 'Name one column', example: 'name:Title,sku:Code',
   });
 }
 
@@ -107,7 +107,7 @@ export function parseColumnMap(text: string): ColumnMap {
  */
 export function parseDefaults(text: string): Defaults {
   return parsePairs(text, DEFAULTABLE, {
-    parameter: 'default', what: 'Give one text', example: 'stock:0,category:Misc',
+    parameter: 'default', instruction: 'Give one text', example: 'stock:0,category:Misc',
   });
 }
 
@@ -160,15 +160,16 @@ export function matchColumns(
   ].filter((index) => index !== undefined));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && (shop !== undefined || !EXPORT_ONLY_COLUMNS.has(names[index] ?? '')));
-  const found = SENT_FIELDS.filter(({ name }) => indexes[name].length > 0 || defaults.has(name));
-  const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
+  const available = SENT_FIELDS.filter(({ name }) =>
+    indexes[name].length > 0 || defaults.has(name));
+  const missing = SENT_FIELDS.filter((field) => field.isRequired && !available.includes(field))
     .map(({ name }) => name);
   return {
     ...structure, count: header.length, indexes, pairs, used, isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
     named: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
-    isUsable: isPartial ? !missing.includes('sku') && found.length + pairs.size > 1
+    isUsable: isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
       : missing.length === 0,
   };
 }

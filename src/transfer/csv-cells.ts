@@ -50,8 +50,8 @@ export function isBlank(cell: string): boolean {
 /** The error of a row with more cells than the header: an unquoted delimiter may move cells. */
 export function validateCellCount(cells: readonly string[], columns: number): Issue | undefined {
   if (cells.length <= columns || cells.slice(columns).every(isBlank)) return undefined;
-  const what = `The row has ${cells.length} cells, the header ${columns}`;
-  const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
+  const mismatch = `The row has ${cells.length} cells, the header ${columns}`;
+  const detail = `${mismatch}. Put quotes around a cell that contains the delimiter.`;
   return { pointer: '', code: 'format', detail };
 }
 
@@ -79,9 +79,9 @@ export function parseDecimal(
   const text = cell.trim();
   if (text === '') return invalid('blank', 'Must not be blank.');
   if (!(marks === 'point' ? POINT : EITHER).test(text)) {
-    const what = kind === 'whole' ? 'whole number, such as 1234' : 'plain number, such as 1234.5';
+    const form = kind === 'whole' ? 'whole number, such as 1234' : 'plain number, such as 1234.5';
     const hint = 'no thousands separators, currency signs or exponents';
-    return invalid('format', `Write a ${what}: ${hint}.`);
+    return invalid('format', `Write a ${form}: ${hint}.`);
   }
   if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
     const hint = kind === 'whole' ? 'write a whole number, such as 1234'

@@ -96,8 +96,8 @@ export class CsvReader {
     if (line === 1 && this.#text === GZIP_START) {
       return invalidFile('The file is compressed with gzip: send "content-encoding: gzip".');
     }
-    const what = `Line ${line} has text that is not UTF-8 (it may be UTF-16 or Windows-1252)`;
-    return invalidFile(`${what}. Save the file as "CSV UTF-8".`);
+    const fault = `Line ${line} has text that is not UTF-8 (it may be UTF-16 or Windows-1252)`;
+    return invalidFile(`${fault}. Save the file as "CSV UTF-8".`);
   }
 
   /** Yields the complete records; those before an error are yielded before it is thrown. */
@@ -151,8 +151,8 @@ export class CsvReader {
   }
 
   #neverClosed(line: number): AppError {
-    const what = `The quote that opens a cell on line ${line} is never closed`;
-    return invalidFile(`${what}. Correct the file and send it again.`);
+    const fault = `The quote that opens a cell on line ${line} is never closed`;
+    return invalidFile(`${fault}. Correct the file and send it again.`);
   }
 
   #record(text: string, cells: string[] | undefined): CsvRecord {
@@ -182,8 +182,8 @@ export class CsvReader {
       const isLast = end === text.length || isLineBreak(text, end);
       if (isLast) return { cells, end, openQuote: undefined };
       if (!text.startsWith(this.delimiter, end)) {
-        const what = `On line ${this.#lineAt(text, start, end)} text follows a closing quote`;
-        throw invalidFile(`${what}. Double the quotes inside a cell: "a 5"" pipe".`);
+        const fault = `On line ${this.#lineAt(text, start, end)} text follows a closing quote`;
+        throw invalidFile(`${fault}. Double the quotes inside a cell: "a 5"" pipe".`);
       }
       at = end;
     }
@@ -226,8 +226,8 @@ function finder(text: string, mark: string): (at: number) => number {
   let next = -1;
   return (at) => {
     if (next >= at) return next;
-    const found = text.indexOf(mark, at);
-    next = found < 0 ? text.length : found;
+    const index = text.indexOf(mark, at);
+    next = index < 0 ? text.length : index;
     return next;
   };
 }
@@ -237,13 +237,14 @@ function findDelimiter(text: string, isLast: boolean): string | undefined {
   const line = text.replace(/^[\r\n]+/, '');
   // Quoted cells match first, so that delimiters inside them do not count.
   const marks = /(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*(?:"|$)|[,;\t\r\n]/g;
-  const found: string[] = [];
+  const lineMarks: string[] = [];
   for (const [mark] of line.matchAll(marks)) {
-    found.push(mark);
+    lineMarks.push(mark);
     if (isLineBreak(mark, 0)) break;
   }
-  if (!isLast && !isLineBreak(found.at(-1) ?? '', 0)) return undefined;
-  const count = (delimiter: string): number => found.filter((mark) => mark === delimiter).length;
+  if (!isLast && !isLineBreak(lineMarks.at(-1) ?? '', 0)) return undefined;
+  const count = (delimiter: string): number =>
+    lineMarks.filter((mark) => mark === delimiter).length;
   return [';', '\t'].reduce((best, other) => count(other) > count(best) ? other : best, ',');
 }
 

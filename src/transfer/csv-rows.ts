@@ -138,10 +138,10 @@ export class CsvRows implements RowReader {
       parseMember(members, issues, field, cell, this.#marks);
       return;
     }
-    const found: Record<string, unknown> = {};
-    parseMember(found, [], field, cell.replace(/^'/, ''), this.#marks);
-    const isValue = name in found && 'value' in field.parse(found[name], this.#currency);
-    if (isValue && !(name === 'description' && MARKUP.test(cell))) members[name] = found[name];
+    const parsed: Record<string, unknown> = {};
+    parseMember(parsed, [], field, cell.replace(/^'/, ''), this.#marks);
+    const isValue = name in parsed && 'value' in field.parse(parsed[name], this.#currency);
+    if (isValue && !(name === 'description' && MARKUP.test(cell))) members[name] = parsed[name];
   }
 
   /** The values of new products for members that a row leaves out. */
@@ -198,8 +198,8 @@ function parsePairs(text: string): ParseResult<unknown> {
 function addPairs(
   members: Record<string, unknown>, cells: readonly string[], { pairs }: Columns,
 ): void {
-  const found = [...pairs].map(([index, name]) => [name, unescapeFormula(cells[index] ?? '')]);
-  const filled = found.filter(([, text = '']) => !isBlank(text));
+  const pairCells = [...pairs].map(([index, name]) => [name, unescapeFormula(cells[index] ?? '')]);
+  const filled = pairCells.filter(([, text = '']) => !isBlank(text));
   if (filled.length === 0) return;
   const { metadata } = members;
   const others = typeof metadata === 'object' ? metadata : {};

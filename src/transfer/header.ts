@@ -10,7 +10,7 @@ const NAME_LIMIT_CHARACTERS = 100;
 interface PairsExplanation {
   readonly parameter: string;
   /** Such as `Name one column`. */
-  readonly what: string;
+  readonly instruction: string;
   readonly example: string;
 }
 
@@ -20,7 +20,7 @@ interface PairsExplanation {
  * @throws AppError `invalid_query`
  */
 export function parsePairs<Member extends string>(
-  text: string, members: readonly Member[], { parameter, what, example }: PairsExplanation,
+  text: string, members: readonly Member[], { parameter, instruction, example }: PairsExplanation,
 ): ReadonlyMap<Member, string> {
   const pairs = new Map<Member, string>();
   for (const pair of text.split(/,(?=[a-z_]+:)/)) {
@@ -28,7 +28,7 @@ export function parsePairs<Member extends string>(
     const member = members.find((name) => name === pair.slice(0, colon));
     const value = pair.slice(colon + 1).trim();
     if (!member || value === '' || pairs.has(member)) {
-      const detail = `${what} for a member of ${members.join(', ')}: ${example}.`;
+      const detail = `${instruction} for a member of ${members.join(', ')}: ${example}.`;
       throw invalidQuery([{ parameter, code: 'format', detail }]);
     }
     pairs.set(member, value);
@@ -57,11 +57,13 @@ export function assertUnique(header: readonly string[], used: ReadonlySet<number
     const first = indexes.get(key);
     indexes.set(key, index);
     if (first === undefined || key === '') continue;
-    const [one, other] = [header[first] ?? '', name].map(shortenName);
+    const [firstName, secondName] = [header[first] ?? '', name].map(shortenName);
     const columns = `${first + 1} and ${index + 1}`;
-    const what = one === other ? `The file has the column "${one}" twice (columns ${columns})`
-      : `The file has the columns "${one}" and "${other}" (${columns}), which count as the same`;
-    throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
+    const fault = firstName === secondName
+      ? `The file has the column "${firstName}" twice (columns ${columns})`
+      : `The file has the columns "${firstName}" and "${secondName}" (${columns}), which count as `
+        + 'the same';
+    throw new AppError('invalid_data', `${fault}. Rename or remove one of them.`);
   }
 }
 
@@ -74,9 +76,9 @@ export function missingColumns(
   header: readonly string[], missing: string, needed: readonly string[],
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
-  const what = `The file has no column for ${missing}. ${describeHeader(header)}`;
+  const fault = `The file has no column for ${missing}. ${describeHeader(header)}`;
   const issues = [{ parameter: 'map', code: 'required', detail }] as const;
-  return new AppError('invalid_data', what, { issues });
+  return new AppError('invalid_data', fault, { issues });
 }
 
 /** The first names of these columns, for messages. */

@@ -73,8 +73,8 @@ export function adviseOn(
   const lacking = DEFAULTABLE.filter((member) => errors.some(({ pointer, code }) =>
     pointer === `/${member}` && (code === 'blank' || code === 'required')));
   if (lacking.length === errors.length) {
-    const what = count(rows, 'is a new product', 'are new products');
-    return `${what} without a value for ${joinNames(lacking)}. `
+    const newProducts = count(rows, 'is a new product', 'are new products');
+    return `${newProducts} without a value for ${joinNames(lacking)}. `
       + adviseLack(lacking, errors, words, file);
   }
   if (errors.some(({ code }) => code === 'taken')) {
@@ -101,13 +101,13 @@ function adviseLack(
   if (isCsv && lacking.every((member) => SAFE_DEFAULTS.has(member))) {
     return words.giveDefaults(lacking.map((member) => `${member}:${SAFE_DEFAULTS.get(member)}`));
   }
-  const what = isCsv && absent.length === 0 ? 'fill in the blank cells'
+  const remedy = isCsv && absent.length === 0 ? 'fill in the blank cells'
     : `add ${joinNames(lacking)}`;
-  return `If the SKUs are right, ${what} in the file to create these products.`;
+  return `If the SKUs are right, ${remedy} in the file to create these products.`;
 }
 
 /** A number of rejected rows with its verb. */
-function count(rows: number, one: string, several: string): string {
-  const noun = rows === 1 ? `rejected row ${one}` : `rejected rows ${several}`;
+function count(rows: number, singular: string, plural: string): string {
+  const noun = rows === 1 ? `rejected row ${singular}` : `rejected rows ${plural}`;
   return `${formatCount(rows)} ${noun}`;
 }

@@ -81,16 +81,16 @@ export function parseContent(
     return { product: { ...product, defaults }, missing };
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
-    const found = error.issues.filter(({ pointer }) =>
+    const memberIssues = error.issues.filter(({ pointer }) =>
       !issues.some((issue) => issue.pointer === pointer));
-    return { issues: [...issues, ...found] };
+    return { issues: [...issues, ...memberIssues] };
   }
 }
 
 /** The error of a new product whose cell for a member is blank or absent. */
 export function missingMember(member: string, code: 'blank' | 'required'): Issue {
-  const what = code === 'blank' ? 'Must not be blank' : 'Is required';
-  return { pointer: `/${member}`, code, detail: `${what} for a new product.` };
+  const fault = code === 'blank' ? 'Must not be blank' : 'Is required';
+  return { pointer: `/${member}`, code, detail: `${fault} for a new product.` };
 }
 
 /** Blank lines cost time, and no real file has this many consecutive ones. */
@@ -100,8 +100,8 @@ export function tooManyBlankLines(line: number): AppError {
 }
 
 /** An amount in one currency must never become the same amount in another. */
-export function findCurrencyIssue(sent: unknown, currency: Currency): Issue | undefined {
-  if (sent === currency.code) return undefined;
+export function findCurrencyIssue(code: unknown, currency: Currency): Issue | undefined {
+  if (code === currency.code) return undefined;
   const detail = `Must be ${currency.code}, the currency of this seller, or be left out.`;
   return { pointer: '/currency', code: 'mismatch', detail };
 }

@@ -39,10 +39,10 @@ export class NdjsonRows implements RowReader {
   }
 }
 
-function parseRow({ line, characters, ...sent }: JsonLine, currency: Currency): ImportRow {
+function parseRow({ line, characters, ...json }: JsonLine, currency: Currency): ImportRow {
   const row = { line, characters };
-  if ('issues' in sent) return { ...row, sku: null, content: { issues: sent.issues } };
-  const { value } = sent;
+  if ('issues' in json) return { ...row, sku: null, content: { issues: json.issues } };
+  const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const issue = { pointer: '', code: 'type', detail: 'Must be an object.' } as const;
     return { ...row, sku: null, content: { issues: [issue] } };

@@ -88,7 +88,7 @@ export interface StockColumns {
  */
 export function parseStockColumnMap(text: string): StockColumnMap {
   return parsePairs(text.replace(/(^|,)stock:/g, '$1set:'), STOCK_MEMBERS, {
-    parameter: 'map', what: 'Name one column', example: 'sku:Code,set:Quantity',
+    parameter: 'map', instruction: 'Name one column', example: 'sku:Code,set:Quantity',
   });
 }
 
@@ -145,13 +145,14 @@ export function matchStockColumns(
 ): MatchedStockColumns {
   const mapped = new Map([...map].map(([member, name]) =>
     [member, findNamedColumns(header, name)] as const));
-  const taken = new Set([...mapped.values()].flat());
-  const found = Map.groupBy(header.keys(), (index) => MEMBER_OF_NAME.get(foldName(header[index])));
+  const mappedIndexes = new Set([...mapped.values()].flat());
+  const indexesByMember = Map.groupBy(header.keys(), (index) =>
+    MEMBER_OF_NAME.get(foldName(header[index])));
   const listOwn = (member: StockMember): readonly number[] => {
-    const partner = PAIRS.find((pair) => pair.some((one) => one === member))
+    const partner = PAIRS.find((pair) => pair.some((name) => name === member))
       ?.find((other) => other !== member);
     if (partner && map.has(partner)) return [];
-    const own = (found.get(member) ?? []).filter((index) => !taken.has(index));
+    const own = (indexesByMember.get(member) ?? []).filter((index) => !mappedIndexes.has(index));
     const exact = own.filter((index) => normalizeName(header[index] ?? '') === member);
     return exact.length > 0 ? exact : own;
   };
@@ -168,15 +169,15 @@ export function matchStockColumns(
 function ambiguous(
   header: readonly string[], member: StockMember, [first = 0, second = 0]: readonly number[],
 ): AppError {
-  const [one, other] = [header[first] ?? '', header[second] ?? ''];
-  const what = `The file has two columns for ${member}: "${shortenName(one)}" and `
-    + `"${shortenName(other)}" (columns ${first + 1} and ${second + 1})`;
-  if (normalizeName(one) === normalizeName(other)) {
-    return new AppError('invalid_data', `${what}. Rename or remove one of them.`);
+  const [firstName, secondName] = [header[first] ?? '', header[second] ?? ''];
+  const fault = `The file has two columns for ${member}: "${shortenName(firstName)}" and `
+    + `"${shortenName(secondName)}" (columns ${first + 1} and ${second + 1})`;
+  if (normalizeName(firstName) === normalizeName(secondName)) {
+    return new AppError('invalid_data', `${fault}. Rename or remove one of them.`);
   }
-  const example = `map=${member}:${shortenName(one)}`;
+  const example = `map=${member}:${shortenName(firstName)}`;
   const detail = `Name the column to read, such as ${example}.`;
-  return new AppError('invalid_data', `${what}. Say which one to read, with ${example}.`, {
+  return new AppError('invalid_data', `${fault}. Say which one to read, with ${example}.`, {
     issues: [{ parameter: 'map', code: 'required', detail }],
   });
 }

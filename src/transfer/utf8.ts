@@ -9,10 +9,10 @@ export async function* decodeUtf8(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string | undefined, void, void> {
   /** An incomplete character. */
-  let rest = Buffer.alloc(0);
+  let incomplete = Buffer.alloc(0);
   let hasStarted = false;
   for await (const chunk of chunks) {
-    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk])
+    const bytes = incomplete.length > 0 ? Buffer.concat([incomplete, chunk])
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const complete = completePart(bytes);
     const isValid = isUtf8(complete);
@@ -20,10 +20,10 @@ export async function* decodeUtf8(
     const text = valid.toString('utf8');
     yield hasStarted ? text : text.replace(/^\uFEFF/, '');
     hasStarted ||= text !== '';
-    rest = Buffer.from(bytes.subarray(valid.length));
+    incomplete = Buffer.from(bytes.subarray(valid.length));
     if (!isValid) break;
   }
-  if (rest.length > 0) yield undefined;
+  if (incomplete.length > 0) yield undefined;
 }
 
 /** The longest prefix that is UTF-8, by binary search. */
