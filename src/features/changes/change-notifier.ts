@@ -84,14 +84,14 @@ export class ChangeNotifier {
     sellerId: SellerId, { after, types, importId }: Omit<ChangeQuery, 'limit'>,
   ): Promise<RenderedPage> {
     const key = `${sellerId} ${after} ${types?.join() ?? ''} ${importId ?? ''}`;
-    const known = this.#pages.get(key);
-    if (known) return known;
+    const pending = this.#pages.get(key);
+    if (pending) return pending;
     if (this.#pages.size === 0) setImmediate(() => this.#pages.clear());
     const query = { after, types, importId, limit: CHANGES_PAGE_SIZE_LIMIT };
     const page = this.#store.listChanges(sellerId, query)
-      .then((found) => {
-        const formatted = formatPage(found);
-        return { ...found, next: formatted.next, text: Buffer.from(formatEvents(formatted)) };
+      .then((changePage) => {
+        const formatted = formatPage(changePage);
+        return { ...changePage, next: formatted.next, text: Buffer.from(formatEvents(formatted)) };
       });
     this.#pages.set(key, page);
     return page;

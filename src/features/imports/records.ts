@@ -21,8 +21,8 @@ export async function listImports(request: ApiRequest, services: Services): Prom
   const { kind, limit, cursor } = parseParameters(recordParameters, request.query, request.caller);
   const scope = `imports ${sellerId} ${kind ?? ''}`;
   const before = cursors.parse<ImportId>(scope, cursor);
-  const found = await store.listImports(sellerId, { before, kind, limit: limit + 1 });
-  const { page, last } = splitPage(found, limit);
+  const records = await store.listImports(sellerId, { before, kind, limit: limit + 1 });
+  const { page, last } = splitPage(records, limit);
   return replyPage(request, {
     path: IMPORTS, limit, headers: HEADERS,
     members: `"imports":[${page.map(formatImport).join(',')}]`,

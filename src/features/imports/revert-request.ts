@@ -34,18 +34,18 @@ export function parseRevertRequest(
   body: unknown, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
 ): RevertRequest {
   const reader = new ObjectReader(body, { dry_run: false, force: false }, true);
-  const sent = reader.readAll({ ...REVERT_VALIDATORS, key_id: ownKeyValidator(sellerId) });
+  const members = reader.readAll({ ...REVERT_VALIDATORS, key_id: ownKeyValidator(sellerId) });
   reader.assertValid();
-  const options = { isDryRun: sent.dry_run === true, isForced: sent.force === true };
-  if (sent.import === undefined) {
-    return { selection: parseRange(reader, sent, position), ...options };
+  const options = { isDryRun: members.dry_run === true, isForced: members.force === true };
+  if (members.import === undefined) {
+    return { selection: parseRange(reader, members, position), ...options };
   }
   for (const member of ['after', 'up_to', 'key_id', 'source'] as const) {
-    if (sent[member] === undefined) continue;
+    if (members[member] === undefined) continue;
     reader.addError(member, { code: 'mismatch', detail: 'Does not combine with "import".' });
   }
   reader.assertValid();
-  const importId = parseImportId(sellerId, sent.import);
+  const importId = parseImportId(sellerId, members.import);
   if (importId === undefined) throw new AppError('not_found', 'You have no import with this id.');
   return { selection: { importId }, ...options };
 }

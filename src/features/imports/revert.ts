@@ -31,9 +31,9 @@ type RevertBatch = WrittenBatch<RevertedProduct, Progress>;
 /** POST /api/v1/reverts: 200, 400, 404, 410, 422 */
 export async function revertChanges(call: ApiRequest, services: Services): Promise<Reply> {
   const query = parseParameters(revertParameters, call.query, call.caller);
-  const sent = parseRevertRequest(await call.readJson(), call.caller);
+  const body = parseRevertRequest(await call.readJson(), call.caller);
   const request = {
-    ...sent, isDryRun: sent.isDryRun || query.dry_run, isForced: sent.isForced || query.force,
+    ...body, isDryRun: body.isDryRun || query.dry_run, isForced: body.isForced || query.force,
   };
   return reportBatches(call.openStream, services, (guard) => ({
     batches: runRevert(services, toWriteContext(call), request, guard),
@@ -114,11 +114,11 @@ function advise(conflicts: ReadonlyMap<RevertConflict, number>): string | undefi
   const moved = conflicts.get('moved') ?? 0;
   const changed = (conflicts.get('changed') ?? 0) + (conflicts.get('deleted') ?? 0);
   if (moved + changed === 0) return undefined;
-  const what = [
+  const causes = [
     ...(moved > 0 ? [`${moved} had only stock movements since, such as sales`] : []),
     ...(changed > 0 ? [`${changed} had other changes`] : []),
   ];
-  return `Of the products left alone, ${what.join(', and ')}. To restore them, too, revert again `
+  return `Of the products left alone, ${causes.join(', and ')}. To restore them, too, revert again `
     + 'with "force": stock then goes back by what the reverted changes moved, so that later '
     + 'movements stay.';
 }

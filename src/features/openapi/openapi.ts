@@ -92,18 +92,18 @@ export function listTags(routes: readonly Route[]): readonly Tag[] {
   return [...new Set(ordered.map(({ operation }) => operation.tag))];
 }
 
-function describePathParameters(path: string, known: readonly PathParameter[]): Part {
-  const parameters = listPathParameters(path, known)
+function describePathParameters(path: string, pathParameters: readonly PathParameter[]): Part {
+  const parameters = listPathParameters(path, pathParameters)
     .map(({ findSample: _, ...parameter }) => ({ in: 'path', required: true, ...parameter }));
   return parameters.length > 0 ? { parameters } : {};
 }
 
 /** The parameters of a path, in order. */
 export function listPathParameters(
-  path: string, known: readonly PathParameter[],
+  path: string, pathParameters: readonly PathParameter[],
 ): readonly PathParameter[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  return names.flatMap((name) => known.filter((one) => one.name === name));
+  return names.flatMap((name) => pathParameters.filter((parameter) => parameter.name === name));
 }
 
 function describeOperation(route: Route): Part {

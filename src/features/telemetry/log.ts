@@ -92,9 +92,9 @@ export class Log {
 
   #push(level: LineLevel, event: string, fields: Fields): void {
     const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
-    const rest = JSON.stringify(fields); // three times as fast as spreading both into one object
+    const members = JSON.stringify(fields); // three times as fast as spreading both into one object
     if (this.#pending === '') setImmediate(() => this.#flush());
-    this.#pending += rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
+    this.#pending += members === '{}' ? `${head}}\n` : `${head},${members.slice(1)}\n`;
     this.#pendingLines += 1;
   }
 

@@ -86,10 +86,10 @@ function guardMetrics(read: ReadMetrics, token: string): Pages {
       record.route = PATH;
       if (isFromWebPage(request.headers)) return rejectWebPage();
       const { authorization } = request.headers;
-      const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+      const [, bearerToken] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
       // Hashes have equal lengths, so the time reveals nothing about the token.
-      const isRight = timingSafeEqual(hash(given ?? ''), digest);
-      if (given === undefined || !isRight) return rejectToken(authorization);
+      const isRight = timingSafeEqual(hash(bearerToken ?? ''), digest);
+      if (bearerToken === undefined || !isRight) return rejectToken(authorization);
       return replyWithMetrics(request, read);
     },
   };

@@ -105,10 +105,10 @@ export class ServerMetrics {
   }
 
   #findRoute(route: string): RouteMetrics {
-    const known = this.#routes.get(route);
-    if (known) return known;
+    let metrics = this.#routes.get(route);
+    if (metrics) return metrics;
     const durations = new Histogram(REQUEST_DURATION_BUCKETS_SECONDS);
-    const metrics = { durations, requests: new Map(), sentBytes: 0, incomplete: 0 };
+    metrics = { durations, requests: new Map(), sentBytes: 0, incomplete: 0 };
     this.#routes.set(route, metrics);
     return metrics;
   }

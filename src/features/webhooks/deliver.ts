@@ -57,11 +57,13 @@ export async function deliver(
     'content-type': 'application/json', 'content-length': Buffer.byteLength(body),
     'user-agent': 'seller-product-api', ...signature,
   };
-  let sent: SentRequest | undefined;
-  const onConnect = (all: OutgoingHttpHeaders): void => { sent = describeRequest(url, all, body); };
+  let request: SentRequest | undefined;
+  const onConnect = (all: OutgoingHttpHeaders): void => {
+    request = describeRequest(url, all, body);
+  };
   const finish = (outcome: string, response?: Response): WebhookResult => ({
     at, durationMs: Math.round(performance.now() - startedAt), status: response?.status, outcome,
-    exchange: sent && { ...sent, response: response?.record },
+    exchange: request && { ...request, response: response?.record },
   });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -171,8 +173,8 @@ const FAILURES: Readonly<Record<string, string>> = {
  */
 export function describeFailure(error: unknown): string {
   const code = findErrorCode(error) ?? '';
-  const known = FAILURES[code];
-  if (known !== undefined) return known;
+  const description = FAILURES[code];
+  if (description !== undefined) return description;
   if (code.startsWith('HPE_')) return NOT_HTTP;
   if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS failed';
   if (code.includes('CERT')) return `certificate: ${code.toLowerCase().replaceAll('_', ' ')}`;

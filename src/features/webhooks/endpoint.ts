@@ -103,10 +103,10 @@ function classify(status: number | undefined): keyof AttemptCounts {
  * the history after it is pruned, the next run handles that.
  */
 async function planNext(
-  webhook: Webhook, sent: WebhookMessage, { store, clock }: EndpointOptions,
+  webhook: Webhook, previous: WebhookMessage, { store, clock }: EndpointOptions,
 ): Promise<WebhookStep> {
-  const next = await findNextMessage(store, webhook, clock(), sent);
-  return { isDelivered: true, position: next?.position ?? sent.last, next: next?.message };
+  const next = await findNextMessage(store, webhook, clock(), previous);
+  return { isDelivered: true, position: next?.position ?? previous.last, next: next?.message };
 }
 
 /** The step after a failed attempt: when to retry, or why the endpoint is disabled. */

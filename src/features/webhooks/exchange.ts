@@ -56,8 +56,8 @@ function listHeaders(raw: readonly string[]): readonly Header[] {
   const headers: Header[] = [];
   let characters = 0;
   for (let index = 0; index < raw.length; index += 2) {
-    const [name = '', sent = ''] = [raw[index], raw[index + 1]];
-    const value = CREDENTIALS.has(name.toLowerCase()) ? NOT_KEPT : sent;
+    const [name = '', rawValue = ''] = [raw[index], raw[index + 1]];
+    const value = CREDENTIALS.has(name.toLowerCase()) ? NOT_KEPT : rawValue;
     characters += name.length + value.length;
     if (characters > WEBHOOK_RESPONSE_HEADERS_KEPT_CHARACTERS) break;
     headers.push({ name, value });

@@ -47,9 +47,9 @@ interface SelectedEvent {
  * pruned. Reads up to 5,000 changes that have no event.
  */
 export async function findNextMessage(
-  store: HistoryStore & WebhookStore, webhook: Webhook, at: number, sent?: WebhookMessage,
+  store: HistoryStore & WebhookStore, webhook: Webhook, at: number, previous?: WebhookMessage,
 ): Promise<NextMessage | undefined> {
-  const scan = await planScan(store, webhook, sent);
+  const scan = await planScan(store, webhook, previous);
   const products = new Map<ProductId, string>();
   let page = await listChanges(store, webhook.sellerId, scan);
   for (;;) {
@@ -69,21 +69,22 @@ export async function findNextMessage(
 
 async function planScan(
   store: WebhookStore, { sellerId, types, delivery, position }: Webhook,
-  sent: WebhookMessage | undefined,
+  previous: WebhookMessage | undefined,
 ): Promise<Scan> {
   const isSingle = delivery === 'single';
   if (!selectsLowStock(types)) {
     const limit = isSingle ? 1 : WEBHOOK_MESSAGE_CHANGES_LIMIT;
-    const after = sent?.last ?? position;
+    const after = previous?.last ?? position;
     return { selection: { types }, isSingle, resumed: undefined, types, after, limit };
   }
   const selection = { types, lowStock: await store.findLowStock(sellerId) };
-  const resumed = sent?.event === undefined || sent.event === 'stock.low' ? undefined : sent;
+  const isResumed = previous?.event !== undefined && previous.event !== 'stock.low';
+  const resumed = isResumed ? previous : undefined;
   return {
     selection, isSingle, resumed,
     // Deletions, because a revert may restore the product with another threshold.
     types: [...types ?? [], 'deleted'],
-    after: resumed ? resumed.last - 1 : sent?.last ?? position,
+    after: resumed ? resumed.last - 1 : previous?.last ?? position,
     limit: WEBHOOK_MESSAGE_CHANGES_LIMIT,
   };
 }
@@ -163,13 +164,13 @@ export function formatTestMessage(webhook: WebhookReference, at: number): string
  * knows the product from its changes, up to the stock.
  */
 async function addProduct(
-  store: HistoryStore, change: Change, known: Map<ProductId, string>,
+  store: HistoryStore, change: Change, products: Map<ProductId, string>,
 ): Promise<Change> {
   const { type, productId, movement: { before, after } } = change;
-  if (type === 'deleted') known.delete(productId);
+  if (type === 'deleted') products.delete(productId);
   if (type === 'deleted' || (after >= before && change.product === undefined)) return change;
-  const product = change.product ?? known.get(productId) ?? await readProduct(store, change);
-  if (product !== undefined) known.set(productId, product);
+  const product = change.product ?? products.get(productId) ?? await readProduct(store, change);
+  if (product !== undefined) products.set(productId, product);
   return { ...change, product };
 }
 

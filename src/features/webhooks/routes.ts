@@ -153,8 +153,8 @@ export async function replyPage(
   { query, caller }: ApiRequest, { cursors }: Services, { name, scope, find }: List,
 ): Promise<Reply> {
   const { limit, cursor } = parseParameters(pageParameters, query, caller);
-  const found = await find(cursors.parse<number>(scope, cursor), limit + 1);
-  const { page, last } = splitPage(found, limit);
+  const entries = await find(cursors.parse<number>(scope, cursor), limit + 1);
+  const { page, last } = splitPage(entries, limit);
   const next = cursors.format(scope, last?.key) ?? null;
   const items = page.map(({ json }) => json).join(',');
   return replyJson(`{"${name}":[${items}],"next_cursor":${JSON.stringify(next)}}`);

@@ -80,17 +80,17 @@ export class WebhookWorker {
   /** Lists as many due endpoints as there are free slots. */
   async #listDue(member: DeliveryMember): Promise<DueWebhook[]> {
     const { clock } = this.#options;
-    const taken = this.#inFlight.size;
+    const inFlightCount = this.#inFlight.size;
     const failing = [...this.#inFlight.values()].filter(({ isFailing }) => isFailing).length;
     const find = async (isFailing: boolean, slots: number): Promise<DueWebhook[]> => {
       if (slots <= 0) return [];
       // Only failing endpoints wait for their time; a wrong clock must not delay the others.
       const at = isFailing ? clock() : Number.MAX_SAFE_INTEGER;
       // Those in flight are still listed as due.
-      const found = await member.listDueWebhooks({ at, isFailing, limit: slots + taken });
-      return found.filter(({ webhook }) => !this.#inFlight.has(keyOf(webhook))).slice(0, slots);
+      const due = await member.listDueWebhooks({ at, isFailing, limit: slots + inFlightCount });
+      return due.filter(({ webhook }) => !this.#inFlight.has(keyOf(webhook))).slice(0, slots);
     };
-    const free = CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT - taken;
+    const free = CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT - inFlightCount;
     const failingSlots = Math.floor(CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT / 2) - failing;
     const retries = await find(true, Math.min(free, failingSlots));
     return [...retries, ...await find(false, free - retries.length)];

@@ -16,7 +16,7 @@ const changePosition = { type: 'integer', minimum: 1 };
 const optionalPosition = { type: ['integer', 'null'], minimum: 1 };
 
 const fields = describeMembers(webhookFields);
-const { status: _, ...sent } = fields;
+const { status: _, ...newFields } = fields;
 
 const webhook = {
   id: { type: 'string', pattern: '^whk_[0-9a-z]{1,36}$', description: 'Opaque.' },
@@ -105,7 +105,7 @@ const event = {
 export const webhookSchemas = {
   Webhook: objectOf(webhook),
   WebhookWithSecret: objectOf({ ...webhook, secret }),
-  NewWebhook: bodyOf(sent, ['url']),
+  NewWebhook: bodyOf(newFields, ['url']),
   WebhookPatch: {
     ...bodyOf(fields, []), description: 'A new `url`, or status `active`, is tried immediately.',
   },
