@@ -6,6 +6,16 @@ import { formatProblemType } from '../../http/response/problem.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { OperationResponse } from './operation.ts';
 
+/** A JSON body with an example. `name`: its component schema. */
+export function jsonOf(name: string, example: unknown) {
+  return { [JSON_TYPE]: { schema: refer(name), example } };
+}
+
+/** A response that is always JSON. */
+export function respondJson(description: string, name: string, example: unknown) {
+  return { description, content: jsonOf(name, example) };
+}
+
 /** Refers to a component schema of the document. */
 export function refer(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
@@ -36,13 +46,12 @@ export function tableOf(row: Readonly<Record<string, unknown>>, description: str
 
 /** A page as JSON; as alternatives all entries as NDJSON or CSV. `entry` is the example. */
 export function describeList(
-  page: { readonly schema: Schema; readonly example: unknown }, name: string,
-  entry: Readonly<Record<string, unknown>>,
+  page: ReturnType<typeof jsonOf>, name: string, entry: Readonly<Record<string, unknown>>,
 ): OperationResponse {
   return {
     description: 'A page, or an export.',
     headers: ['Link', 'SellerPosition'],
-    content: { [JSON_TYPE]: page },
+    content: page,
     alternatives: {
       [NDJSON_TYPE]: linesOf(name, entry),
       [CSV_TYPE]: tableOf(

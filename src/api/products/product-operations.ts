@@ -9,7 +9,7 @@ import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-typ
 import type {
   Operation, OperationResponse, PathParameter, Tag,
 } from '../description/operation.ts';
-import { linesOf, refer, tableOf } from '../description/schema.ts';
+import { jsonOf, linesOf, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters, productReadParameters } from './product-query.ts';
 
@@ -38,7 +38,7 @@ const tag: Tag = {
   name: 'Products', description: 'Create, read, change, find and export the products you sell.',
 };
 
-const content = { [JSON_TYPE]: { schema: refer('Product'), example: product } };
+const content = jsonOf('Product', product);
 
 const created: OperationResponse = {
   description: 'The product was created.', headers: ['Location', 'ProductTag'], content,
@@ -51,7 +51,7 @@ const changed: OperationResponse = {
   content,
 };
 
-const patch = { schema: refer('ProductPatch'), example: { price: 11, stock: 38 } };
+const patch = jsonOf('ProductPatch', { price: 11, stock: 38 });
 
 const operations = {
   list: {
@@ -70,16 +70,11 @@ const operations = {
       200: {
         description: 'A page, or an export.',
         headers: ['CatalogueTag', 'Link', 'SellerPosition'],
-        content: {
-          [JSON_TYPE]: {
-            schema: refer('ProductPage'), example: { products: [product], next_cursor: null },
-          },
-        },
+        content: jsonOf('ProductPage', { products: [product], next_cursor: null }),
         alternatives: {
-          [JSON_TYPE]: {
-            schema: refer('PartialProductPage'),
-            example: { products: [{ sku: product.sku, stock: product.stock }], next_cursor: null },
-          },
+          ...jsonOf('PartialProductPage', {
+            products: [{ sku: product.sku, stock: product.stock }], next_cursor: null,
+          }),
           [NDJSON_TYPE]: linesOf('PartialProduct', product),
           [CSV_TYPE]: tableOf(product, 'A value that a spreadsheet would read as a formula gets a '
             + 'leading apostrophe, which an import removes.'),
@@ -95,7 +90,7 @@ const operations = {
     summary: 'Create a product',
     description: 'All five members are required.',
     requestHeaders: ['IdempotencyKey'],
-    request: { [JSON_TYPE]: { schema: refer('NewProduct'), example: newProduct } },
+    request: jsonOf('NewProduct', newProduct),
     responses: { 201: created },
     problems: [409],
   },
@@ -119,12 +114,10 @@ const operations = {
     summary: 'Create or replace the product with a SKU',
     description: '`If-None-Match: *` only creates; `If-Match` only replaces that version.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
-    request: { [JSON_TYPE]: { schema: refer('ProductReplacement'), example: newProduct } },
+    request: jsonOf('ProductReplacement', newProduct),
     responses: {
       200: changed,
-      201: {
-        ...created, description: 'No product had this SKU: it was created.',
-      },
+      201: { ...created, description: 'No product had this SKU: it was created.' },
     },
   },
   patch: {
@@ -135,7 +128,7 @@ const operations = {
       + '`metadata`. `{"archived":true}` hides the product from lists, and `{"archived":false}` '
       + 'restores it.',
     requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
-    request: { [MERGE_PATCH_TYPE]: patch, [JSON_TYPE]: patch },
+    request: { [MERGE_PATCH_TYPE]: patch[JSON_TYPE], ...patch },
     responses: { 200: changed },
     problems: [409],
   },

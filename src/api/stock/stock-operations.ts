@@ -2,13 +2,15 @@
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import {
   STOCK_SYNC_VALIDATORS, stockSource, ZERO_LIMIT_DEFAULT_PERCENT,
 } from '../../domain/catalogue/stock-sync.ts';
-import { describeList, linesOf, listNames, refer, tableOf } from '../description/schema.ts';
+import {
+  describeList, jsonOf, linesOf, listNames, respondJson, tableOf,
+} from '../description/schema.ts';
 import type { ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import {
@@ -89,29 +91,21 @@ export const syncStockOperation: Operation = {
   query: stockSyncParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
-    [JSON_TYPE]: {
-      schema: refer('StockSync'),
-      example: { changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp' },
-    },
+    ...jsonOf('StockSync', {
+      changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp',
+    }),
     [NDJSON_TYPE]: linesOf('StockChange', change),
     [CSV_TYPE]: tableOf({ sku, stock: 38 }, 'Separated by comma, semicolon or tab. The usual '
       + 'column names of tills and ERPs are recognised.'),
   },
   responses: {
     200: {
-      description: 'The results of the changes.',
-      content: {
-        [JSON_TYPE]: {
-          schema: refer('StockResults'),
-          example: {
-            results: [result, {
-              sku: 'CUP-1', id: null, status: 'not_found', previous: null, stock: null,
-              position: null,
-            }],
-            applied: 1, failed: 1, position: 13, import: importId,
-          },
-        },
-      },
+      ...respondJson('The results of the changes.', 'StockResults', {
+        results: [result, {
+          sku: 'CUP-1', id: null, status: 'not_found', previous: null, stock: null, position: null,
+        }],
+        applied: 1, failed: 1, position: 13, import: importId,
+      }),
       alternatives: {
         [NDJSON_TYPE]: linesOf('StockLine', { line: 1, ...result }, { summary }),
       },
@@ -131,9 +125,9 @@ export const listStockOperation: Operation = {
     + 'the stock of all products.',
   query: stockListParameters,
   responses: {
-    200: describeList({
-      schema: refer('StockPage'), example: { stock: [level], position: 13, next_cursor: null },
-    }, 'StockLevel', level),
+    200: describeList(
+      jsonOf('StockPage', { stock: [level], position: 13, next_cursor: null }), 'StockLevel', level,
+    ),
   },
   problems: [410],
 };

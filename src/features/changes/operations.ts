@@ -1,5 +1,5 @@
 /** The OpenAPI operations, parameters and schemas of the change feed and the stock ledger. */
-import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
+import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import type { Operation, Tag } from '../../api/description/operation.ts';
 import { listParameters } from '../../api/list.ts';
 import {
@@ -10,7 +10,9 @@ import { type ImportId, parseImportId, parseProductId, type ProductId } from '..
 import {
   changeSchemas, describeChange, movementSchemas,
 } from '../../api/description/change-schemas.ts';
-import { count, describeList, objectOf, pageOf, refer } from '../../api/description/schema.ts';
+import {
+  count, describeList, jsonOf, objectOf, pageOf, refer, respondJson,
+} from '../../api/description/schema.ts';
 import { stockTag } from '../../api/stock/stock-operations.ts';
 import { CHANGE_TYPES } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
@@ -96,13 +98,8 @@ export const listChangesOperation: Operation = {
   requestHeaders: ['LastEventId'],
   responses: {
     200: {
-      description: 'A page, or a stream.',
+      ...respondJson('A page, or a stream.', 'ChangePage', { changes: [stockChange], next: 13 }),
       headers: ['AccelBuffering'],
-      content: {
-        [JSON_TYPE]: {
-          schema: refer('ChangePage'), example: { changes: [stockChange], next: 13 },
-        },
-      },
       alternatives: {
         [EVENT_STREAM_TYPE]: {
           schema: {
@@ -129,9 +126,9 @@ export const listMovementsOperation: Operation = {
     + 'does not match. With `Accept: application/x-ndjson` or `text/csv`, returns all movements.',
   query: movementParameters,
   responses: {
-    200: describeList({
-      schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
-    }, 'Movement', movement),
+    200: describeList(
+      jsonOf('MovementPage', { movements: [movement], next_cursor: null }), 'Movement', movement,
+    ),
   },
 };
 

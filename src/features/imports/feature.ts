@@ -1,15 +1,12 @@
 /** Imports of products from files of any length, the records of all imports, and reverts. */
 import { keyRoute, PRODUCTS } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
-import { importProducts } from './import.ts';
-import { importProductsOperation } from './operation.ts';
+import { importProducts, importProductsOperation, importSchemas } from './import.ts';
 import {
-  importPathParameter, listImportsOperation, readImportOperation, recordSchemas,
-} from './record-operations.ts';
-import { IMPORTS, listImports, readImport } from './records.ts';
-import { revertChanges, REVERTS } from './revert.ts';
-import { revertOperation, revertSchemas } from './revert-operation.ts';
-import { importSchemas } from './schemas.ts';
+  importPathParameter, IMPORTS, listImports, listImportsOperation, readImport, readImportOperation,
+  recordSchemas,
+} from './records.ts';
+import { revertChanges, revertOperation, REVERTS, revertSchemas } from './revert.ts';
 
 export const imports: Feature = {
   routes: [

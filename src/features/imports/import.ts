@@ -1,25 +1,38 @@
-/** Imports a file of products. The response has a line for each rejected row, or for every row. */
+/**
+ * Imports a file of products. The response has a line for each rejected row, or for every row. Also
+ * the OpenAPI operation of the import, and its schemas.
+ */
 import type { Caller } from '../../domain/access/caller.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
 import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ImportedProducts } from '../../store/catalogue-store.ts';
-import { parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
+import type { ImportedProducts, ImportEffect } from '../../store/catalogue-store.ts';
+import { DEFAULTABLE, MEMBERS, parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
-import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
+import { type ImportRow, missingMember, type RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
 import { DuplicateRows } from './duplicate-rows.ts';
 import {
-  createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
+  createDryRunTarget, createWriteTarget, readOutcomes, startCounts,
 } from './import-target.ts';
-import { CSV_TYPE } from '../../api/media-types.ts';
-import { parseParameters } from '../../api/parameters.ts';
+import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
+import {
+  choice, dryRun, fileNameParameter, parseParameters, text, withDefault,
+} from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
-import { importParameters } from './operation.ts';
-import { formatLine, ingestStream, type BatchReport } from '../../api/ingest.ts';
+import { type BatchReport, formatLine, ingestStream } from '../../api/ingest.ts';
+import { IMPORT_BATCH_ROWS, IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
+import type { Operation, Tag } from '../../api/description/operation.ts';
+import {
+  count, describeStreamProblem, enumOf, linesOf, listNames, objectOf, problem, refer, tableOf,
+} from '../../api/description/schema.ts';
+import { importId, newProduct } from '../../api/description/examples.ts';
+import type { Schema } from '../../domain/validation.ts';
+import { inputMembers, product } from '../../api/description/schemas.ts';
+import { importIdSchema } from '../../api/stock/stock-schemas.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
 export async function importProducts(request: ApiRequest, services: Services): Promise<Reply> {
@@ -112,3 +125,138 @@ function startReport(
     }),
   };
 }
+
+const failedRow = {
+  line: 4, sku: 'T-3', status: 'failed',
+  errors: [missingMember('stock', 'blank')],
+};
+const summary = {
+  created: 2, updated: 1, unchanged: 0, failed: 1, skipped: 0, position: 12, import: importId,
+  advice: '1 rejected row is a new product without a value for stock. Send the file again with '
+    + 'default=stock:0.',
+};
+
+const importParameters = {
+  mode: {
+    ...withDefault(choice(['upsert', 'update', 'create']), 'upsert'), example: 'create',
+    description: '`upsert` creates products and updates those whose SKU exists; members that are '
+      + 'missing or blank keep their value. `update` does the same to existing products, creates '
+      + 'none, and rejects rows whose SKU is new. `create` rejects rows whose SKU exists.',
+  },
+  dry_run: dryRun,
+  report: {
+    ...withDefault(choice(['failed', 'all']), 'failed'),
+    description: 'Rows that get a line in the response.', example: 'all',
+  },
+  map: {
+    ...text, example: 'name:Title,stock:On hand',
+    description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
+      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. A `
+      + 'column name may contain commas.',
+  },
+  file_name: fileNameParameter,
+  default: {
+    ...text, example: 'stock:0,category:Misc',
+    description: 'Values of new products for blank cells and missing columns of a CSV file: '
+      + 'comma-separated `member:text`. A default never changes an existing product, so '
+      + '`mode=update` rejects this parameter. Members are '
+      + `${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
+  },
+} as const;
+
+export const importTag: Tag = {
+  name: 'Imports',
+  description: 'Create and update products from CSV and NDJSON files; see what each import did, '
+    + 'and revert it.',
+};
+
+export const importProductsOperation: Operation = {
+  id: 'importProducts',
+  tag: importTag,
+  summary: 'Import a file of products',
+  description: 'Accepts a file of any length and responds while reading it. Rows are written in '
+    + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `
+    + 'import stops early, rows already written stay, and the same file can be sent again. In an '
+    + 'existing product, members that a row omits or leaves blank keep their values, and pairs of '
+    + '`metadata` are merged; in CSV they are columns such as `metadata.erp_id`, or a JSON object '
+    + 'in a column `metadata`. Columns of Shopify, WooCommerce and Magento exports are recognised. '
+    + 'An error in the file as a whole is a problem response if it is found immediately, and '
+    + 'otherwise the last line of the response.',
+  query: importParameters,
+  requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
+  request: {
+    [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
+    [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon or tab.'),
+  },
+  responses: {
+    200: {
+      description: 'The results of the rows.',
+      content: { [NDJSON_TYPE]: linesOf('ImportLine', failedRow, { summary }) },
+    },
+  },
+};
+
+type RowStatus = Extract<ImportEffect, 'created' | 'updated' | 'unchanged'> | 'failed';
+
+const rowStatuses: Readonly<Record<RowStatus, string>> = {
+  created: 'the SKU was new',
+  updated: 'the product was changed',
+  unchanged: 'the product already had these values',
+  failed: 'the row was rejected for the reasons in `errors`',
+};
+
+const lineSchema = { type: 'integer', minimum: 1 } as const;
+
+const duplicateRow = {
+  line: lineSchema, sku: { type: 'string' },
+  overrides: {
+    ...lineSchema,
+    description: 'Line of the file\'s previous row with the same SKU. The values of this row win.',
+  },
+};
+
+export const importSchemas: Readonly<Record<string, Schema>> = {
+  ImportProduct: {
+    ...objectOf({ ...product, ...inputMembers }, ['sku']), additionalProperties: false,
+    description: 'A product as sent or exported. `id`, `position` and the times are ignored; a '
+      + '`currency` must be yours. An existing product keeps the values of omitted members; `sku` '
+      + 'is always required.',
+  },
+  ImportLine: {
+    oneOf: [
+      refer('ImportRow'),
+      objectOf({ summary: refer('ImportSummary') }),
+      objectOf({ problem: refer('ImportProblem') }),
+    ],
+    description: 'Lines for rows in the order of the file, then a summary, or a problem if the '
+      + 'import stopped early.',
+  },
+  ImportRow: objectOf({
+    line: { ...lineSchema, description: 'Line of the file where the row begins.' },
+    sku: { type: ['string', 'null'], description: 'As sent; null if there is none.' },
+    status: { type: 'string', ...enumOf(rowStatuses) },
+    overrides: duplicateRow.overrides,
+    errors: problem.errors,
+  }, ['line', 'sku', 'status']),
+  ImportSummary: objectOf({
+    created: count, updated: count, unchanged: count, failed: count,
+    skipped: { ...count, description: 'Rows without a product, such as image rows.' },
+    duplicates: {
+      ...count, description: 'Rows that override an earlier row with the same SKU. Absent if none.',
+    },
+    position: { ...count, description: 'Position of the catalogue after the import.' },
+    import: importIdSchema,
+    duplicate_rows: {
+      type: 'array', maxItems: IMPORT_DUPLICATES_LISTED_LIMIT,
+      items: objectOf(duplicateRow, ['line', 'sku', 'overrides']),
+      description: `The first ${IMPORT_DUPLICATES_LISTED_LIMIT} of them.`,
+    },
+    ignored_columns: { type: 'array', items: { type: 'string' } },
+    advice: {
+      type: 'string',
+      description: 'For a person: the cause of most rejected rows, and what to do about it. Absent '
+        + 'if they have no common cause.',
+    },
+  }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
+  ImportProblem: describeStreamProblem('ImportSummary'),
+};

@@ -4,7 +4,7 @@ import { WEBHOOK_ATTEMPTS_KEPT } from '../../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../../api/media-types.ts';
 import type { Operation, Tag } from '../../../api/description/operation.ts';
-import { refer } from '../../../api/description/schema.ts';
+import { jsonOf, respondJson } from '../../../api/description/schema.ts';
 import { pageParameters } from '../../../api/list.ts';
 
 export const webhook = {
@@ -43,16 +43,12 @@ export const tag: Tag = {
   name: 'Webhooks', description: 'Have every change to your catalogue sent to your own server.',
 };
 
-const content = json('Webhook', webhook);
-const contentWithSecret = json('WebhookWithSecret', withSecret);
-const patch = json('WebhookPatch', { types: null, status: 'active' });
+const patch = jsonOf('WebhookPatch', { types: null, status: 'active' });
 
 /** Shared by the operations that change a webhook. */
 const change = {
   requestHeaders: ['IdempotencyKey'],
-  responses: {
-    200: { description: 'The webhook after the change.', content },
-  },
+  responses: { 200: respondJson('The webhook after the change.', 'Webhook', webhook) },
 } as const;
 
 export const webhookOperations = {
@@ -63,10 +59,7 @@ export const webhookOperations = {
     description: 'In creation order.',
     query: pageParameters,
     responses: {
-      200: {
-        description: 'A page.',
-        content: json('WebhookPage', { webhooks: [webhook], next_cursor: null }),
-      },
+      200: respondJson('A page.', 'WebhookPage', { webhooks: [webhook], next_cursor: null }),
     },
     problems: [404],
   },
@@ -79,12 +72,11 @@ export const webhookOperations = {
       + 'sent to the URL by POST, in order and at least once, up to '
       + `${WEBHOOK_MESSAGE_CHANGES_LIMIT} per message, or one if \`delivery\` is \`single\`. The `
       + 'response contains the secret that signs the messages. Store it: it is shown only once.',
-    request: json('NewWebhook', { url, description, types }),
+    request: jsonOf('NewWebhook', { url, description, types }),
     responses: {
       201: {
-        description: 'The webhook was created.',
+        ...respondJson('The webhook was created.', 'WebhookWithSecret', withSecret),
         headers: ['Location'],
-        content: contentWithSecret,
       },
     },
     problems: [404, 409],
@@ -94,7 +86,7 @@ export const webhookOperations = {
     tag,
     summary: 'Read a webhook',
     description: 'Includes the position it has reached, and since when it has been failing.',
-    responses: { 200: { description: 'The webhook.', content } },
+    responses: { 200: respondJson('The webhook.', 'Webhook', webhook) },
   },
   patch: {
     ...change,
@@ -120,10 +112,9 @@ export const webhookOperations = {
     description: `The last ${WEBHOOK_ATTEMPTS_KEPT} attempts, newest first.`,
     query: pageParameters,
     responses: {
-      200: {
-        description: 'A page.',
-        content: json('WebhookDeliveryPage', { deliveries: [delivery], next_cursor: null }),
-      },
+      200: respondJson('A page.', 'WebhookDeliveryPage', {
+        deliveries: [delivery], next_cursor: null,
+      }),
     },
   },
   readDelivery: {
@@ -132,12 +123,7 @@ export const webhookOperations = {
     summary: 'Read a delivery attempt of a webhook',
     description: 'Includes the beginning of the request and of the response. The values of '
       + 'response headers that may contain credentials, such as `set-cookie`, are not stored.',
-    responses: {
-      200: {
-        description: 'The attempt.',
-        content: json('WebhookDeliveryDetail', detail),
-      },
-    },
+    responses: { 200: respondJson('The attempt.', 'WebhookDeliveryDetail', detail) },
   },
   resend: {
     id: 'resendWebhookDelivery',
@@ -147,10 +133,7 @@ export const webhookOperations = {
       + '`webhook-id` and the body are the same, so a receiver that has processed the message '
       + 'skips it. Does not change what the webhook sends next.',
     responses: {
-      200: {
-        description: 'The result of the new attempt.',
-        content: json('WebhookDelivery', { ...delivery, n: 8 }),
-      },
+      200: respondJson('The result of the new attempt.', 'WebhookDelivery', { ...delivery, n: 8 }),
     },
     problems: [410],
   },
@@ -168,12 +151,7 @@ export const webhookOperations = {
     summary: 'Send a test message',
     description: 'Sends a signed message of type `test` immediately, even to a disabled webhook, '
       + 'and returns the result.',
-    responses: {
-      200: {
-        description: 'The result of the attempt.',
-        content: json('WebhookDelivery', test),
-      },
-    },
+    responses: { 200: respondJson('The result of the attempt.', 'WebhookDelivery', test) },
   },
   replay: {
     ...change,
@@ -181,7 +159,7 @@ export const webhookOperations = {
     tag,
     summary: 'Replay changes',
     description: 'Sends all changes after a position again, in messages with new ids.',
-    request: json('WebhookReplay', { position: 0 }),
+    request: jsonOf('WebhookReplay', { position: 0 }),
     problems: [410],
   },
   rotateSecret: {
@@ -191,17 +169,10 @@ export const webhookOperations = {
     summary: 'Rotate the secret',
     description: 'The response contains the new secret, which is shown only once. Until the '
       + 'overlap ends, both the new and the old secret sign each message. The body is optional.',
-    request: json('WebhookRotation', { overlap: '24h' }),
+    request: jsonOf('WebhookRotation', { overlap: '24h' }),
     isRequestOptional: true,
     responses: {
-      200: {
-        description: 'The webhook, with its new secret.',
-        content: contentWithSecret,
-      },
+      200: respondJson('The webhook, with its new secret.', 'WebhookWithSecret', withSecret),
     },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
-
-function json(schema: string, example: unknown) {
-  return { [JSON_TYPE]: { schema: refer(schema), example } };
-}

@@ -6,14 +6,13 @@ import {
   changeSchemas, describeChange, movementSchemas,
 } from '../../../api/description/change-schemas.ts';
 import {
-  describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
+  count, describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
 } from '../../../api/description/schema.ts';
+import { positionSchema } from '../../../api/stock/stock-schemas.ts';
 import type { Schema } from '../../../domain/validation.ts';
 
-const optionalTime = { type: ['string', 'null'], format: 'date-time' };
-const position = { type: 'integer', minimum: 0 };
-const changePosition = { type: 'integer', minimum: 1 };
-const optionalPosition = { type: ['integer', 'null'], minimum: 1 };
+const optionalTime = nullable(time);
+const optionalPosition = nullable(positionSchema);
 
 const fields = describeMembers(webhookFields);
 const { status: _, ...newFields } = fields;
@@ -23,7 +22,7 @@ const webhook = {
   ...fields,
   disabled_reason: { type: ['string', 'null'], description: 'Null while the webhook is active.' },
   position: {
-    ...position, description: 'All changes up to here were delivered, or have other types.',
+    ...count, description: 'All changes up to here were delivered, or have other types.',
   },
   failing_since: { ...optionalTime, description: 'Null while attempts succeed.' },
   next_attempt_at: { ...optionalTime, description: 'When a failed message is retried.' },
@@ -41,13 +40,13 @@ const headers = {
 };
 
 const attempt = {
-  n: { type: 'integer', minimum: 1, description: 'Counts the attempts of the webhook.' },
+  n: { ...positionSchema, description: 'Counts the attempts of the webhook.' },
   message_id: { type: 'string', description: 'The `webhook-id` of the message.' },
   kind: { type: 'string', enum: ['changes', 'test'] },
   first_position: optionalPosition,
   last_position: optionalPosition,
   at: time,
-  duration_ms: { type: 'integer', minimum: 0 },
+  duration_ms: count,
   status: { type: ['integer', 'null'], description: 'Status of the response; null without one.' },
   outcome: { type: 'string', description: '`delivered`, or the reason why not.' },
 };
@@ -57,7 +56,7 @@ const exchange = {
   request: {
     ...nullable(objectOf({
       headers, body: { type: 'string', description: 'Its beginning.' },
-      body_bytes: { type: 'integer', minimum: 0, description: 'Size of the whole body.' },
+      body_bytes: { ...count, description: 'Size of the whole body.' },
     })),
     description: 'Null if nothing could be sent, or if the changes were removed from the history.',
   },
@@ -94,9 +93,7 @@ const event = {
   stock_before: { ...before, description: '0 before the product was created.' },
   stock_after: { ...after, description: '0 after the product was deleted.' },
   stock_delta: { ...delta },
-  low_stock: {
-    type: 'integer', minimum: 0, description: 'The threshold. Absent unless `type` is `stock.low`.',
-  },
+  low_stock: { ...count, description: 'The threshold. Absent unless `type` is `stock.low`.' },
   product: {
     ...refer('Product'), description: 'After the change; for a deleted product, its last state.',
   },
@@ -111,7 +108,7 @@ export const webhookSchemas = {
   },
   WebhookPage: pageOf('webhooks', refer('Webhook')),
   WebhookReplay: bodyOf({
-    position: { ...position, description: 'All changes after it are sent again.' },
+    position: { ...count, description: 'All changes after it are sent again.' },
   }),
   WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...objectOf(attempt), description: 'An attempt to send a message.' },
@@ -124,7 +121,7 @@ export const webhookSchemas = {
     test: 'WebhookTestMessage',
   }),
   WebhookChangesMessage: messageOf('changes', {
-    first_position: changePosition, last_position: changePosition,
+    first_position: positionSchema, last_position: positionSchema,
     changes: { type: 'array', minItems: 1, items: refer('Change') },
   }),
   WebhookEventMessage: {
