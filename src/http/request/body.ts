@@ -100,41 +100,35 @@ function readArrived(request: IncomingMessage): Buffer | undefined {
   return request.read() as Buffer | null ?? undefined;
 }
 
-function collectBody(
+async function collectBody(
   request: IncomingMessage, limitBytes: number, timeoutMs: number,
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    let deadline: NodeJS.Timeout | undefined;
-    const stop = (): void => {
-      clearTimeout(deadline);
-      request.off('data', collect);
-    };
-    const fail = (error: AppError): void => {
-      stop();
-      reject(error);
-    };
-    const collect = (chunk: Buffer): void => {
+  const deadline = performance.now() + timeoutMs;
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  while (!request.readableEnded) {
+    // The cast: without an encoding, `read` returns buffers, and null if none is available.
+    const chunk = request.read() as Buffer | null;
+    if (chunk) {
       sizeBytes += chunk.length;
-      if (sizeBytes <= limitBytes) chunks.push(chunk);
-      else fail(tooLarge(limitBytes));
-    };
-    if (!request.complete) {
-      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
-      deadline = setTimeout(() => fail(new AppError('request_timeout', detail)), timeoutMs);
+      if (sizeBytes > limitBytes) throw tooLarge(limitBytes);
+      chunks.push(chunk);
+      continue;
     }
-    request.on('data', collect);
-    request.on('error', () => fail(cutOff('invalid_json')));
-    request.on('end', () => {
-      stop();
-      resolve(Buffer.concat(chunks));
-    });
-    request.on('close', () => {
-      // Without a listener, a body that is cut off emits no `error`.
-      if (!request.readableEnded) fail(cutOff('invalid_json'));
-    });
-  });
+    if (isGone(request)) throw cutOff('invalid_json');
+    const remainingMs = deadline - performance.now();
+    if (remainingMs <= 0) {
+      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
+      throw new AppError('request_timeout', detail);
+    }
+    await waitForMore(request, remainingMs);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Whether no more of a body can arrive. */
+function isGone(request: IncomingMessage): boolean {
+  return (request.destroyed || request.socket.destroyed) && !request.readableEnded;
 }
 
 function tooLarge(limitBytes: number): AppError {
@@ -216,8 +210,7 @@ export async function* readWithMinimumRate(
       yield chunk;
       continue;
     }
-    const isGone = request.destroyed || request.socket.destroyed;
-    if (isGone && !request.readableEnded) throw cutOff('invalid_data');
+    if (isGone(request)) throw cutOff('invalid_data');
     if (waitedMs >= intervalMs) {
       if (receivedBytes < BODY_MIN_RATE_BYTES_PER_SECOND * intervalMs / 1000) {
         throw new AppError('request_timeout', 'The body arrived too slowly. Send it again.');
