@@ -17,8 +17,8 @@ export type CborMap = ReadonlyMap<CborKey, CborValue>;
 const [POSITIVE, NEGATIVE, BYTES, TEXT, ARRAY, MAP, , SIMPLE] = [0, 1, 2, 3, 4, 5, 6, 7];
 const SIMPLE_VALUES: ReadonlyMap<number, CborValue> =
   new Map([[20, false], [21, true], [22, null]]);
-/** The additional information that says how many bytes the argument has (section 3). */
-const ARGUMENT_BYTES: ReadonlyMap<number, number> = new Map([[24, 1], [25, 2], [26, 4], [27, 8]]);
+/** The additional information of an argument in 1 byte, and in 8 (section 3). */
+const [ONE_BYTE, EIGHT_BYTES] = [24, 27];
 
 /** Reads one item that is all of `bytes`. @throws AppError `invalid_data` */
 export function parseCbor(bytes: Uint8Array): CborValue {
@@ -39,13 +39,11 @@ export function readCbor(
 
 class Reader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
   #items = 0;
   offset = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   readItem(depth: number): CborValue {
@@ -89,17 +87,13 @@ class Reader {
 
   /** The number after the type: a value, or a length. */
   #readArgument(info: number): number {
-    if (info < 24) return info;
-    const length = ARGUMENT_BYTES.get(info);
-    if (length === undefined) throw invalidCbor('has an indefinite or reserved length');
-    const at = this.offset;
-    this.#take(length);
-    switch (length) {
-      case 1: return assertShortest(this.#view.getUint8(at), 24);
-      case 2: return assertShortest(this.#view.getUint16(at), 2 ** 8);
-      case 4: return assertShortest(this.#view.getUint32(at), 2 ** 16);
-      default: return assertShortest(toSafeInteger(Number(this.#view.getBigUint64(at))), 2 ** 32);
-    }
+    if (info < ONE_BYTE) return info;
+    if (info > EIGHT_BYTES) throw invalidCbor('has an indefinite or reserved length');
+    const length = 2 ** (info - ONE_BYTE);
+    const argument = this.#take(length).reduce((number, byte) => number * 2 ** 8 + byte, 0);
+    const minimum = length === 1 ? ONE_BYTE : 2 ** (4 * length);
+    if (argument < minimum) throw invalidCbor('has a number in more bytes than necessary');
+    return toSafeInteger(argument);
   }
 
   #take(length: number): Uint8Array {
@@ -128,11 +122,6 @@ function decodeText(bytes: Uint8Array): string {
 function toSafeInteger(number: number): number {
   if (Number.isSafeInteger(number)) return number;
   throw invalidCbor('has a number that is too large');
-}
-
-function assertShortest(number: number, minimum: number): number {
-  if (number >= minimum) return number;
-  throw invalidCbor('has a number in more bytes than necessary');
 }
 
 function invalidCbor(reason: string): AppError {

@@ -4,7 +4,7 @@
  * another one; the RP ID; that the user was present and verified; and the signature. The caller
  * finds the passkey, uses each challenge once, and compares the signature counter as it stores it.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { AppError } from '../../error.ts';
 import { CLIENT_DATA_LIMIT_BYTES } from '../../limits.ts';
@@ -68,7 +68,7 @@ export function verifyAssertion(
   verifyClientData(ceremony, 'webauthn.get', clientDataJson);
   const data = parseAuthenticatorData(authenticatorData);
   verifyAuthenticator(ceremony, data);
-  const signed = Buffer.concat([authenticatorData, sha256(clientDataJson)]);
+  const signed = Buffer.concat([authenticatorData, hash('sha256', clientDataJson, 'buffer')]);
   if (isSigned(parseCoseKey(publicKey), signed, signature)) return data.signCount;
   throw rejected('has an invalid signature');
 }
@@ -90,7 +90,7 @@ function verifyAuthenticator(
   { origin }: Ceremony, { rpIdHash, isUserPresent, isUserVerified }: AuthenticatorData,
 ): void {
   const rpId = findRpId(origin);
-  if (rpId === undefined || !timingSafeEqual(rpIdHash, sha256(Buffer.from(rpId)))) {
+  if (rpId === undefined || !timingSafeEqual(rpIdHash, hash('sha256', rpId, 'buffer'))) {
     throw rejected('is for another host');
   }
   if (!isUserPresent || !isUserVerified) {
@@ -115,10 +115,6 @@ function isSame(challenge: unknown, expected: string): boolean {
   if (typeof challenge !== 'string') return false;
   const [bytes, expectedBytes] = [Buffer.from(challenge), Buffer.from(expected)];
   return bytes.length === expectedBytes.length && timingSafeEqual(bytes, expectedBytes);
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }
 
 function rejected(reason: string): AppError {
