@@ -1,5 +1,5 @@
 /** Serves the OpenAPI document, which is generated from the route table. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { serverTag } from '../../api/health.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import { objectOf } from '../../api/description/schema.ts';
@@ -107,7 +107,7 @@ function renderDocument(
   { description, instances }: Services, server: ServerDescription,
 ): Reply {
   const text = describeApi(description, { ...instances.get(serverDescription), ...server });
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  const etag = `"${hash('sha256', text, 'base64url')}"`;
   return {
     status: 200,
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },

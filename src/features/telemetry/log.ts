@@ -5,6 +5,7 @@
  */
 import type { Writable } from 'node:stream';
 import { formatKeyId, formatSellerId } from '../../domain/id.ts';
+import { formatTime } from '../../domain/time.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
@@ -29,8 +30,6 @@ export class Log {
   /** Lines of this event-loop iteration, written together, and their number. */
   #pending = '';
   #pendingLines = 0;
-  #at = NaN;
-  #time = '';
   #written = 0;
   #dropped = 0;
   /** Dropped lines already reported in the log. */
@@ -91,19 +90,11 @@ export class Log {
   }
 
   #push(level: LineLevel, event: string, fields: Fields): void {
-    const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
+    const head = `{"time":"${formatTime(this.#clock())}","level":"${level}","event":"${event}"`;
     const members = JSON.stringify(fields); // three times as fast as spreading both into one object
     if (this.#pending === '') setImmediate(() => this.#flush());
     this.#pending += members === '{}' ? `${head}}\n` : `${head},${members.slice(1)}\n`;
     this.#pendingLines += 1;
-  }
-
-  /** Cached, because formatting dominates the cost and many lines share a millisecond. */
-  #formatTime(): string {
-    const at = this.#clock();
-    if (at !== this.#at) this.#time = new Date(at).toISOString();
-    this.#at = at;
-    return this.#time;
   }
 
   #flush(): void {
