@@ -1,12 +1,35 @@
 /**
- * Connects the log (on stderr; SIGUSR2 changes its level) and the metrics at `/metrics` to `serve`.
+ * Connects the log (on stderr; SIGUSR2 changes its level) and the metrics to `serve`. Prometheus
+ * reads `/metrics` on a separate loopback port, or on the API's port with a token (RFC 6750).
+ * Without either setting the server counts nothing. Requests from web pages are rejected.
  */
 import { inspect } from 'node:util';
 import { AppError } from '../../domain/error.ts';
-import type { LoadedFeature, Operator, Pages, Settings } from '../../feature.ts';
+import type { LoadedFeature, Operator, Pages, RunningServer, Settings } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel, logRequest } from './log.ts';
-import { createMetricsEndpoint } from './metrics-endpoint.ts';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { METRICS_HOST, METRICS_TOKEN_MIN_CHARACTERS } from './limits.ts';
+import { isFromWebPage } from '../../http/request/client-address.ts';
+import {
+  createProblem, type ErrorReporter, replyWithProblem,
+} from '../../http/response/problem.ts';
+import { type Reply, sendReply } from '../../http/response/reply.ts';
+import { methodNotAllowedDetail } from '../../http/router.ts';
+import { LingeringConnections } from '../../http/server/lingering-close.ts';
+import { listen, type Listener } from '../../http/server/listener.ts';
+import { isLoopbackHost } from '../../http/server/tls.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
+import { formatFamilies, METRICS_TYPE } from './prometheus.ts';
+import { ServerMetrics } from './server-metrics.ts';
+
+const PATH = '/metrics';
+const METHODS = ['GET', 'HEAD'];
+const PORT_LIMIT = 65_535;
+
+/** Collects the metrics and formats them. @throws AppError `unavailable` during startup */
+type ReadMetrics = () => Promise<string>;
 
 export interface TelemetryOption {
   /** Serves `/metrics`, which otherwise returns 404. */
@@ -61,4 +84,115 @@ function parseLevel(text: string = DEFAULT_LOG_LEVEL): LogLevel {
   const level = LOG_LEVELS.find((name) => name === text);
   if (level !== undefined) return level;
   throw new AppError('invalid_data', `--log takes ${LOG_LEVELS.join(', ')}, not "${text}".`);
+}
+
+/** Undefined if no setting enables metrics. @throws AppError `invalid_data` */
+function createMetricsEndpoint(settings: Settings, log: Log) {
+  const port = settings.readNumber('metrics-port', PORT_LIMIT);
+  const token = readToken(settings);
+  if (port === undefined && token === undefined) return undefined;
+  const metrics = new ServerMetrics(log);
+  let running: RunningServer | undefined;
+  let listener: Listener | undefined;
+  const read = async (): Promise<string> => {
+    if (!running) throw new AppError('unavailable', 'The server is starting.');
+    return formatFamilies(await metrics.list(running));
+  };
+  return {
+    /** For the app; undefined without a token. */
+    pages: token === undefined ? undefined : guardMetrics(read, token),
+    count: (entry: AccessLogEntry) => metrics.count(entry),
+    /** Listens on the metrics port, if set. @throws AppError `unavailable` if the port is taken */
+    async serve(server: RunningServer, { note, report }: Operator): Promise<void> {
+      running = server;
+      if (port === undefined) return;
+      listener = await listen(serveMetrics(read, report), { host: METRICS_HOST, port })
+        .catch((error: unknown) => {
+          if (!isSystemError(error, 'EADDRINUSE')) throw error;
+          const detail = `Port ${port} is taken. Choose another with --metrics-port.`;
+          throw new AppError('unavailable', detail);
+        });
+      note(`Metrics on http://${METRICS_HOST}:${listener.port}${PATH}`);
+    },
+    async stop(): Promise<void> {
+      metrics.close();
+      await listener?.stop();
+    },
+  };
+}
+
+/** @throws AppError `invalid_data` */
+function readToken(settings: Settings): string | undefined {
+  const token = settings.readFile('metrics-token-file')?.trim();
+  if (token === undefined) return undefined;
+  // RFC 6750 section 2.1
+  if (token.length >= METRICS_TOKEN_MIN_CHARACTERS && /^[\w.~+/-]+=*$/.test(token)) return token;
+  throw new AppError('invalid_data', 'The file of --metrics-token-file must contain one token of at'
+    + ` least ${METRICS_TOKEN_MIN_CHARACTERS} letters and digits. Create one with`
+    + ' "openssl rand -hex 32".');
+}
+
+/** `/metrics` on the API's port, for clients with the token. */
+function guardMetrics(read: ReadMetrics, token: string): Pages {
+  const digest = hash('sha256', token, 'buffer');
+  return {
+    isFor: (path) => path === PATH,
+    findMethods: async () => METHODS,
+    async answer({ request, record }) {
+      record.route = PATH;
+      if (isFromWebPage(request.headers)) return rejectWebPage();
+      const { authorization } = request.headers;
+      const [, bearerToken] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+      // Hashes have equal lengths, so the time reveals nothing about the token.
+      const isRight = timingSafeEqual(hash('sha256', bearerToken ?? '', 'buffer'), digest);
+      if (bearerToken === undefined || !isRight) return rejectToken(authorization);
+      return replyWithMetrics(request, read);
+    },
+  };
+}
+
+/** `/metrics` on the separate loopback port. */
+function serveMetrics(read: ReadMetrics, report: ErrorReporter): RequestListener {
+  const lingering = new LingeringConnections();
+  return async (request, response) => {
+    const reply = await replyLocally(request, read)
+      .catch((error) => createProblem(error, report));
+    lingering.lingerAfter(response, reply);
+    void sendReply(response, reply);
+  };
+}
+
+async function replyLocally(request: IncomingMessage, read: ReadMetrics): Promise<Reply> {
+  const { url = '', headers } = request;
+  if (isFromWebPage(headers)) return rejectWebPage();
+  // A web page in a local browser could use a foreign host name (DNS rebinding).
+  const { host = '' } = headers;
+  if (!isLoopbackHost(host) || !/^\/metrics(?:\?|$)/.test(url)) {
+    throw new AppError('not_found', `This port serves only http://${METRICS_HOST}${PATH}.`);
+  }
+  return replyWithMetrics(request, read);
+}
+
+async function replyWithMetrics(
+  { method = '' }: IncomingMessage, read: ReadMetrics,
+): Promise<Reply> {
+  if (!METHODS.includes(method)) {
+    const detail = methodNotAllowedDetail(METHODS.join(', '));
+    throw new AppError('method_not_allowed', detail, { allow: METHODS });
+  }
+  const headers = { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' };
+  return { status: 200, headers, body: await read() };
+}
+
+function rejectToken(authorization: string | undefined): Reply {
+  const error = authorization === undefined ? '' : ', error="invalid_token"';
+  const detail = 'Send the metrics token as "authorization: Bearer ...".';
+  return replyWithProblem(401, 'token-refused', 'The token is not valid', detail, {
+    'www-authenticate': `Bearer realm="metrics"${error}`,
+  });
+}
+
+function rejectWebPage(): Reply {
+  const detail = 'A web page sent this request. Scrape the metrics with Prometheus instead.';
+  return replyWithProblem(403, 'web-page-rejected', 'Metrics are not for web pages', detail);
 }
