@@ -19,9 +19,8 @@ import {
   createProduct, deleteProduct, patchProduct, putProduct, readProduct,
 } from './products/products.ts';
 import { HEALTH, keyRoute, openRoute, PRODUCTS, READINESS, type Route, STOCK } from './route.ts';
-import { listStock } from './stock/stock-levels.ts';
+import { listStock, syncStock } from './stock/stock.ts';
 import { listStockOperation, syncStockOperation } from './stock/stock-operations.ts';
-import { syncStock } from './stock/stock-sync.ts';
 
 const product = productOperations;
 const PRODUCT = `${PRODUCTS}/{id}`;

@@ -10,7 +10,7 @@ import {
 } from './limits.ts';
 import { AppError } from '../domain/error.ts';
 import { sliceRows, tooManyBlankLines } from './import-row.ts';
-import { decodeUtf8 } from './utf8.ts';
+import { isUtf8 } from 'node:buffer';
 
 export interface CsvRecord {
   /** The line on which it begins, from 1. */
@@ -262,4 +262,50 @@ function isLineBreak(text: string, at: number): boolean {
 
 function invalidFile(detail: string): AppError {
   return new AppError('invalid_data', detail);
+}
+
+/**
+ * Decodes UTF-8 in chunks and drops a byte order mark; at an invalid byte it yields undefined and
+ * ends. Unlike TextDecoder it also yields the text before that byte, so that an error can name its
+ * line.
+ */
+async function* decodeUtf8(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string | undefined, void, void> {
+  /** An incomplete character. */
+  let incomplete = Buffer.alloc(0);
+  let hasStarted = false;
+  for await (const chunk of chunks) {
+    const bytes = incomplete.length > 0 ? Buffer.concat([incomplete, chunk])
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const complete = completePart(bytes);
+    const isValid = isUtf8(complete);
+    const valid = isValid ? complete : validPart(bytes);
+    const text = valid.toString('utf8');
+    yield hasStarted ? text : text.replace(/^\uFEFF/, '');
+    hasStarted ||= text !== '';
+    incomplete = Buffer.from(bytes.subarray(valid.length));
+    if (!isValid) break;
+  }
+  if (incomplete.length > 0) yield undefined;
+}
+
+/** The longest prefix that is UTF-8, by binary search. */
+function validPart(bytes: Buffer): Buffer {
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    if (isUtf8(completePart(bytes.subarray(0, middle)))) valid = middle;
+    else invalid = middle;
+  }
+  return completePart(bytes.subarray(0, valid));
+}
+
+/** All bytes except an incomplete last character. */
+function completePart(bytes: Buffer): Buffer {
+  const start = bytes.findLastIndex((byte) => byte < 0x80 || byte >= 0xc0); // no continuation byte
+  const first = bytes[start] ?? 0;
+  const length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
 }

@@ -4,11 +4,20 @@
  */
 import type { Issue } from '../../domain/error.ts';
 import {
-  PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
+  PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, type ProductField, SENT_FIELDS, skuValidator,
 } from '../../domain/catalogue/product-fields.ts';
-import { syncResponse, stockSchemas } from '../stock/stock-schemas.ts';
-import { describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer } from './schema.ts';
+import {
+  importIdSchema, positionSchema, productIdSchema, stockSchemas, syncResponse,
+} from '../stock/stock-operations.ts';
+import {
+  describeMembers, enumOf, nullable, objectOf, pageOf, problem, refer, time, unionOf,
+} from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
+import { actorName } from '../../domain/access/caller.ts';
+import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
+import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
+import { stockDelta, stockReason, stockSequence } from '../../domain/catalogue/stock-change.ts';
+import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 
 export const product = describeFields(PRODUCT_FIELDS);
 const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
@@ -78,4 +87,64 @@ export const schemas: Readonly<Record<string, Schema>> = {
     code: { type: 'string', ...enumOf(issueCodes) },
     detail: problem.detail,
   }, ['code', 'detail']),
+};
+
+const changeTypes: Readonly<Record<ChangeType, string>> = {
+  created: 'the product was created',
+  updated: 'members other than `stock` changed, and perhaps `stock`',
+  deleted: 'the product was deleted; `data` is its last state',
+  stock: 'only the stock changed',
+};
+
+/** A change with one of these types: what, when and who, and more members. */
+export function describeChange(
+  names: readonly ChangeType[], members: Readonly<Record<string, Schema>>,
+): Schema {
+  const meanings = Object.fromEntries(names.map((name) => [name, changeTypes[name]]));
+  const required = {
+    position: positionSchema,
+    type: { type: 'string', ...enumOf(meanings) },
+    product_id: productIdSchema,
+    sku: {
+      ...skuValidator.schema, description: 'After the change; for a deleted product, the last one.',
+    },
+    at: time,
+    key_id: { type: 'string', description: 'The API key that made the change.' },
+    ...members,
+  };
+  const actor = {
+    ...actorName.schema,
+    description: 'Who made the change without an API key: an account of the portal, or the actor '
+      + 'that the embedding program named. Absent for keys.',
+  };
+  const imported = {
+    ...importIdSchema, description: 'The import that made the change. Absent for single writes.',
+  };
+  return objectOf({ ...required, actor, import: imported }, Object.keys(required));
+}
+
+export const movementSchemas = {
+  before: stockQuantity.schema, after: stockQuantity.schema,
+  delta: stockDelta.schema,
+  reason: nullable({ ...stockReason.schema, description: 'Why the stock moved.' }),
+  source: nullable({
+    ...stockSource.schema, description: 'The system that the numbers come from.',
+  }),
+  sequence: nullable(stockSequence.schema),
+};
+
+const productTypes = CHANGE_TYPES.filter((type) => type !== 'stock');
+
+/** Of the change feed and of webhook messages, which features serve. */
+export const changeSchemas: Readonly<Record<string, Schema>> = {
+  Change: {
+    ...unionOf('type', {
+      ...Object.fromEntries(productTypes.map((type) => [type, 'ProductChange'])),
+      stock: 'StockMovementChange',
+    }),
+    description: 'A change of a product: `type` determines the shape of `data`.',
+  },
+  ProductChange: describeChange(productTypes, { data: refer('Product') }),
+  StockMovementChange: describeChange(['stock'], { data: refer('StockMovement') }),
+  StockMovement: objectOf(movementSchemas),
 };

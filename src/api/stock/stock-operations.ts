@@ -1,22 +1,27 @@
-/** The OpenAPI operations of stock, and their query parameters. */
+/** The OpenAPI operations of stock, with their query parameters and JSON Schemas. */
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation, Tag } from '../description/operation.ts';
-import { stockReason } from '../../domain/catalogue/stock-change.ts';
+import {
+  STOCK_CHANGE_VALIDATORS, stockReason, type StockStatus,
+} from '../../domain/catalogue/stock-change.ts';
 import {
   STOCK_SYNC_VALIDATORS, stockSource, ZERO_LIMIT_DEFAULT_PERCENT,
 } from '../../domain/catalogue/stock-sync.ts';
 import {
-  describeList, jsonOf, linesOf, listNames, respondJson, tableOf,
+  count, describeList, describeMembers, describeStreamProblem, enumOf, jsonOf, linesOf, listNames,
+  nullable, objectOf, pageOf, refer, respondJson, tableOf,
 } from '../description/schema.ts';
-import type { ParseResult } from '../../domain/validation.ts';
+import type { ParseResult, Schema } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import {
   boolean, choice, dryRun, fileNameParameter, moment, text, withDefault,
 } from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
+import { skuValidator } from '../../domain/catalogue/product-fields.ts';
+import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
 
 const { zero_limit: zeroLimit } = STOCK_SYNC_VALIDATORS;
 
@@ -130,4 +135,111 @@ export const listStockOperation: Operation = {
     ),
   },
   problems: [410],
+};
+
+const { changes, ...syncMembers } = STOCK_SYNC_VALIDATORS;
+const stockSchema = stockQuantity.schema;
+export const positionSchema = { type: 'integer', minimum: 1 };
+const skuSchema = skuValidator.schema;
+export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
+
+/** The id of an import record. */
+export const importIdSchema = {
+  type: 'string', pattern: '^imp_[0-9a-v]{22}$',
+  description: 'The record of this import. Absent in a dry run.',
+};
+
+const statuses: Readonly<Record<StockStatus, string>> = {
+  ok: 'the stock was changed',
+  unchanged: 'the stock already had this value',
+  not_found: 'you have no such product',
+  conflict: 'the stock differs from `expect`',
+  stale: '`sequence` is not above the last one of its source',
+  insufficient: 'there is less stock than the change would remove',
+  invalid: 'the change is invalid, for the reasons in `errors`',
+};
+
+const resultSchemas = {
+  sku: nullable(skuSchema),
+  id: { type: ['string', 'null'], description: 'As sent if there is no such product.' },
+  status: { type: 'string', ...enumOf(statuses) },
+  previous: nullable(stockSchema),
+  stock: { ...nullable(stockSchema), description: 'The current stock.' },
+  position: {
+    ...nullable(positionSchema), description: 'Position of the product\'s last change.',
+  },
+  errors: { type: 'array', items: refer('Issue') },
+};
+const lineStatus = {
+  type: 'string',
+  ...enumOf({ ...statuses, zeroed: 'a stocktake set the stock to 0: no line names the product' }),
+};
+const resultMembers = ['sku', 'id', 'status', 'previous', 'stock', 'position'];
+
+const counts = {
+  applied: { ...count, description: 'Changes that are `ok`.' },
+  failed: { ...count, description: 'Changes that are neither `ok` nor `unchanged`.' },
+};
+
+/** Also the members that the problem of a rejected request has. */
+export const syncResponse = {
+  results: { type: 'array', items: refer('StockResult'), description: 'In the order sent.' },
+  ...counts,
+  zeroed: { ...count, description: 'Products that a stocktake set to 0.' },
+  position: { ...count, description: 'Position of the catalogue after the request.' },
+  import: importIdSchema,
+};
+
+export const stockSchemas: Readonly<Record<string, Schema>> = {
+  StockSync: {
+    ...objectOf({
+      changes: { ...changes.schema, items: refer('StockChange') },
+      ...describeMembers(syncMembers),
+    }, ['changes']),
+    additionalProperties: false,
+  },
+  StockChange: {
+    ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS), []),
+    additionalProperties: false,
+    allOf: [
+      { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },
+      { oneOf: [{ required: ['set'] }, { required: ['adjust'] }] },
+    ],
+    description: 'Has either `sku` or `id`, and either `set` or `adjust`. An invalid change gets '
+      + 'the status `invalid`; the others are applied.',
+  },
+  StockResult: objectOf(resultSchemas, resultMembers),
+  StockResults: objectOf(syncResponse, ['results', 'applied', 'failed', 'position']),
+  StockLine: {
+    oneOf: [
+      objectOf({
+        line: {
+          ...nullable(positionSchema),
+          description: 'Line of the request body; null for a product that a stocktake zeroed.',
+        },
+        ...resultSchemas, status: lineStatus,
+      }, ['line', ...resultMembers]),
+      objectOf({ summary: refer('StockSummary') }),
+      objectOf({ problem: refer('StockProblem') }),
+    ],
+    description: 'Lines for changes in the order sent, then a summary, or a problem if the request '
+      + 'stopped early.',
+  },
+  StockSummary: objectOf({
+    ...counts, unchanged: count, zeroed: syncResponse.zeroed, position: syncResponse.position,
+    import: importIdSchema,
+    ignored_columns: {
+      type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
+    },
+  }, ['applied', 'failed', 'unchanged', 'position']),
+  StockProblem: describeStreamProblem('StockSummary'),
+  StockLevel: objectOf({
+    id: productIdSchema, sku: skuSchema, stock: stockSchema,
+    position: {
+      ...positionSchema, description: 'Position of the product\'s last change until then.',
+    },
+  }),
+  StockPage: pageOf('stock', refer('StockLevel'), {
+    position: { ...count, description: 'Position of the catalogue that the page shows.' },
+  }),
 };

@@ -32,7 +32,7 @@ import {
 import { importId, newProduct } from '../../api/description/examples.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { inputMembers, product } from '../../api/description/schemas.ts';
-import { importIdSchema } from '../../api/stock/stock-schemas.ts';
+import { importIdSchema } from '../../api/stock/stock-operations.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
 export async function importProducts(request: ApiRequest, services: Services): Promise<Reply> {

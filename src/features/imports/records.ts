@@ -18,7 +18,7 @@ import type { Operation, PathParameter } from '../../api/description/operation.t
 import {
   count, enumOf, nullable, objectOf, pageOf, refer, respondJson, time,
 } from '../../api/description/schema.ts';
-import { importIdSchema, positionSchema } from '../../api/stock/stock-schemas.ts';
+import { importIdSchema, positionSchema } from '../../api/stock/stock-operations.ts';
 import { actorName } from '../../domain/access/caller.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import type { Schema } from '../../domain/validation.ts';

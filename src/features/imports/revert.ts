@@ -28,7 +28,9 @@ import {
   count, describeMembers, describeStreamProblem, enumOf, jsonOf, linesOf, nullable, objectOf,
   refer,
 } from '../../api/description/schema.ts';
-import { importIdSchema, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
+import {
+  importIdSchema, positionSchema, productIdSchema,
+} from '../../api/stock/stock-operations.ts';
 import {
   booleanValidator, integerValidator, invalid, ObjectReader, type Schema, stringValidator,
   type Validator,

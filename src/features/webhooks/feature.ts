@@ -9,12 +9,11 @@ import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import { listDeliveries, readDelivery, resendDelivery, testWebhook } from './deliveries.ts';
-import { messageOperation } from './description/message-operation.ts';
-import { webhookOperations } from './description/operations.ts';
+import { messageOperation, webhookOperations } from './description/operations.ts';
 import { webhookSchemas } from './description/schemas.ts';
 import {
-  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook,
-  replayWebhook, retryWebhook, rotateSecret, WEBHOOKS, webhookService,
+  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook, replayWebhook,
+  retryWebhook, rotateSecret, WEBHOOKS, webhookService,
 } from './routes.ts';
 import type { DestinationOptions, Webhooks } from './webhooks.ts';
 

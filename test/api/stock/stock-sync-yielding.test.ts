@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Instances } from '../../../src/api/instances.ts';
 import type { ApiRequest, Services } from '../../../src/api/route.ts';
-import { syncStock } from '../../../src/api/stock/stock-sync.ts';
+import { syncStock } from '../../../src/api/stock/stock.ts';
 import { AppError } from '../../../src/domain/error.ts';
 import { STOCK_SLICE_CHANGES } from '../../../src/domain/limits.ts';
 import type { SyncedStock } from '../../../src/store/catalogue-store.ts';

@@ -4,11 +4,11 @@ import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { EVENT_NAMES } from '../../../domain/webhooks/webhook-type.ts';
 import {
   changeSchemas, describeChange, movementSchemas,
-} from '../../../api/description/change-schemas.ts';
+} from '../../../api/description/schemas.ts';
 import {
   count, describeMembers, nullable, objectOf, pageOf, refer, time, unionOf,
 } from '../../../api/description/schema.ts';
-import { positionSchema } from '../../../api/stock/stock-schemas.ts';
+import { positionSchema } from '../../../api/stock/stock-operations.ts';
 import type { Schema } from '../../../domain/validation.ts';
 
 const optionalTime = nullable(time);

@@ -1,0 +1,263 @@
+/**
+ * Handlers of stock: the stock of all products, now or at an earlier position; and changes of many
+ * products, up to 10,000 in one JSON document as one mutation, or any number as a stream. A failed
+ * change does not stop the others, unless the request is atomic.
+ */
+import {
+  CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
+  STOCK_BODY_LIMIT_BYTES,
+} from '../limits.ts';
+import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
+import type { SentChange } from '../../domain/catalogue/stock-change.ts';
+import {
+  parseStockSync, STOCK_SYNC_VALIDATORS, type StockSync,
+} from '../../domain/catalogue/stock-sync.ts';
+import { AppError } from '../../domain/error.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
+import { formatImportId, formatProductId, type ImportId, type SellerId } from '../../domain/id.ts';
+import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
+import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
+import { negotiate } from '../../http/request/negotiate.ts';
+import { invalidQuery } from '../../http/request/query.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { SyncedStock } from '../../store/catalogue-store.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { parseParameters } from '../parameters.ts';
+import { type ApiRequest, type Services, STOCK } from '../route.ts';
+import { explainZeroLimit, StockTally } from './stock-result.ts';
+import { stockListParameters, stockSyncParameters } from './stock-operations.ts';
+import { replayHeader, toWriteContext } from '../write.ts';
+import type { WriteContext } from '../../store/write.ts';
+import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
+import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
+import { type BatchReport, formatLine, ingestStream } from '../ingest.ts';
+import {
+  createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
+} from './stock-targets.ts';
+import { createStocktakeTarget } from './stocktake-stream.ts';
+import type { StockLevelAt } from '../../store/history-store.ts';
+import { formatCsvRow } from '../../transfer/csv-cells.ts';
+import { chooseMediaType } from '../list.ts';
+import { replyPastList } from '../products/past-list.ts';
+
+/** GET /api/v1/stock: 200, 400, 406, 410 */
+export async function listStock(call: ApiRequest, services: Services): Promise<Reply> {
+  const { at: moment, limit, format } = parseParameters(
+    stockListParameters, call.query, call.caller,
+  );
+  const { sellerId } = call.caller;
+  return replyPastList<StockLevelAt>(call, services, {
+    path: STOCK, kind: 'stock', moment, limit,
+    mediaType: chooseMediaType(call, format),
+    headers: { 'cache-control': 'no-store' },
+    columns: ['id', 'sku', 'stock', 'position'],
+    formatRow: ({ id, sku, stock, position }) =>
+      formatCsvRow([formatProductId(sellerId, id), sku, stock, position]),
+    formatJson: (level) => formatLevel(sellerId, level),
+    formatMembers: (levels, position) => `"stock":[${levels}],"position":${position}`,
+    async read(position, query) {
+      const { levels, hasMore } = await services.store.listStockAt(sellerId, position, query);
+      return { items: levels, hasMore };
+    },
+  });
+}
+
+function formatLevel(sellerId: SellerId, { id, sku, stock, position }: StockLevelAt): string {
+  return `{"id":"${formatProductId(sellerId, id)}","sku":${JSON.stringify(sku)}`
+    + `,"stock":${stock},"position":${position}}`;
+}
+
+/** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
+export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
+  const mediaType = call.readMediaType();
+  const isStream = mediaType !== JSON_TYPE;
+  negotiate(call.headers.accept, [isStream ? NDJSON_TYPE : JSON_TYPE]);
+  if (isStream) return streamStock(call, services);
+  if (!isLarge(call)) return syncAtOnce(call, services);
+  // Before reading: the body and the parsed changes stay in memory until the writer is free.
+  const release = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
+  try {
+    return await syncAtOnce(call, services);
+  } finally {
+    release();
+  }
+}
+
+function createLargeRequestLimiter(): ConcurrencyLimiter<SellerId> {
+  return new ConcurrencyLimiter('large stock requests', {
+    total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
+    perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
+  });
+}
+
+/** A request without Content-Length may have a body of any length. */
+function isLarge({ headers }: ApiRequest): boolean {
+  return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
+}
+
+async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply> {
+  const isDryRun = parseDryRun(call);
+  const { entries, sync } = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
+  const write = toWriteContext(call);
+  const context = isDryRun ? { ...write, idempotency: undefined }
+    : withImport(write, entries, sync);
+  const synced = await store.syncStock(context, sync, isDryRun);
+  const tally = new StockTally(call.caller.sellerId);
+  const results = await formatResults(tally, entries, synced);
+  const { completion } = sync;
+  const { zeroed, position, importId } = synced;
+  const format = (applied: number, zeroedNow: number): string =>
+    `"results":[${results}],"applied":${applied},"failed":${tally.failed}`
+    + `${completion ? `,"zeroed":${zeroedNow}` : ''},"position":${position}`
+    + (importId ? `,"import":"${formatImportId(call.caller.sellerId, importId)}"` : '');
+  if (synced.rejection) {
+    const reason = synced.rejection === 'failures'
+      ? `${tally.failed} of ${entries.length} changes failed, and the request is atomic.`
+      : explainZeroLimit(
+        zeroed, completion?.zeroLimitPercent ?? 0, 'raise zero_limit or send "force":true',
+      );
+    throw new AppError('sync_refused', `${reason} Nothing was changed.`, { members: format(0, 0) });
+  }
+  return {
+    status: 200,
+    headers: {
+      'content-type': JSON_TYPE,
+      'cache-control': 'no-store',
+      ...replayHeader(synced.isReplay),
+    },
+    body: `{${format(tally.applied, zeroed)}}`,
+  };
+}
+
+/** The whole sync is one part. */
+function withImport(
+  write: WriteContext, entries: readonly SentChange[], { changes, completion, source }: StockSync,
+): WriteContext {
+  const kind = completion ? 'stocktake' : 'stock';
+  const record = { kind, source, address: write.address } as const;
+  const counts = { failed: entries.length - changes.length };
+  return { ...write, import: { id: undefined, record, counts, isLast: true } };
+}
+
+/** @throws AppError `invalid_query`, also for a parameter of streams */
+function parseDryRun({ query, caller }: ApiRequest): boolean {
+  const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
+  if (others.length === 0) return parseParameters(stockSyncParameters, query, caller).dry_run;
+  throw invalidQuery(others.map((parameter) => ({
+    parameter, code: 'mismatch',
+    detail: Object.hasOwn(STOCK_SYNC_VALIDATORS, parameter)
+      ? 'Is for NDJSON and CSV only. In JSON, send it as a member of the body.'
+      : 'Is for NDJSON and CSV only.',
+  })));
+}
+
+/** Yields between slices: there may be 10,000 results, each with errors. */
+async function formatResults(
+  tally: StockTally, entries: readonly SentChange[], synced: SyncedStock,
+): Promise<string> {
+  const results = synced.results.values();
+  let text = '';
+  for (let start = 0; start < entries.length; start += STOCK_SLICE_CHANGES) {
+    if (start > 0) await yieldToEventLoop();
+    const slice = entries.slice(start, start + STOCK_SLICE_CHANGES);
+    const list = JSON.stringify(slice.map((change) => tally.describe(change, results)));
+    text += `${start > 0 ? ',' : ''}${list.slice(1, -1)}`;
+  }
+  return text;
+}
+
+type StreamOptions = ReturnType<typeof parseParameters<typeof stockSyncParameters>>;
+
+/**
+ * Streams any number of changes from NDJSON or CSV, in constant memory. Each batch is durable
+ * before its results are sent.
+ * @throws AppError `invalid_query`
+ */
+async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
+  const options = parseParameters(stockSyncParameters, call.query, call.caller);
+  assertStocktake(call, options);
+  const write = toWriteContext(call);
+  const { mediaType, chunks } = call.openBody();
+  const reader = openReader(mediaType, options);
+  return ingestStream(call.openStream, services, () => ({
+    slices: reader.read(chunks),
+    target: openTarget(services, call, write, options),
+    batchReport: createReport(call, reader, options),
+  }));
+}
+
+/** Guards of zeroing mean that a stocktake was intended. */
+function assertStocktake({ query }: ApiRequest, { complete, force }: StreamOptions): void {
+  if (complete) return;
+  const guards = [...query.has('zero_limit') ? ['zero_limit'] : [], ...force ? ['force'] : []];
+  if (guards.length === 0) return;
+  const detail = 'Is for stocktakes only. Send complete=true, too.';
+  throw invalidQuery(guards.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+}
+
+function openTarget(
+  { store }: Services, call: ApiRequest, write: WriteContext, options: StreamOptions,
+): StockTarget {
+  const { sellerId, position } = call.caller;
+  const { dry_run: isDryRun, complete: isStocktake, file_name: fileName } = options;
+  const target = isDryRun ? createDryRunTarget(store, call.caller, options)
+    : createWriteTarget(store, write, { ...options, fileName, isStocktake });
+  if (!isStocktake) return target;
+  return createStocktakeTarget({
+    target, isDryRun, position, stocktake: store.openStocktake(sellerId),
+    override: 'raise zero_limit or send force=true',
+    zeroLimitPercent: options.force ? 100 : options.zero_limit,
+  });
+}
+
+type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns'>;
+
+function openReader(mediaType: string, { map, source }: StreamOptions): StockReader {
+  const hasSource = source !== undefined;
+  if (mediaType === CSV_TYPE) {
+    return new StockCsvRows({
+      map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
+    });
+  }
+  if (map !== undefined) {
+    const detail = 'Applies to CSV only, since NDJSON names its members.';
+    throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+  }
+  return new StockNdjsonRows(hasSource);
+}
+
+function createReport(
+  { caller }: ApiRequest, reader: StockReader, { report, complete: isStocktake }: StreamOptions,
+): BatchReport<StockRow, WrittenStock> {
+  const reportsAll = report === 'all';
+  const tally = new StockTally(caller.sellerId);
+  let { position } = caller;
+  let importId: ImportId | undefined;
+  return {
+    add({ rows, written }) {
+      position = written?.position ?? position;
+      importId ??= written?.importId;
+      const results = (written?.results ?? []).values();
+      let lines = '';
+      for (const { line, sent } of rows) {
+        const { failed } = tally;
+        const result = tally.describe(sent, results);
+        if (reportsAll || tally.failed > failed) lines += formatLine({ line, ...result });
+      }
+      // What is left are the products that a stocktake has zeroed.
+      for (const result of results) {
+        const zeroed = tally.describeZeroed(result);
+        if (reportsAll && zeroed) lines += formatLine({ line: null, ...zeroed });
+      }
+      return lines;
+    },
+    summarise() {
+      const { applied, unchanged, failed, zeroed } = tally;
+      return {
+        applied, unchanged, failed, ...(isStocktake && { zeroed }), position,
+        import: importId && formatImportId(caller.sellerId, importId),
+        ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
+      };
+    },
+  };
+}
