@@ -39,16 +39,10 @@ interface Backlog {
 /** A TLS connection is two of these: the TCP connection and itself. */
 type OpenSockets = Map<Socket, Backlog | undefined>;
 
-interface Connections {
-  readMetrics(): Omit<ConnectionMetrics, 'unreadable'>;
-  /** Closes connections that never sent anything: Node does not count these as idle. */
-  closeSilent(): void;
-}
-
 /** Call it before the server listens. */
 export function limitConnections(
   server: Server, lingering: LingeringConnections, limits: Partial<ConnectionLimits> = {},
-): Connections {
+) {
   const {
     total = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
   } = limits;
@@ -84,7 +78,7 @@ export function limitConnections(
   const check = setInterval(disconnectSlowReaders, SLOW_READER_CHECK_INTERVAL_MS, sockets).unref();
   server.once('close', () => clearInterval(check));
   return {
-    readMetrics() {
+    readMetrics(): Omit<ConnectionMetrics, 'unreadable'> {
       const sum = { open: 0, ...closed };
       for (const socket of sockets.keys()) {
         if (socket instanceof TLSSocket) continue;
@@ -94,7 +88,8 @@ export function limitConnections(
       }
       return sum;
     },
-    closeSilent() {
+    /** Closes connections that never sent anything: Node does not count these as idle. */
+    closeSilent(): void {
       for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
   };
