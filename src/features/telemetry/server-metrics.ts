@@ -13,7 +13,6 @@ import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import { findErrorCode } from '../../runtime/system-error.ts';
-import type { StoreMetrics } from '../../store/maintenance-store.ts';
 import {
   counter, gauge, type Labels, type MetricFamily, type Sample, samplesBy,
 } from '../../runtime/metric-family.ts';
@@ -127,6 +126,7 @@ function listConnections({ readConnections }: RunningServer): MetricFamily[] {
 
 async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
   const metrics = await store.readMetrics();
+  const { disk, pool } = metrics;
   const isFailing = metrics.lastFailure !== undefined || !metrics.canWrite;
   return [
     histogram('store_commit_duration_seconds',
@@ -135,26 +135,19 @@ async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
     counter('store_commits_failed_total', 'Failed commits.', metrics.failedCommits),
     gauge('store_last_commit_failed', '1 if the last commit failed.', isFailing ? 1 : 0),
     gauge('store_changes_waiting', 'Mutations waiting for their commit.', metrics.waitingChanges),
-    ...listDisk(metrics), ...listPool(metrics),
+    // A store on a database server has no disk here, and one on a disk needs no connections.
+    ...disk ? [
+      gauge('store_log_bytes', 'Size of the catalogue\'s write-ahead log.', disk.walBytes),
+      gauge('store_disk_free_bytes', 'Free disk space for the data folder.', disk.freeBytes),
+    ] : [],
+    ...pool ? [
+      gauge('store_pool_connections', 'Open connections to the database server.', pool.connections),
+      gauge('store_pool_waiting', 'Queries and transactions waiting for a connection.',
+        pool.waiting),
+      histogram('store_round_trip_duration_seconds', 'Duration of the database server\'s answers.',
+        pool.roundTrips),
+    ] : [],
   ];
-}
-
-/** Empty if the store is not on a disk of this machine. */
-function listDisk({ disk }: StoreMetrics): MetricFamily[] {
-  return disk ? [
-    gauge('store_log_bytes', 'Size of the catalogue\'s write-ahead log.', disk.walBytes),
-    gauge('store_disk_free_bytes', 'Free disk space for the data folder.', disk.freeBytes),
-  ] : [];
-}
-
-/** Empty if the store needs no connections. */
-function listPool({ pool }: StoreMetrics): MetricFamily[] {
-  return pool ? [
-    gauge('store_pool_connections', 'Open connections to the database server.', pool.connections),
-    gauge('store_pool_waiting', 'Queries and transactions waiting for a connection.', pool.waiting),
-    histogram('store_round_trip_duration_seconds', 'Duration of the database server\'s answers.',
-      pool.roundTrips),
-  ] : [];
 }
 
 async function listProcess(): Promise<MetricFamily[]> {
