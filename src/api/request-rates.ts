@@ -33,21 +33,18 @@ export interface RequestRates {
 }
 
 export function makeRequestRates(
-  limits: RateLimits, { rateLeases }: RateLeaseStore, clock: () => number,
+  { perKey, perSeller }: RateLimits, { rateLeases }: RateLeaseStore, clock: () => number,
 ): RequestRates {
-  return rateLeases ? new LeasedRates(limits, rateLeases, clock) : new OwnRates(limits, clock);
+  const policies = {
+    requests: { limit: perKey, windowMs: MINUTE_MS },
+    seller: { limit: perSeller, windowMs: MINUTE_MS },
+  };
+  return rateLeases ? new LeasedRates(policies, rateLeases, clock) : new OwnRates(policies, clock);
 }
 
 interface Policies {
   readonly requests: RateLimit;
   readonly seller: RateLimit;
-}
-
-function toPolicies({ perKey, perSeller }: RateLimits): Policies {
-  return {
-    requests: { limit: perKey, windowMs: MINUTE_MS },
-    seller: { limit: perSeller, windowMs: MINUTE_MS },
-  };
 }
 
 /** The rates of a process that serves its store alone. */
@@ -56,8 +53,8 @@ class OwnRates implements RequestRates {
   readonly #keys: RateLimiter<string> | undefined;
   readonly #sellers: RateLimiter<SellerId> | undefined;
 
-  constructor(limits: RateLimits, clock: () => number) {
-    const policies = this.#policies = toPolicies(limits);
+  constructor(policies: Policies, clock: () => number) {
+    this.#policies = policies;
     const make = <Name>(policy: RateLimit): RateLimiter<Name> | undefined => (policy.limit > 0
       ? new RateLimiter<Name>(policy, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined);
     this.#keys = make(policies.requests);
@@ -83,8 +80,8 @@ class LeasedRates implements RequestRates {
   readonly #limiters: readonly LeasedLimiter[];
   readonly #returnTimer: NodeJS.Timeout;
 
-  constructor(limits: RateLimits, leases: RateLeases, clock: () => number) {
-    const policies = this.#policies = toPolicies(limits);
+  constructor(policies: Policies, leases: RateLeases, clock: () => number) {
+    this.#policies = policies;
     const make = (policy: RateLimit, isPerKey: boolean): LeasedLimiter | undefined =>
       (policy.limit > 0 ? new LeasedLimiter(policy, isPerKey, leases, clock) : undefined);
     this.#keys = make(policies.requests, true);
