@@ -91,24 +91,20 @@ export function parseKeyId(text: string): KeyReference | undefined {
 }
 
 /** Undefined for anything but the id of a product of this seller. */
-export function parseProductId(sellerId: SellerId, text: string): ProductId | undefined {
-  return parseOwnId<ProductId>('prd_', sellerId, text);
-}
+export const parseProductId = ownIdParser<ProductId>('prd_');
 
 /** Undefined for anything but the id of an import of this seller. */
-export function parseImportId(sellerId: SellerId, text: string): ImportId | undefined {
-  return parseOwnId<ImportId>('imp_', sellerId, text);
-}
+export const parseImportId = ownIdParser<ImportId>('imp_');
 
 /** Undefined for anything but the id of a webhook endpoint of this seller. */
-export function parseWebhookId(sellerId: SellerId, text: string): WebhookId | undefined {
-  return parseOwnId<WebhookId>('whk_', sellerId, text);
-}
+export const parseWebhookId = ownIdParser<WebhookId>('whk_');
 
-function parseOwnId<Id>(prefix: string, sellerId: SellerId, text: string): Id | undefined {
-  const [id, owner] = decode(prefix, text, 2) ?? [];
-  // The cast is what this function proves, as in parseSellerId.
-  return owner === sellerId ? id as Id : undefined;
+function ownIdParser<Id>(prefix: string) {
+  return (sellerId: SellerId, text: string): Id | undefined => {
+    const [id, owner] = decode(prefix, text, 2) ?? [];
+    // The cast is what this function proves, as in parseSellerId.
+    return owner === sellerId ? id as Id : undefined;
+  };
 }
 
 /** Four characters, and eleven digits of each number; joined strings take twice as long. */
