@@ -56,10 +56,8 @@ export function mergeMetadata(
 ): Metadata | null {
   if (patch === undefined) return before ?? null;
   if (patch === null) return null;
-  const pairs = new Map([...readMetadata(before), ...readMetadata(patch)]
-    .filter(([, text]) => text !== null));
-  const removed = [...readMetadata(patch)].filter(([, text]) => text === null);
-  for (const [name] of removed) pairs.delete(name);
+  const merged = new Map([...readMetadata(before), ...readMetadata(patch)]);
+  const pairs = new Map([...merged].filter(([, text]) => text !== null));
   return pairs.size === 0 ? null : formatMetadata(pairs);
 }
 
