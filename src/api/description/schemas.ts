@@ -15,7 +15,7 @@ import {
 import type { Schema } from '../../domain/validation.ts';
 import { actorName } from '../../domain/access/caller.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
-import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
+import { stockQuantity } from '../../domain/catalogue/product-definition.ts';
 import { stockDelta, stockReason, stockSequence } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 

@@ -21,7 +21,7 @@ import {
 } from '../parameters.ts';
 import { importId, product } from '../description/examples.ts';
 import { skuValidator } from '../../domain/catalogue/product-fields.ts';
-import { stockQuantity } from '../../domain/catalogue/stock-quantity.ts';
+import { stockQuantity } from '../../domain/catalogue/product-definition.ts';
 
 const { zero_limit: zeroLimit } = STOCK_SYNC_VALIDATORS;
 

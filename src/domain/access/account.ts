@@ -4,7 +4,7 @@
  * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
  */
 import type { Currency } from '../catalogue/currency.ts';
-import { stockQuantity } from '../catalogue/stock-quantity.ts';
+import { stockQuantity } from '../catalogue/product-definition.ts';
 import type { AccountId, SellerId } from '../id.ts';
 import type { ShopSettings } from './seller.ts';
 import {

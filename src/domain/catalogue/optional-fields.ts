@@ -6,8 +6,7 @@ import { DESCRIPTION_LIMIT_CODE_POINTS, METADATA_PAIRS_LIMIT } from '../limits.t
 import { validateParagraphs } from '../text.ts';
 import { invalid, stringValidator, type ParseResult, type Validator } from '../validation.ts';
 import { metadataValidator } from './metadata.ts';
-import type { SentFieldDefinition } from './product-definition.ts';
-import { stockQuantity } from './stock-quantity.ts';
+import { type SentFieldDefinition, stockQuantity } from './product-definition.ts';
 
 /** Of GTIN-8, GTIN-12 (UPC-A), GTIN-13 (EAN-13) and GTIN-14. */
 const BARCODE_LENGTHS: readonly number[] = [8, 12, 13, 14];

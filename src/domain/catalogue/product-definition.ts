@@ -2,7 +2,8 @@
 import type { Currency } from './currency.ts';
 import type { Metadata } from './metadata.ts';
 import type { ProductId, SellerId } from '../id.ts';
-import type { ParseResult, Schema } from '../validation.ts';
+import { STOCK_LIMIT } from '../limits.ts';
+import { integerValidator, type ParseResult, type Schema, type Validator } from '../validation.ts';
 
 declare const brand: unique symbol;
 /** A seller's stock-keeping unit: 1..64 code points, NFC, no invisible characters. */
@@ -41,6 +42,9 @@ export interface Product extends NewProduct {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+/** A quantity that may be in stock. */
+export const stockQuantity: Validator<number> = integerValidator(0, STOCK_LIMIT);
 
 /** A shop system whose CSV exports an import reads; Shopify changed its column names once. */
 export type ShopSystem = 'shopify' | 'shopifyUrlHandle' | 'wooCommerce' | 'magento';

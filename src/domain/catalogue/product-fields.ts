@@ -13,10 +13,10 @@ import { invalid, lineValidator, type Validator } from '../validation.ts';
 import { validateIdentifier } from '../text.ts';
 import { formatTime } from '../time.ts';
 import { optionalDefinitions } from './optional-fields.ts';
-import type {
-  FieldDefinition, NewProduct, Product, SentFieldDefinition, ShopSystem, Sku,
+import {
+  type FieldDefinition, type NewProduct, type Product, type SentFieldDefinition, type ShopSystem,
+  type Sku, stockQuantity,
 } from './product-definition.ts';
-import { stockQuantity } from './stock-quantity.ts';
 
 export type { NewProduct, Product, ShopSystem, Sku };
 

@@ -9,7 +9,7 @@ import {
   escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
 import { type Sku, skuValidator } from './product-fields.ts';
-import { stockQuantity } from './stock-quantity.ts';
+import { stockQuantity } from './product-definition.ts';
 
 /** Has exactly one of `sku` and `id`, and exactly one of `set` and `adjust`. */
 export interface StockChange {
