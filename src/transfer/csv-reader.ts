@@ -5,12 +5,12 @@
  * start of a cell. Text after a closing quote, or an unclosed quote, rejects the file, since the
  * rest is ambiguous. Lines without quotes, nearly all, are split by the engine.
  */
+import { isUtf8 } from 'node:buffer';
 import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
 } from './limits.ts';
 import { AppError } from '../domain/error.ts';
 import { sliceRows, tooManyBlankLines } from './import-row.ts';
-import { isUtf8 } from 'node:buffer';
 
 export interface CsvRecord {
   /** The line on which it begins, from 1. */

@@ -6,9 +6,7 @@ import { skuValidator } from '../../domain/catalogue/product-fields.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type {
-  Operation, OperationResponse, PathParameter, Tag,
-} from '../description/operation.ts';
+import type { Operation, OperationResponse, PathParameter, Tag } from '../description/operation.ts';
 import { jsonOf, linesOf, tableOf } from '../description/schema.ts';
 import { newProduct, product } from '../description/examples.ts';
 import { productListParameters, productReadParameters } from './product-query.ts';

@@ -2,9 +2,7 @@
  * Import records: one for each import of products, stock sync, stocktake, revert and bulk edit. A
  * record says who changed the catalogue from where, and between which positions its changes are.
  */
-import {
-  formatImportId, formatKeyId, type ImportId, type KeyId, type SellerId,
-} from '../id.ts';
+import { formatImportId, formatKeyId, type ImportId, type KeyId, type SellerId } from '../id.ts';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { formatTime } from '../time.ts';
 import { lineValidator } from '../validation.ts';

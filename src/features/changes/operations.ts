@@ -7,9 +7,7 @@ import {
 } from '../../api/parameters.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { type ImportId, parseImportId, parseProductId, type ProductId } from '../../domain/id.ts';
-import {
-  changeSchemas, describeChange, movementSchemas,
-} from '../../api/description/schemas.ts';
+import { changeSchemas, describeChange, movementSchemas } from '../../api/description/schemas.ts';
 import {
   count, describeList, jsonOf, objectOf, pageOf, refer, respondJson,
 } from '../../api/description/schema.ts';

@@ -3,13 +3,13 @@
  * reads `/metrics` on a separate loopback port, or on the API's port with a token (RFC 6750).
  * Without either setting the server counts nothing. Requests from web pages are rejected.
  */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { inspect } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import type { LoadedFeature, Operator, Pages, RunningServer, Settings } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel, logRequest } from './log.ts';
-import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
 import { METRICS_HOST, METRICS_TOKEN_MIN_CHARACTERS } from './limits.ts';
 import { isFromWebPage } from '../../http/request/client-address.ts';
 import {
