@@ -24,16 +24,13 @@ import { exportMovementList, showMovements } from './changes/movements.ts';
 import { filterHandlers } from './filters/saved-filters.ts';
 import { undoChange } from './history/undo.ts';
 import type { FormHandlers } from './forms/form-page.ts';
-import { actOnSelection } from './imports/bulk/act-on-selection.ts';
-import { renameForm } from './imports/bulk/rename-category.ts';
+import { actOnSelection, renameForm } from './imports/bulk/bulk-page.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
 } from './imports/import-page.ts';
-import { revertKeyChanges } from './imports/revert/key-revert.ts';
-import { previewRevert } from './imports/revert/revert-page.ts';
-import { importSample } from './imports/sample.ts';
-import { showImports, uploadFile } from './imports/upload-page.ts';
+import { revertImport, revertKeyChanges } from './imports/revert/revert-page.ts';
+import { importSample, showImports, uploadFile } from './imports/upload-page.ts';
 import { findKey, showFindKey } from './keys/find-key.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
@@ -147,7 +144,7 @@ export const routes: readonly PageRoute[] = [
   { ...editorGet, path: '/import/{id}/rejected', handle: downloadRejectedRows },
   { ...viewerGet, path: '/imports', handle: showRecords },
   { ...viewerGet, path: '/imports/{import_id}', handle: showRecord },
-  { ...editorPost, path: '/imports/{import_id}/revert', handle: previewRevert },
+  { ...editorPost, path: '/imports/{import_id}/revert', handle: revertImport },
 
   { ...viewerGet, path: '/changes', section: 'Changes', handle: showChanges },
   { ...viewerGet, path: '/live', handle: followLive },

@@ -2,6 +2,9 @@
  * One background job: a dry run, repeated whenever the seller changes the settings, then the same
  * for real. Both run in the background on the node that started them, one after the other, and each
  * start and end replaces the job in the store. What was written is kept, however the job ends.
+ *
+ * The store keeps the state in versions. Each change replaces the version that it is based on: of
+ * several requests and nodes that change the same one, one succeeds.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { includesRole } from '../../../domain/access/account.ts';
@@ -9,9 +12,20 @@ import { describeProblem } from '../../../http/response/problem.ts';
 import type { ImportJobKey, ImportJobStore } from '../../../store/nodes/import-job-store.ts';
 import { IMPORT_END_ATTEMPTS, IMPORT_PROGRESS_INTERVAL_MS } from '../limits.ts';
 import type { Portal } from '../route.ts';
-import { isRunning, type JobDescription } from './job-description.ts';
-import type { ImportState, ImportTask, JobState } from './job-state.ts';
-import type { Importer } from './products/product-import.ts';
+import {
+  type Importer, isRunning, type JobDescription, type TaskRun,
+} from './job-kind.ts';
+import { type JobTask, kindOf, noteCounts, withoutProgress } from './job-kinds.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+type Description = JobDescription<JobTask>;
+type JobState = Omit<Description, 'id'>;
+
+/** What the store keeps of a job: plain data. */
+export interface JobContent {
+  readonly importer: Importer;
+  readonly description: Description;
+}
 
 /** Services that all jobs share; portal and API imports share the limiter `imports`. */
 export type ImportContext =
@@ -27,7 +41,7 @@ export interface JobContext extends ImportContext {
 }
 
 /** How a run ends. */
-type End = Pick<ImportState, 'phase' | 'problem'>;
+type End = Pick<JobState, 'phase' | 'problem'>;
 
 /** Aborts a run that is void: its server stops, or the job was replaced or deleted. */
 export const VOID = Symbol('void');
@@ -39,60 +53,78 @@ const LOCKED_OUT: End = {
 };
 
 export class ImportJob {
+  readonly key: ImportJobKey;
+  /** The file that the job imports. */
+  readonly upload: UploadedFile | undefined;
   readonly #context: JobContext;
-  readonly #job: JobState;
+  #importer: Importer;
+  #version: number;
+  #state: JobState;
+  #stored: Description | undefined;
   #abort = new AbortController();
   #running = Promise.resolve();
 
-  constructor(job: JobState, context: JobContext) {
-    this.#job = job;
+  /** @param version Of this state in the store. */
+  constructor(
+    { id, importer, version, state, upload }: {
+      readonly id: string;
+      readonly importer: Importer;
+      readonly version: number;
+      readonly state: JobState;
+      readonly upload: UploadedFile | undefined;
+    },
+    context: JobContext,
+  ) {
+    this.key = { sellerId: importer.sellerId, id };
+    this.upload = upload;
+    this.#importer = importer;
+    this.#version = version;
+    this.#state = state;
     this.#context = context;
-  }
-
-  get key(): ImportJobKey {
-    return this.#job.key;
   }
 
   get id(): string {
     return this.key.id;
   }
 
-  /** As `JobState.importer`. */
+  /** Who uploaded or previewed it, until it starts; then who started it. */
   get importer(): Importer {
-    return this.#job.importer;
+    return this.#importer;
   }
 
   get version(): number {
-    return this.#job.version;
+    return this.#version;
   }
 
-  get state(): ImportState {
-    return this.#job.current;
+  get state(): JobState {
+    return this.#state;
   }
 
-  get description(): JobDescription {
-    return this.#job.description;
+  /** As the store has it: all nodes show the same progress. */
+  get description(): Description {
+    return this.#stored ?? this.#toContent(this.#state).description;
   }
 
-  get isRunning(): boolean {
-    return isRunning(this.state);
+  /** For a run of its task. */
+  get run(): TaskRun {
+    return { importer: this.#importer, store: this.#context.store, upload: this.upload };
   }
 
   /** @param description What the store has of this version. */
-  noteStored(description: JobDescription): void {
-    this.#job.noteStored(description);
+  noteStored(description: Description): void {
+    this.#stored = description;
   }
 
   /**
    * Starts the dry run of a task, which replaces the last one. Returns false and does nothing after
    * `commit`, or if another request was first.
    */
-  async dryRun(task: ImportTask): Promise<boolean> {
+  async dryRun(task: JobTask): Promise<boolean> {
     const { phase, revision } = this.state;
     if (phase !== 'checking' && phase !== 'ready') return false;
     const start = { phase: 'checking', task, revision: revision + 1, problem: undefined } as const;
     return this.#start(start, async (signal) => {
-      const isEvaluated = !signal.aborted && task.isUsable;
+      const isEvaluated = !signal.aborted && kindOf(task).isUsable(task);
       const problem = isEvaluated ? await this.#evaluate(task, signal) : undefined;
       return signal.aborted ? undefined : { phase: 'ready', problem };
     });
@@ -104,9 +136,10 @@ export class ImportJob {
    * @throws AppError `unavailable` if too many imports are running
    */
   async commit(revision: number | undefined, importer: Importer): Promise<boolean> {
-    const { phase, task: { canStart }, revision: current } = this.state;
-    if (phase !== 'ready' || !canStart || revision !== current) return false;
-    const task = this.state.task.begin(importer);
+    const { phase, task: previewed, revision: current } = this.state;
+    const canStart = phase === 'ready' && kindOf(previewed).canStart(previewed);
+    if (!canStart || revision !== current) return false;
+    const task = withoutProgress(previewed);
     const release = this.#context.imports.acquire(this.key.sellerId);
     let hasStarted = false;
     try {
@@ -128,16 +161,17 @@ export class ImportJob {
   async recover(): Promise<void> {
     const { phase, task } = this.state;
     if (phase === 'checking') {
-      await this.dryRun(task.begin(this.importer));
+      await this.dryRun(withoutProgress(task));
       return;
     }
     const { importId } = task.progress;
     const record = importId === undefined ? undefined
       : await this.#context.store.findImport(this.key.sellerId, importId);
-    task.recover(record?.counts);
+    noteCounts(task, record?.counts);
+    this.upload?.noteIncomplete();
     const isDone = record?.finishedAt !== undefined;
-    const isOurs = await this.#job.replace(this.version, isDone ? { phase: 'done' } : STOPPED);
-    if (isOurs && 'upload' in task) await task.upload.end();
+    const isOurs = await this.#replace(this.version, isDone ? { phase: 'done' } : STOPPED);
+    if (isOurs) await this.upload?.end();
   }
 
   /** Resolves when nothing is running on this node or the timeout has passed. */
@@ -152,11 +186,11 @@ export class ImportJob {
   }
 
   async #start(
-    change: Partial<ImportState>, work: (signal: AbortSignal) => Promise<End | undefined>,
+    change: Partial<JobState>, work: (signal: AbortSignal) => Promise<End | undefined>,
     importer = this.importer,
   ): Promise<boolean> {
     const { version } = this;
-    if (!await this.#job.replace(version, change, importer)) return false;
+    if (!await this.#replace(version, change, importer)) return false;
     this.#abort.abort(VOID);
     const abort = this.#abort = new AbortController();
     const { runs, stopping } = this.#context;
@@ -177,7 +211,8 @@ export class ImportJob {
   /** Keeps the run going while the store cannot be reached. */
   async #noteProgress(version: number, abort: AbortController): Promise<void> {
     try {
-      const noted = await this.#job.noteProgress(version);
+      const content = this.#toContent(this.#state);
+      const noted = await this.#context.jobs.noteProgress({ ...this.key, version, content });
       if (!noted) abort.abort(VOID);
       else if (noted.isCancelled) abort.abort();
       else if (!await this.#isAuthorized()) abort.abort(UNAUTHORIZED);
@@ -199,7 +234,7 @@ export class ImportJob {
   async #end(version: number, end: End, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#job.replace(version, end);
+        await this.#replace(version, end);
         return;
       } catch (error) {
         if (attempt >= IMPORT_END_ATTEMPTS || signal.reason === VOID) {
@@ -212,24 +247,50 @@ export class ImportJob {
   }
 
   /** Returns why the dry run has no result. */
-  async #evaluate(task: ImportTask, signal: AbortSignal): Promise<string | undefined> {
+  async #evaluate(task: JobTask, signal: AbortSignal): Promise<string | undefined> {
     try {
       const release = this.#context.imports.acquire(this.key.sellerId);
-      await task.dryRun(signal).finally(release);
+      await kindOf(task).dryRun(task, this.run, signal).finally(release);
       return undefined;
     } catch (error) {
       return this.#explain(error);
     }
   }
 
-  async #write(task: ImportTask, signal: AbortSignal): Promise<End> {
+  async #write(task: JobTask, signal: AbortSignal): Promise<End> {
     try {
-      if (!signal.aborted && await task.write(signal)) return { phase: 'done' };
+      const isComplete = !signal.aborted && await kindOf(task).write(task, this.run, signal);
+      if (isComplete) return { phase: 'done' };
       if (signal.reason === UNAUTHORIZED) return LOCKED_OUT;
       return signal.reason === VOID ? STOPPED : { phase: 'cancelled' };
     } catch (error) {
       return { phase: 'failed', problem: this.#explain(error) };
     }
+  }
+
+  /** Returns false and does nothing if that version was replaced or deleted. */
+  async #replace(
+    version: number, change: Partial<JobState>, importer = this.#importer,
+  ): Promise<boolean> {
+    const { jobs, clock } = this.#context;
+    const state = { ...this.#state, ...change, updatedAt: clock() };
+    const hasFile = isRunning(state) || state.phase === 'ready';
+    const isReplaced = await jobs.replaceJob({
+      ...this.key, version, content: this.#toContent(state, importer),
+      isRunning: isRunning(state), sizeBytes: hasFile ? this.upload?.file.sizeBytes ?? 0 : 0,
+    });
+    if (isReplaced) {
+      [this.#version, this.#state, this.#stored] = [version + 1, state, undefined];
+      this.#importer = importer;
+    }
+    return isReplaced;
+  }
+
+  #toContent(state: JobState, importer = this.#importer): JobContent {
+    const file = this.upload?.description;
+    // The cast: a task with a file is still one of its kind.
+    const task = { ...state.task, ...(file && { file }) } as JobTask;
+    return { importer, description: { id: this.key.id, ...state, task } };
   }
 
   #explain(error: unknown): string {

@@ -14,13 +14,19 @@ import {
   IMPORT_SILENCE_LIMIT_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_CHUNK_BYTES, UPLOAD_LIMIT_BYTES, UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { type ImportContext, ImportJob, type JobContext, VOID } from './import-job.ts';
-import { openFileImport, openTask } from './import-tasks.ts';
-import { isRunning, type JobContent } from './job-description.ts';
-import { type ImportTask, JobState } from './job-state.ts';
+import {
+  type ImportContext, ImportJob, type JobContent, type JobContext, VOID,
+} from './import-job.ts';
+import { type Importer, isRunning } from './job-kind.ts';
+import { type JobTask, openFileTask } from './job-kinds.ts';
 import { MemoryJobs } from './memory-jobs.ts';
-import type { Importer } from './products/product-import.ts';
 import { readFileHead, UploadedFile } from './uploaded-file.ts';
+
+/** The content of a new job. */
+interface NewJob {
+  readonly task: JobTask;
+  readonly upload?: UploadedFile;
+}
 
 const ID = /^[\da-f-]{36}$/;
 
@@ -66,7 +72,8 @@ export class ImportJobs {
         const upload = new UploadedFile({ name, head, sizeBytes: file.sizeBytes }, {
           key, store: this.#store,
         });
-        return openFileImport(head.kind, { importer, upload, store: this.#context.store });
+        const run = { importer, upload, store: this.#context.store };
+        return { task: await openFileTask(head.kind, run), upload };
       });
     } finally {
       release();
@@ -74,8 +81,8 @@ export class ImportJobs {
   }
 
   /** Starts the dry run of a task. @throws AppError `unavailable` if the server shuts down */
-  start(importer: Importer, task: ImportTask): Promise<ImportJob> {
-    return this.#create(importer, async () => task);
+  start(importer: Importer, task: JobTask): Promise<ImportJob> {
+    return this.#create(importer, async () => ({ task }));
   }
 
   /** @throws AppError `not_found` */
@@ -106,21 +113,21 @@ export class ImportJobs {
     await this.#memory?.close();
   }
 
-  /** @param open Receives the files of the job and returns its task. */
+  /** @param open Receives the file of the job, if it has one, and returns its task. */
   async #create(
-    importer: Importer, open: (key: ImportJobKey) => Promise<ImportTask>,
+    importer: Importer, open: (key: ImportJobKey) => Promise<NewJob>,
   ): Promise<ImportJob> {
     const { sellerId } = importer;
     const key = { sellerId, id: randomUUID() };
     await this.#store.createJob(key);
     try {
-      const task = await open(key);
+      const { task, upload } = await open(key);
       await this.#deleteExcess(sellerId);
       if (this.#stopping.signal.aborted) {
         throw new AppError('unavailable', 'The server is shutting down.');
       }
       const state = { phase: 'ready', task, revision: 0, updatedAt: 0 } as const;
-      const job = this.#make({ ...key, importer, version: 0, state });
+      const job = new ImportJob({ ...key, importer, version: 0, state, upload }, this.#context);
       await job.dryRun(task);
       void this.#sweep();
       return job;
@@ -140,16 +147,12 @@ export class ImportJobs {
       return own;
     }
     if (idleMs > IMPORT_LIFE_MS) return undefined;
-    const { task: described, ...state } = description;
+    const { id: _, ...state } = description;
     const files = { key: { sellerId, id }, store: this.#store };
-    const task = openTask(described, { importer, store: this.#context.store, files });
-    const job = this.#make({ id, importer, version, state: { ...state, task } });
-    if (job.isRunning && idleMs > IMPORT_SILENCE_LIMIT_MS) await job.recover();
+    const upload = 'file' in state.task ? new UploadedFile(state.task.file, files) : undefined;
+    const job = new ImportJob({ id, importer, version, state, upload }, this.#context);
+    if (isRunning(state) && idleMs > IMPORT_SILENCE_LIMIT_MS) await job.recover();
     return job;
-  }
-
-  #make(job: ConstructorParameters<typeof JobState>[0]): ImportJob {
-    return new ImportJob(new JobState(job, this.#context), this.#context);
   }
 
   /** Makes room for one more: deletes the longest idle jobs of a seller who has too many. */

@@ -13,12 +13,9 @@ import { IMPORT_SETTLE_MS } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
-import {
-  listFields, otherKind, readTask, TASK_FIELDS, validateStart, viewTask,
-} from './import-tasks.ts';
-import { isRunning, type JobDescription } from './job-description.ts';
-import { renderProgress } from './job-view.ts';
-import type { Importer } from './products/product-import.ts';
+import { type Importer, isRunning, type JobDescription, type TaskView } from './job-kind.ts';
+import { type JobTask, kindOf, readTask, SETTINGS_FIELDS } from './job-kinds.ts';
+import { renderProgress, renderResult } from './job-view.ts';
 
 /** The portal's import jobs. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
@@ -45,14 +42,14 @@ export async function changeImport(
 ): Promise<Reply> {
   const job = await getJob(request, portal);
   const errors = new Map<string, string>();
-  const task = await readTask(form, job.state.task, errors);
+  const task = await readTask(form, job.state.task, job.run, errors);
   if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
   await job.dryRun(task);
   return redirectToJob(request, job);
 }
 
 export const importDraft: DraftRoute = {
-  fields: TASK_FIELDS,
+  fields: SETTINGS_FIELDS,
   async show(request, portal, form) {
     const job = (await getJob(request, portal)).description;
     const isShown = form.get('kind') === job.task.kind;
@@ -65,7 +62,8 @@ export async function commitImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const job = await getJob(request, portal);
-  const errors = validateStart(form, job.description.task);
+  const { task } = job.description;
+  const errors = kindOf(task).validateStart?.(form, task) ?? NO_ERRORS;
   if (errors.size > 0) return renderImport(request, portal, job.description, { form, errors });
   try {
     const hasStarted = await job.commit(findWholeNumber(form.get('revision')), toImporter(request));
@@ -95,17 +93,16 @@ export async function cancelImport(request: PageRequest, portal: Portal): Promis
 /** POST /portal/import/{id}/discard: 303, 404 */
 export async function discardImport(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, link } = request;
-  const { id, state: { task } } = await getJob(request, portal);
+  const { id, description } = await getJob(request, portal);
   await getImportJobs(portal).discard(sellerId, id);
-  return redirect(link(task.kind === 'bulk' ? '/products' : '/import'));
+  return redirect(link(viewTask(request, description).words.home));
 }
 
 /** GET /portal/import/{id}/rejected: 200, 404 */
 export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { isRunning, state: { task } } = await getJob(request, portal);
-  const upload = 'upload' in task ? task.upload : undefined;
+  const { state, upload } = await getJob(request, portal);
   const file = upload?.openRejected();
-  if (isRunning || !upload || !file) {
+  if (isRunning(state) || !upload || !file) {
     throw new AppError('not_found', 'This import has no rejected rows.');
   }
   const { head, name } = upload;
@@ -131,22 +128,29 @@ function getJob({ account, parameters }: PageRequest, portal: Portal): Promise<I
   return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
+export function viewTask(request: PageRequest, job: JobDescription<JobTask>): TaskView {
+  return kindOf(job.task).view(request, job, job.task);
+}
+
 /** @param state Of the form with the settings. */
 function renderImport(
-  request: PageRequest, portal: Portal, job: JobDescription, state: FormState = initialState(),
+  request: PageRequest, portal: Portal, job: JobDescription<JobTask>,
+  state: FormState = initialState(),
 ): Reply {
   const { phase, task } = job;
   const { words, name } = viewTask(request, job);
   return renderPage(request, portal, {
     title: `${words.phases[phase][0]} ${name}`,
     status: statusOf(state),
-    content: html`${errorSummary(state, listFields(task))}
+    content: html`${errorSummary(state, kindOf(task).listFields?.(task))}
       ${renderPhase(request, job, state)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(request: PageRequest, job: JobDescription, state: FormState): Content {
+function renderPhase(
+  request: PageRequest, job: JobDescription<JobTask>, state: FormState,
+): Content {
   const { phase } = job;
   const view = viewTask(request, job);
   const { words } = view;
@@ -154,8 +158,7 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
     request, request.link(`/import/${job.id}/${action}`),
     html`<button${isDanger && html` class="danger"`}>${label}</button>`, 'apart',
   );
-  // Without a file, only the preview is lost.
-  const discard = button('discard', words.discard, 'file' in job.task);
+  const discard = button('discard', words.discard, words.isDiscardDangerous);
   if (isRunning(job)) {
     return html`${renderProgress(request, job, view)}
       <p class="quiet">${words.leave}</p>
@@ -166,7 +169,7 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
     return html`${view.preview(state)}
       <div class="actions">${renderSwitch(request, job)}${discard}</div>`;
   }
-  return html`${view.result()}
+  return html`${renderResult(request, job, view)}
     <div class="actions">
       <a class="button primary" href="${request.link('/products')}">View products</a>
       ${view.next()}
@@ -174,8 +177,9 @@ function renderPhase(request: PageRequest, job: JobDescription, state: FormState
 }
 
 /** For a file whose kind was not recognized. */
-function renderSwitch(request: PageRequest, { id, task }: JobDescription): Content {
-  const kind = otherKind(task);
-  return kind && postForm(request, request.link(`/import/${id}`), html`${hiddenField('kind', kind)}
-    <button>Read as a ${kind === 'stock' ? 'stock' : 'product'} file</button>`, '');
+function renderSwitch(request: PageRequest, { id, task }: JobDescription<JobTask>): Content {
+  const { file } = kindOf(task);
+  return file && postForm(request, request.link(`/import/${id}`), html`
+    ${hiddenField('kind', file.otherKind)}
+    <button>Read as a ${file.otherLabel}</button>`, '');
 }

@@ -5,61 +5,27 @@
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId } from '../../../domain/id.ts';
 import { postForm } from '../forms/fields.ts';
-import { type FormState, hiddenField } from '../forms/form.ts';
-import { type Facts, facts, numeric, table } from '../html/elements.ts';
+import { hiddenField } from '../forms/form.ts';
+import { card, facts, numeric, table } from '../html/elements.ts';
 import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
-import { pathOf } from '../records/import-record.ts';
+import { pathOf, renderRevertButton } from '../records/import-record.ts';
 import type { PageRequest } from '../route.ts';
-import type { JobDescription } from './job-description.ts';
+import type { JobDescription, JobWords, TaskData, TaskView } from './job-kind.ts';
 import type { RejectedLine } from './products/product-rows.ts';
 import type { FileDescription } from './uploaded-file.ts';
 
-/** How the page of a job shows one kind of task. */
-export interface TaskView {
-  readonly words: JobWords;
-  /** Such as the file name. */
-  readonly name: string;
-  /** For the list: rows that were read, and rejected ones. */
-  readonly rows: number;
-  readonly rejected: number;
-  /** 0 to 100. */
-  readonly percent: number;
-  /** How far the run is. */
-  readonly extent: string;
-  counts(isDryRun: boolean): Facts;
-  /** @param state Of the form with the settings. */
-  preview(state: FormState): Content;
-  result(): Content;
-  /** What the seller may do after the end. */
-  next(): Content;
-}
+/** The class of the tag that shows a phase. */
+const PHASE_CLASSES: Readonly<Record<JobDescription['phase'], string>> = {
+  checking: '', ready: ' low', importing: '', done: ' good', cancelled: ' low', failed: ' bad',
+};
 
-/** What the page calls a kind of job. */
-export interface JobWords {
-  /** The text before the name in the title, and the status in the list. */
-  readonly phases: Readonly<
-    Record<JobDescription['phase'], readonly [title: string, status: Html]>
-  >;
-  /** Labels of the progress bar. */
-  readonly checking: string;
-  readonly importing: string;
-  /** What happens when the seller leaves the page of a running job. */
-  readonly leave: string;
-  /** Labels of buttons. */
-  readonly discard: string;
-  readonly cancel: string;
-}
-
-const FILE_WORDS: JobWords = {
+export const FILE_WORDS: JobWords = {
   phases: {
-    checking: ['Preview of', html`<span class="tag">Checking</span>`],
-    ready: ['Preview of', html`<span class="tag low">Ready to import</span>`],
-    importing: ['Importing', html`<span class="tag">Importing</span>`],
-    done: ['Imported:', html`<span class="tag good">Imported</span>`],
-    cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
-    failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
+    checking: ['Preview of', 'Checking'], ready: ['Preview of', 'Ready to import'],
+    importing: ['Importing', 'Importing'], done: ['Imported:', 'Imported'],
+    cancelled: ['Cancelled:', 'Cancelled'], failed: ['Failed:', 'Failed'],
   },
   checking: 'Checking the file',
   importing: 'Importing',
@@ -67,6 +33,12 @@ const FILE_WORDS: JobWords = {
     + 'imported products are kept.',
   discard: 'Discard file',
   cancel: 'Cancel import',
+  isDiscardDangerous: true,
+  home: '/import',
+  complete: 'Import complete',
+  cancelled: 'Import cancelled',
+  failed: 'The import failed',
+  kept: 'Imported rows are kept.',
 };
 
 const KIB = 1024;
@@ -75,6 +47,11 @@ const KIB = 1024;
 export function formatSize(format: Format, bytes: number): string {
   const [value, unit] = bytes < KIB * KIB ? [bytes / KIB, 'KiB'] : [bytes / KIB / KIB, 'MiB'];
   return `${format.number(value < 10 ? Math.ceil(value * 10) / 10 : Math.round(value))} ${unit}`;
+}
+
+/** The status in the list of jobs. */
+export function renderPhaseTag(phase: JobDescription['phase'], { phases }: JobWords): Html {
+  return html`<span class="tag${PHASE_CLASSES[phase]}">${phases[phase][1]}</span>`;
 }
 
 /** Progress of the current run; `import.js` refreshes it. */
@@ -105,6 +82,41 @@ export function renderCommit(
     <button class="${className}">${label}</button>`);
 }
 
+/** Why the dry run has no result. */
+export function renderProblem({ problem }: JobDescription): Html {
+  return html`<div class="notice bad" role="alert"><p>${problem}</p>
+      <p>Nothing was changed.</p></div>`;
+}
+
+/** The form with the settings of a task, which repeats the dry run. */
+export function renderSettings(
+  request: PageRequest, { id, task: { kind } }: JobDescription,
+  { cardId, heading, fields, button = html`<button>Update preview</button>` }: {
+    readonly cardId: string; readonly heading: string; readonly fields: Content;
+    readonly button?: Html;
+  },
+): Html {
+  const content = html`${hiddenField('kind', kind)}${fields}
+    ${button}`;
+  return card(cardId, heading, postForm(request, request.link(`/import/${id}`), content));
+}
+
+/** The outcome of a job, and its record. */
+export function renderResult(
+  request: PageRequest, { phase, problem, task }: JobDescription, view: TaskView,
+): Html {
+  const { words, rejected, counts, result: { done, partly, advice, after } } = view;
+  const isSuccess = phase === 'done' && rejected === 0;
+  const outcome: Content = isSuccess ? `${words.complete}: ${done}.`
+    : phase === 'done' ? partly
+    : phase === 'cancelled' ? `${words.cancelled} after ${done}. ${words.kept}`
+      : `${words.failed} after ${done}: ${problem ?? ''} ${words.kept}${words.retry ?? ''}`;
+  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${outcome}</p></div>
+    <div class="card">${facts(counts(false))}
+      ${advice}${renderRecordLink(request, task.progress.importId)}</div>
+    ${after}`;
+}
+
 /** The first rows that would be rejected. */
 export function renderRejectedLines(format: Format, rejected: readonly RejectedLine[]): Content {
   return rejected.length > 0 && html`<h2>First rejected rows</h2>
@@ -117,7 +129,7 @@ export function renderRejectedLines(format: Format, rejected: readonly RejectedL
 }
 
 /** The file of rejected rows. */
-export function renderRejectedFile(
+function renderRejectedFile(
   { format, link }: PageRequest, { id }: JobDescription, { head, rejected }: FileDescription,
 ): Html {
   if (rejected?.sizeBytes === undefined) {
@@ -134,32 +146,67 @@ export function renderRejectedFile(
 }
 
 /** How much of a file was read. */
-interface FileRun {
+interface FileTask {
   readonly progress: {
-    readonly readBytes: number; readonly rows: number; readonly counts: { readonly failed: number };
+    readonly readBytes: number; readonly processed: number;
+    readonly counts: { readonly failed: number };
   };
   readonly file: FileDescription;
 }
 
-function percentRead({ progress, file }: FileRun): number {
+function percentRead({ progress, file }: FileTask): number {
   return Math.floor(100 * progress.readBytes / file.sizeBytes);
 }
 
-/** What the page of any file shows. */
+/** What the page of any file shows. @param imported Rows, those without a change included. */
 export function viewFile(
-  { format, link }: PageRequest, run: FileRun,
-): Omit<TaskView, 'counts' | 'preview' | 'result'> {
-  const { progress: { readBytes, rows, counts }, file: { name, sizeBytes } } = run;
-  const [read, size] = [readBytes, sizeBytes].map((n) => formatSize(format, n));
+  request: PageRequest, job: JobDescription, task: FileTask, imported: number,
+): Omit<TaskView, 'counts' | 'preview'> {
+  const { format, link } = request;
+  const { progress: { readBytes, processed, counts: { failed } }, file } = task;
+  const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
+  const rows = countRows(format, processed);
   return {
-    words: FILE_WORDS, name, rows, rejected: counts.failed, percent: percentRead(run),
-    extent: `${read} of ${size}, ${countRows(format, rows)} so far.`,
+    words: FILE_WORDS, name: file.name, rejected: failed, percent: percentRead(task),
+    extent: `${read} of ${size}, ${rows} so far.`,
+    result: {
+      done: rows,
+      partly: `${format.number(imported)} of ${rows} imported; ${format.number(failed)} rejected.`,
+      after: failed > 0 && renderRejectedFile(request, job, file),
+    },
     next: () => html`<a class="button" href="${link('/import')}">Import another file</a>`,
   };
 }
 
+/** A task that changes stored products. */
+interface ProductsTask {
+  readonly kind: 'bulk' | 'revert';
+  readonly progress: TaskData['progress'];
+  readonly total: number;
+}
+
+/** What the page of such a task shows. @param reason Why products were left alone. */
+export function viewProductsTask(
+  request: PageRequest, { kind, progress, total }: ProductsTask,
+  { words, rejected, reason = '' }: Pick<TaskView, 'words' | 'rejected'> & {
+    readonly reason?: string;
+  },
+): Omit<TaskView, 'name' | 'counts' | 'preview'> {
+  const { account: { sellerId }, format } = request;
+  const { processed, importId } = progress;
+  const done = format.countProducts(processed);
+  const left = `${format.number(rejected)} of them left alone${reason}`;
+  return {
+    words, rejected, extent: `${done} so far.`,
+    percent: total === 0 ? 0 : Math.min(100, Math.floor(100 * processed / total)),
+    result: { done, partly: `${words.complete}: ${done}; ${left}.` },
+    next: () => importId !== undefined
+      && renderRevertButton(request, { sellerId, id: importId, kind }),
+  };
+}
+
 /** The link to what was recorded; nothing if nothing was written. */
-export function renderRecordLink(
+function renderRecordLink(
   { account: { sellerId }, link }: PageRequest, id: ImportId | undefined,
 ): Content {
   return id !== undefined && html`<p><a href="${link(pathOf({ sellerId, id }))}">View the record</a>
@@ -167,15 +214,15 @@ export function renderRecordLink(
 }
 
 /** What a dry run read. */
-export function describeChecked(format: Format, run: FileRun, isComplete: boolean): string {
-  const rows = countRows(format, run.progress.rows);
-  const size = formatSize(format, run.file.sizeBytes);
+export function describeChecked(format: Format, task: FileTask, isComplete: boolean): string {
+  const rows = countRows(format, task.progress.processed);
+  const size = formatSize(format, task.file.sizeBytes);
   if (isComplete) return `Checked the whole file: ${rows}, ${size}.`;
-  return `Checked the first ${rows}, ${percentRead(run)} % of ${size}. The rest is checked during `
+  return `Checked the first ${rows}, ${percentRead(task)} % of ${size}. The rest is checked during `
     + 'the import and may contain rows that will be rejected.';
 }
 
-export function countRows(format: Format, rows: number): string {
+function countRows(format: Format, rows: number): string {
   return rows === 1 ? '1 row' : `${format.number(rows)} rows`;
 }
 

@@ -1,4 +1,5 @@
 /** The import and export page: the upload form, recent imports, and the export form. */
+import { readFile } from 'node:fs/promises';
 import { AppError } from '../../../domain/error.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -16,11 +17,11 @@ import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
-import { getImportJobs, redirectToJob, toImporter } from './import-page.ts';
-import { viewTask } from './import-tasks.ts';
-import { formatSize } from './job-view.ts';
+import { getImportJobs, redirectToJob, toImporter, viewTask } from './import-page.ts';
+import { formatSize, renderPhaseTag } from './job-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
+const SAMPLE = new URL('../../../../data/sample-catalogue.csv', import.meta.url);
 /** Newest records on the page; the others have a page of their own. */
 const RECORDS_SHOWN = 5;
 /** Error codes that are shown at the file field. */
@@ -45,6 +46,17 @@ export async function uploadFile(
     if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
     return await renderImports(request, portal, new Map([['file', error.publicDetail]]));
   }
+}
+
+/** POST /portal/import/sample: 303, 503. Opens the preview of the sample catalogue. */
+export async function importSample(request: PageRequest, portal: Portal): Promise<Reply> {
+  const jobs = getImportJobs(portal);
+  return redirectToJob(request,
+    await jobs.receive(toImporter(request), 'sample-catalogue.csv', readSample()));
+}
+
+async function* readSample(): AsyncGenerator<Buffer, void, void> {
+  yield await readFile(SAMPLE);
 }
 
 /** Checks the CSRF token, which the form sends first, then reads the file. */
@@ -119,12 +131,12 @@ async function renderRecent(request: PageRequest, portal: Portal): Promise<Html>
     caption: 'Recent uploads',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
     rows: jobs.map(({ description }) => {
-      const { id, phase, updatedAt } = description;
-      const { name, words, rows, rejected } = viewTask(request, description);
+      const { id, phase, updatedAt, task: { progress } } = description;
+      const { name, words, rejected } = viewTask(request, description);
       return [
         html`<a href="${link(`/import/${id}`)}">${name}</a>`,
-        words.phases[phase][1],
-        format.number(rows),
+        renderPhaseTag(phase, words),
+        format.number(progress.processed),
         format.number(rejected),
         format.timeElement(updatedAt),
       ];

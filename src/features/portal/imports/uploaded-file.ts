@@ -35,8 +35,14 @@ interface RejectedDescription {
   readonly isComplete: boolean;
 }
 
+/** A row of the file that was not imported. */
+export interface RejectedRow {
+  readonly line: number;
+  readonly reason: string;
+}
+
 /** Where the files of a job are. */
-export interface JobFiles {
+interface JobFiles {
   readonly key: ImportJobKey;
   readonly store: Pick<ImportJobStore, 'createFile' | 'openFile'>;
 }
@@ -79,14 +85,28 @@ export class UploadedFile {
     return sizeBytes === undefined ? undefined : store.openFile(key, 'rejected', sizeBytes);
   }
 
-  /** Starts to collect the rejected rows. */
-  collectRejected(content: 'products' | 'stock'): RejectedRows<ImportFile> {
+  /**
+   * Collects the rejected rows of each batch until the run is aborted, and ends the file. Returns
+   * whether all batches were written.
+   */
+  async collectRejected(
+    content: FileHead['kind'], batches: AsyncIterable<readonly RejectedRow[]>, signal: AbortSignal,
+  ): Promise<boolean> {
     const { key, store } = this.#files;
-    return this.#collected = new RejectedRows({
+    const collected = this.#collected = new RejectedRows({
       source: { format: this.head.format, content, open: () => this.file.read() },
       create: () => store.createFile(key, 'rejected'),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
+    try {
+      for await (const rows of batches) {
+        for (const { line, reason } of rows) await collected.add(line, reason);
+        if (signal.aborted) return false;
+      }
+      return true;
+    } finally {
+      await this.end();
+    }
   }
 
   /** Notes that the node that collected the rejected rows did not complete them. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
-import type { Importer } from '../../../../src/features/portal/imports/products/product-import.ts';
+import type { Importer } from '../../../../src/features/portal/imports/job-kind.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { IMPORT_BATCH_ROWS } from '../../../../src/transfer/limits.ts';
 import { readAll } from '../../../store/contract/fixture.ts';

@@ -4,15 +4,17 @@ import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
 import type { ProductId } from '../../../../src/domain/id.ts';
 import {
-  type BulkOrder, BulkTask,
+  type BulkTask, restartBulk,
 } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import { noteCounts, withoutProgress } from '../../../../src/features/portal/imports/job-kinds.ts';
 import { BULK_BATCH_PRODUCTS } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
 import { revert } from '../../../store/contract/revert-fixture.ts';
-import { type Bench, commit, openBench } from './setup.ts';
+import { type Bench, canStart, commit, openBench, restart } from './setup.ts';
 
+type BulkOrder = Pick<BulkTask, 'selection' | 'change'>;
 const EVERYTHING: BulkOrder = { selection: { filter: {} }, change: { mode: 'delete' } };
 const COUNT = 3 * BULK_BATCH_PRODUCTS + 1;
 const ALL = { before: undefined, limit: 9 };
@@ -28,8 +30,8 @@ interface Listing {
 }
 
 /** A job whose dry run has ended. */
-async function start({ jobs, store, importer }: Bench, order: BulkOrder): Promise<ImportJob> {
-  const job = await jobs.start(importer, new BulkTask({ actor: importer, store }, order, []));
+async function start({ jobs, importer }: Bench, order: BulkOrder): Promise<ImportJob> {
+  const job = await jobs.start(importer, restartBulk({ ...order, suggestions: [] }));
   await job.waitUntilIdle(60_000);
   return job;
 }
@@ -59,7 +61,7 @@ test('writes batches under one record, and keeps written batches when cancelled'
   assert.equal(taskOf(job).total, COUNT);
   assert.ok(await job.commit(job.state.revision, job.importer));
   await reached.promise;
-  assert.equal(taskOf(job).progress.products, 2 * BULK_BATCH_PRODUCTS);
+  assert.equal(taskOf(job).progress.processed, 2 * BULK_BATCH_PRODUCTS);
   const cancelled = job.cancel();
   held.resolve();
   await cancelled;
@@ -115,8 +117,8 @@ test('deletes no product that changed, or began to match, after the preview', as
   await patch('B', { stock: 3 });
   await patch('A', { category: 'Cups' });
   assert.ok(await commit(job));
-  const { progress: { counts, products } } = taskOf(job);
-  assert.deepEqual([counts.deleted, counts.conflicts, products], [1, 2, 3]);
+  const { progress: { counts, processed } } = taskOf(job);
+  assert.deepEqual([counts.deleted, counts.conflicts, processed], [1, 2, 3]);
   assert.deepEqual((await readAll(store, importer.sellerId)).map(({ sku }) => sku), ['A', 'B']);
 });
 
@@ -128,9 +130,11 @@ test('shows the counts of its record after its node has stopped', async (t) => {
   const job = await start(bench, { selection, change: { mode: 'category', category: 'Bath' } });
   assert.ok(await commit(job));
   const [record] = await store.listImports(importer.sellerId, ALL);
-  const task = taskOf(job).begin(bench.importer);
-  task.recover(record?.counts);
-  assert.deepEqual([task.progress.products, task.progress.counts.updated], [COUNT, COUNT]);
+  const task = withoutProgress(taskOf(job));
+  noteCounts(task, record?.counts);
+  assert.deepEqual([task.progress.processed, task.progress.counts], [COUNT, {
+    updated: COUNT, deleted: 0, unchanged: 0, conflicts: 0,
+  }]);
 });
 
 test('waits for the search, and can repeat the preview after a timeout', async (t) => {
@@ -148,10 +152,10 @@ test('waits for the search, and can repeat the preview after a timeout', async (
   assert.equal(taskOf(await start(bench, EVERYTHING)).total, 1);
   [busy, code] = [1, 'storage_full'];
   const job = await start(bench, EVERYTHING);
-  assert.deepEqual([job.state.problem, taskOf(job).canStart], ['Later.', false]);
-  await job.dryRun(taskOf(job).restart());
+  assert.deepEqual([job.state.problem, canStart(job)], ['Later.', false]);
+  await restart(job, taskOf(job));
   await job.waitUntilIdle(60_000);
-  assert.deepEqual([job.state.problem, taskOf(job).canStart], [undefined, true]);
+  assert.deepEqual([job.state.problem, canStart(job)], [undefined, true]);
 });
 
 test('fails with its problem, and can be started again', async (t) => {

@@ -15,7 +15,7 @@ import { TemporaryFile } from '../../../../src/features/portal/imports/temporary
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../../src/features/portal/limits.ts';
 import { countTo, makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
 import {
-  type Bench, commit, HEADER, makeRows, openBench, readRejected, retry, taskOf, upload,
+  type Bench, commit, HEADER, makeRows, openBench, readRejected, retry, taskOf, upload, uploadOf,
 } from './setup.ts';
 
 const NOTHING = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
@@ -47,8 +47,8 @@ describe('the dry run of a file', () => {
     assert.deepEqual(taskOf(job).progress.counts, {
       created: 1, updated: 2, unchanged: 1, failed: 1, skipped: 1,
     });
-    assert.equal(taskOf(job).progress.rows, 6);
-    assert.equal(taskOf(job).progress.readBytes, taskOf(job).upload.file.sizeBytes);
+    assert.equal(taskOf(job).progress.processed, 6);
+    assert.equal(taskOf(job).progress.readBytes, uploadOf(job).file.sizeBytes);
     const { preview } = taskOf(job);
     assert.equal(preview?.isComplete, true);
     const [difference, ...others] = preview.differences;
@@ -75,7 +75,7 @@ describe('the dry run of a file', () => {
     const bench = await openShop(t);
     const job = await upload(bench,
       '{"name":"Mug 1","category":"Kitchen","sku":"MUG-1","price":1,"stock":1}\n{"sku":"A"}\n[]\n');
-    assert.equal(columnsOf(taskOf(job).description), undefined);
+    assert.equal(columnsOf(taskOf(job)), undefined);
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, updated: 1, failed: 2 });
     assert.deepEqual(taskOf(job).preview?.rejected.map(({ sku }) => sku), ['A', undefined]);
   });
@@ -98,8 +98,8 @@ describe('the dry run of a file', () => {
     const blank = ',,,,\n'.repeat(PREVIEW_ROWS_LIMIT + 2 * IMPORT_BATCH_ROWS);
     const job = await upload(bench, `${HEADER}${blank}${makeRows(100_000)}`);
     assert.equal(taskOf(job).preview?.isComplete, false);
-    assert.equal(taskOf(job).progress.rows, PREVIEW_ROWS_LIMIT);
-    assert.ok(taskOf(job).progress.readBytes < taskOf(job).upload.file.sizeBytes);
+    assert.equal(taskOf(job).progress.processed, PREVIEW_ROWS_LIMIT);
+    assert.ok(taskOf(job).progress.readBytes < uploadOf(job).file.sizeBytes);
     assert.ok(await job.commit(job.state.revision, job.importer), 'must start the import');
     await job.cancel();
   });
@@ -127,10 +127,10 @@ describe('the columns of a file', () => {
     const job = await upload(await openBench(t), FILE);
     assert.equal(job.state.phase, 'ready');
     const missing = ['name', 'category', 'sku', 'price', 'stock'];
-    assert.deepEqual(columnsOf(taskOf(job).description)?.missing, missing);
+    assert.deepEqual(columnsOf(taskOf(job))?.missing, missing);
     const { state: { problem } } = job;
     const { preview, progress } = taskOf(job);
-    assert.deepEqual([preview, problem, progress.rows], [undefined, undefined, 0]);
+    assert.deepEqual([preview, problem, progress.processed], [undefined, undefined, 0]);
     assert.equal(await commit(job), false);
   });
 
@@ -138,10 +138,10 @@ describe('the columns of a file', () => {
     const bench = await openBench(t);
     const job = await upload(bench, FILE);
     await retry(job, { map: MAP });
-    assert.deepEqual(columnsOf(taskOf(job).description)?.missing, ['stock']);
+    assert.deepEqual(columnsOf(taskOf(job))?.missing, ['stock']);
     const defaults = [['stock', '3'], ['category', 'Misc']] as const;
     await retry(job, { map: [...MAP, ['stock', 'Menge']], defaults });
-    assert.deepEqual(columnsOf(taskOf(job).description)?.indexes, {
+    assert.deepEqual(columnsOf(taskOf(job))?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
       barcode: [], description: [], metadata: [], low_stock: [], archived: [],
     });
@@ -159,14 +159,14 @@ describe('an import', () => {
     assert.ok(await commit(job));
     assert.equal(job.state.phase, 'done');
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 2_500, updated: 1 });
-    assert.equal(taskOf(job).progress.readBytes, taskOf(job).upload.file.sizeBytes);
+    assert.equal(taskOf(job).progress.readBytes, uploadOf(job).file.sizeBytes);
     assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 2_503);
     const { changes } = await bench.store.listChanges(bench.importer.sellerId, {
       after: 3, limit: 1,
     });
     assert.equal(changes[0]?.keyId, PORTAL_KEY_ID);
-    assert.equal(taskOf(job).upload.openRejected(), undefined);
-    assert.ok(taskOf(job).upload.rejected?.isComplete);
+    assert.equal(uploadOf(job).openRejected(), undefined);
+    assert.ok(uploadOf(job).rejected?.isComplete);
   });
 
   test('starts once, and not after its settings have changed', async (t) => {
@@ -206,7 +206,7 @@ describe('an import', () => {
       await commit(job);
       assert.equal(job.state.phase, 'done');
       assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 5, failed: 5 });
-      const { rejected } = taskOf(job).upload;
+      const { rejected } = uploadOf(job);
       assert.deepEqual(rejected, { isComplete: false, sizeBytes: undefined });
     });
 

@@ -7,12 +7,12 @@ import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
-import type {
-  Importer,
-} from '../../../../src/features/portal/imports/products/product-import.ts';
+import type { Importer } from '../../../../src/features/portal/imports/job-kind.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
-import { type Bench, commit, HEADER, makeRows, openBench, taskOf, upload } from './setup.ts';
+import {
+  type Bench, commit, HEADER, makeRows, openBench, taskOf, upload, uploadOf,
+} from './setup.ts';
 
 const FILE = HEADER + makeRows(1);
 const GONE = { code: 'not_found', message: /no longer exists.*upload the file again/ };
@@ -43,14 +43,14 @@ test('deletes a discarded job', async (t) => {
   const job = await upload(bench, FILE);
   await bench.jobs.discard(bench.importer.sellerId, job.id);
   await assert.rejects(bench.jobs.get(bench.importer.sellerId, job.id), GONE);
-  await assert.rejects(Array.fromAsync(taskOf(job).upload.file.read()));
+  await assert.rejects(Array.fromAsync(uploadOf(job).file.read()));
 });
 
 test('deletes the file of a job that has ended', async (t) => {
   const bench = await openBench(t);
   const job = await upload(bench, FILE);
   await commit(job);
-  await assert.rejects(Array.fromAsync(taskOf(job).upload.file.read()));
+  await assert.rejects(Array.fromAsync(uploadOf(job).file.read()));
   assert.deepEqual(readdirSync(bench.folder), []);
 });
 
@@ -120,7 +120,7 @@ describe('jobs are deleted', () => {
     assert.deepEqual(await listIds(bench),
       [last, ...others.reverse(), first].map(({ id }) => id));
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(taskOf(second).upload.file.read()); // until the file is closed
+      for (;;) await Array.fromAsync(uploadOf(second).file.read()); // until the file is closed
     });
   });
 
@@ -160,7 +160,7 @@ describe('jobs are deleted', () => {
     bench.clock.now += 1;
     t.mock.timers.tick(IMPORT_SWEEP_INTERVAL_MS);
     await assert.rejects(async () => {
-      for (;;) await Array.fromAsync(taskOf(job).upload.file.read()); // until the file is closed
+      for (;;) await Array.fromAsync(uploadOf(job).file.read()); // until the file is closed
     });
     await assert.rejects(bench.jobs.get(bench.importer.sellerId, job.id), GONE);
   });

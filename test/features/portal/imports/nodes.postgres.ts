@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../../src/domain/error.ts';
-import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
+import { restartBulk } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
+import { isRunning } from '../../../../src/features/portal/imports/job-kind.ts';
 import {
-  RevertTask, subjectOf,
+  restartRevert, subjectOf,
 } from '../../../../src/features/portal/imports/revert/revert-task.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SILENCE_LIMIT_MS, IMPORTS_KEPT_PER_SELLER_LIMIT,
@@ -16,7 +17,8 @@ import { countTo, readAll } from '../../../store/contract/fixture.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { changeJobs, holdSecondBatch, openNodes, Suspension } from './nodes-setup.ts';
 import {
-  chunksOf, commit, HEADER, makeRows, readRejected, retry, taskOf, upload,
+  canStart, chunksOf, commit, HEADER, makeRows, readRejected, restart, retry, taskOf, upload,
+  uploadOf,
 } from './setup.ts';
 
 const GONE = { code: 'not_found', message: /no longer exists/ };
@@ -59,7 +61,7 @@ describe('import jobs on nodes that share a database', options, () => {
     const { task } = stocktake.state;
     assert.ok(task.kind === 'stock');
     const settings = { ...task.settings, isComplete: true, zeroLimitPercent: 100 };
-    await stocktake.dryRun(task.withSettings(settings));
+    await restart(stocktake, { ...task, settings });
     await stocktake.waitUntilIdle(60_000);
     const checked = await a.find(read.id);
     assert.ok(checked.state.task.kind === 'stock');
@@ -73,12 +75,12 @@ describe('import jobs on nodes that share a database', options, () => {
     const importId = taskOf(created).progress.importId ?? assert.fail();
     const record = await store.findImport(importer.sellerId, importId) ?? assert.fail();
     const started = await a.jobs.start(importer,
-      new RevertTask({ actor: importer, subject: subjectOf(record), store }));
+      restartRevert({ subject: subjectOf(record), isForced: false }));
     await started.waitUntilIdle(60_000);
     const revert = await b.find(started.id);
     assert.ok(revert.state.task.kind === 'revert');
     assert.equal(revert.state.task.progress.counts.conflict, 2);
-    await revert.dryRun(revert.state.task.withForce(true));
+    await restart(revert, { ...revert.state.task, isForced: true });
     await revert.waitUntilIdle(60_000);
     assert.ok(await commit(await a.find(started.id)));
     assert.equal((await b.find(started.id)).state.phase, 'done');
@@ -88,15 +90,14 @@ describe('import jobs on nodes that share a database', options, () => {
   test('continue on another node if they are bulk edits', async (t) => {
     const { a, b } = await openNodes(t);
     await commit(await upload(a, HEADER + makeRows(3)));
-    const { store, importer } = a;
+    const { importer } = a;
     const change = { mode: 'category', category: undefined } as const;
-    const task = new BulkTask({ actor: importer, store }, {
-      selection: { filter: { stockMax: 7 } }, change,
-    }, []);
+    const selection = { filter: { stockMax: 7 } };
+    const task = restartBulk({ selection, change, suggestions: [] });
     const { id } = await a.jobs.start(importer, task);
-    const shown = await b.findWhen(id, (job) => !job.isRunning);
-    assert.ok(shown.state.task.kind === 'bulk' && !shown.state.task.canStart);
-    await shown.dryRun(shown.state.task.withCategory('Bath'));
+    const shown = await b.findWhen(id, ({ state }) => !isRunning(state));
+    assert.ok(shown.state.task.kind === 'bulk' && !canStart(shown));
+    await restart(shown, { ...shown.state.task, change: { mode: 'category', category: 'Bath' } });
     await shown.waitUntilIdle(60_000);
     assert.ok(await commit(await a.find(id)));
     const { state: { phase, task: done } } = await b.find(id);
@@ -109,9 +110,9 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t);
     const text = HEADER + makeRows(1_000).replaceAll('Kitchen', 'K'.repeat(1_000));
     const job = await b.find((await upload(a, text)).id);
-    const read = Buffer.concat(await Array.fromAsync(taskOf(job).upload.file.read()));
+    const read = Buffer.concat(await Array.fromAsync(uploadOf(job).file.read()));
     assert.ok(read.equals(Buffer.from(text)));
-    assert.equal(taskOf(job).progress.rows, 1_000);
+    assert.equal(taskOf(job).progress.processed, 1_000);
   });
 
   test('are found by their seller only', async (t) => {
@@ -164,13 +165,13 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t, change);
     const job = await upload(a, HEADER + makeRows(4 * IMPORT_BATCH_ROWS));
     assert.ok(await job.commit(job.state.revision, job.importer));
-    const shown = await b.findWhen(job.id, (found) => taskOf(found).progress.rows > 0);
+    const shown = await b.findWhen(job.id, (found) => taskOf(found).progress.processed > 0);
     assert.equal(shown.state.phase, 'importing');
     assert.equal(taskOf(shown).progress.counts.created, IMPORT_BATCH_ROWS);
     await shown.cancel();
     await noticed.promise;
     release();
-    const ended = await b.findWhen(job.id, (found) => !found.isRunning);
+    const ended = await b.findWhen(job.id, ({ state }) => !isRunning(state));
     assert.equal(ended.state.phase, 'cancelled');
     assert.equal(taskOf(ended).progress.counts.created, 2 * IMPORT_BATCH_ROWS);
   });
@@ -186,15 +187,15 @@ describe('import jobs on nodes that share a database', options, () => {
     const { a, b } = await openNodes(t, change);
     const job = await upload(a, HEADER + makeRows(2 * IMPORT_BATCH_ROWS));
     assert.ok(await job.commit(job.state.revision, job.importer));
-    while (taskOf(job).progress.rows === 0) await wait(20);
+    while (taskOf(job).progress.processed === 0) await wait(20);
     for (const { find } of [a, b]) {
       const { task } = (await find(job.id)).description;
-      assert.ok(task.kind === 'products' && task.progress.rows === 0);
+      assert.ok(task.kind === 'products' && task.progress.processed === 0);
     }
     noting.resolve();
     release();
     const done = await b.findWhen(job.id, ({ state: { phase } }) => phase === 'done');
-    assert.equal(taskOf(done).progress.rows, 2 * IMPORT_BATCH_ROWS);
+    assert.equal(taskOf(done).progress.processed, 2 * IMPORT_BATCH_ROWS);
   });
 
   test('end on the node that runs them if another one discards them', async (t) => {
@@ -242,7 +243,7 @@ describe('import jobs on nodes that share a database', options, () => {
     assert.deepEqual([failed.state.phase, failed.state.problem], ['failed', 'The server stopped.']);
     const { progress } = taskOf(failed);
     assert.equal(progress.counts.created, 2 * IMPORT_BATCH_ROWS);
-    assert.equal(progress.rows, 2 * IMPORT_BATCH_ROWS);
+    assert.equal(progress.processed, 2 * IMPORT_BATCH_ROWS);
     assert.deepEqual(await query('SELECT 1 FROM import_job_chunk'), []);
     // The node was only suspended. It ends without changing the job.
     suspension.resume();

@@ -10,9 +10,12 @@ import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts'
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import type { Importer } from '../../../../src/features/portal/imports/job-kind.ts';
+import { type JobTask, kindOf } from '../../../../src/features/portal/imports/job-kinds.ts';
 import type {
-  Importer, ProductImport, ProductSettings,
+  ProductImport, ProductSettings,
 } from '../../../../src/features/portal/imports/products/product-import.ts';
+import type { UploadedFile } from '../../../../src/features/portal/imports/uploaded-file.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { join } from '../../../store/contract/portal-fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
@@ -82,12 +85,26 @@ export function taskOf({ state: { task } }: ImportJob): ProductImport {
   throw new TypeError(`The file was detected as ${task.kind}.`);
 }
 
+export function uploadOf({ upload: file }: ImportJob): UploadedFile {
+  return file ?? assert.fail();
+}
+
+/** Whether the task of a job may be written. */
+export function canStart({ state: { task } }: ImportJob): boolean {
+  return kindOf(task).canStart(task);
+}
+
+/** Previews a task like that of the job, with other settings. */
+export async function restart(job: ImportJob, task: JobTask): Promise<void> {
+  await job.dryRun(kindOf(task).restart(task));
+}
+
 /** Repeats the dry run with other settings. */
 export async function retry(
   job: ImportJob, settings: Partial<ProductSettings>,
 ): Promise<ImportJob> {
   const task = taskOf(job);
-  await job.dryRun(task.withSettings({ ...task.settings, ...settings }));
+  await restart(job, { ...task, settings: { ...task.settings, ...settings } });
   await job.waitUntilIdle(PATIENCE_MS);
   return job;
 }
@@ -105,7 +122,7 @@ export async function* chunksOf(text: string | Buffer) {
 }
 
 export async function readRejected(job: ImportJob): Promise<string> {
-  const rejected = taskOf(job).upload.openRejected();
+  const rejected = uploadOf(job).openRejected();
   return Buffer.concat(await Array.fromAsync(rejected?.read() ?? [])).toString();
 }
 

@@ -1,29 +1,120 @@
-/** Starts the preview of a bulk edit, which continues on the page of its job. */
+/**
+ * Starts bulk edits, whose previews continue on the pages of their jobs: what a seller chose for
+ * the selected products of the list, and renaming a category, which edits all products that have
+ * it. A new name that another category has merges the two, which is previewed first.
+ */
+import { CATEGORY_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import { lineValidator } from '../../../../domain/validation.ts';
 import { AppError } from '../../../../domain/error.ts';
+import { formatProductId } from '../../../../domain/id.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
+import type { Field } from '../../forms/fields.ts';
+import { defineForm, renderFormPage } from '../../forms/form-page.ts';
+import { type Form, type FormState, hiddenField, nonceField, takeValue } from '../../forms/form.ts';
+import { html } from '../../html/html.ts';
+import { redirect } from '../../html/page.ts';
 import { CATEGORIES_SUGGESTED } from '../../limits.ts';
+import { listFields, listPath, readList } from '../../products/product-search.ts';
+import { readSelection } from '../../products/product-selection.ts';
 import type { PageRequest, Portal } from '../../route.ts';
-import type { ImportJob } from '../import-job.ts';
 import { getImportJobs, redirectToJob, toImporter } from '../import-page.ts';
-import { type BulkOrder, BulkTask } from './bulk-task.ts';
+import { countInCategory, restartBulk } from './bulk-task.ts';
 
-/** Redirects to the preview. @throws AppError `unavailable` if the server shuts down */
-export async function startBulk(
-  request: PageRequest, portal: Portal, order: BulkOrder,
-): Promise<Reply> {
-  return redirectToJob(request, await previewBulk(request, portal, order));
+const categoryValidator = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
+const FIELDS: readonly Field[] = [
+  { name: 'from', label: 'Category' },
+  {
+    name: 'to', label: 'New name', isRequired: true,
+    maxLength: 2 * CATEGORY_LIMIT_CODE_POINTS, // in UTF-16 code units, up to two per code point
+  },
+];
+
+interface Renaming {
+  readonly from: string;
+  readonly to: string;
 }
 
-/** The job with the preview, which may still run. @throws AppError as `startBulk` */
-export async function previewBulk(
-  request: PageRequest, portal: Portal, order: BulkOrder,
-): Promise<ImportJob> {
-  const { store } = portal;
-  const actor = toImporter(request);
-  const { change } = order;
-  const isAsked = change.mode === 'category' && change.category === undefined;
-  const suggestions = isAsked ? await suggestCategories(request, portal) : [];
-  return getImportJobs(portal).start(actor, new BulkTask({ actor, store }, order, suggestions));
+/** POST /portal/products/selection: 303, 400, 422, 503 */
+export async function actOnSelection(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { link } = request;
+  const list = readList(request, form);
+  const action = form.get('action');
+  const isEdit = action === 'edit';
+  const selection = await readSelection(request, portal, form, isEdit);
+  if (isEdit) {
+    const query = 'ids' in selection
+      ? [...selection.ids.map((id) => ['id', formatProductId(request.account.sellerId, id)]),
+        ...listFields(list)]
+      : [...list].filter(([name]) => name !== 'cursor');
+    return redirect(link('/products/grid', new URLSearchParams(query)));
+  }
+  if ('ids' in selection && selection.ids.length === 0) {
+    return redirect(link(listPath(new URLSearchParams([...list, ['done', 'none']]))));
+  }
+  const change = action === 'delete' || action === 'archive' || action === 'restore'
+    ? { mode: action } as const : { mode: 'category', category: undefined } as const;
+  const suggestions = change.mode === 'category' ? await suggestCategories(request, portal) : [];
+  const task = restartBulk({ selection, change, suggestions });
+  return redirectToJob(request, await getImportJobs(portal).start(toImporter(request), task));
+}
+
+/** GET /portal/categories/rename: 200, 404. POST: 303, 422, 503 */
+export const renameForm = defineForm<Renaming>({
+  fields: FIELDS,
+  initial: ({ query }) => ({ from: query.get('category'), to: query.get('category') }),
+  render: renderRenaming,
+  read(form, errors) {
+    const from = form.get('from');
+    const to = takeValue(errors, 'to', categoryValidator.parse(form.getTrimmed('to')), '');
+    if (to === from) errors.set('to', 'The category has this name. Enter another one.');
+    return { from, to };
+  },
+  save: rename,
+});
+
+async function renderRenaming(
+  request: PageRequest, portal: Portal, state: FormState,
+): Promise<Reply> {
+  const { format } = request;
+  const from = state.form.get('from');
+  const products = await countProducts(request, portal, from);
+  if (products === 0) throw new AppError('not_found', 'You have no products in this category.');
+  return renderFormPage(request, portal, {
+    title: 'Rename category', action: '/categories/rename', cancel: '/categories',
+    submit: 'Rename', fields: FIELDS.slice(1),
+    hidden: html`${nonceField()}${hiddenField('from', from)}`,
+    before: html`<p><strong><bdi>${from}</bdi></strong> has ${format.countProducts(products)},
+      which will get the new name. If another category has this name already, the two will be
+      merged; you see a preview first.</p>`,
+  }, state);
+}
+
+/** Starts at once, unless the two categories will be merged or the preview takes long. */
+async function rename(
+  { from, to }: Renaming, request: PageRequest, portal: Portal,
+): Promise<Reply> {
+  // After a double click, the products already have the new name.
+  if (await countProducts(request, portal, from) === 0) {
+    return redirect(request.link('/categories?done=gone'));
+  }
+  const task = restartBulk({
+    selection: { filter: { category: from, archived: 'any' } },
+    change: { mode: 'category', category: to }, suggestions: [],
+  });
+  const job = await getImportJobs(portal).start(toImporter(request), task);
+  const reply = await redirectToJob(request, job);
+  const { phase, revision } = job.state;
+  if (phase !== 'ready' || task.preview?.others !== 0) return reply;
+  await job.commit(revision, toImporter(request));
+  return redirectToJob(request, job);
+}
+
+async function countProducts(
+  { account: { sellerId }, position }: PageRequest, { store }: Portal, category: string,
+): Promise<number> {
+  return category === '' ? 0 : countInCategory(store, sellerId, category, position);
 }
 
 /** A form is useful without suggestions, while the search has not caught up. */

@@ -8,20 +8,20 @@ import {
 import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html } from '../../html/html.ts';
-import { renderRevertButton } from '../../records/import-record.ts';
 import type { PageRequest } from '../../route.ts';
-import type { JobDescription } from '../job-description.ts';
+import type { JobDescription, JobKind, JobWords, TaskView } from '../job-kind.ts';
 import {
-  type JobWords, limit, renderCommit, renderRecordLink, type TaskView,
+  limit, renderCommit, renderProblem, renderSettings, viewProductsTask,
 } from '../job-view.ts';
-import { type BulkDescription, canStartBulk } from './bulk-task.ts';
+import {
+  type BulkTask, canStartBulk, previewEdit, restartBulk, writeEdit,
+} from './bulk-task.ts';
 
-const PERCENT = 100;
 const category = lineValidator(CATEGORY_LIMIT_CODE_POINTS);
 /** Confirms a deletion, beside the number of products. */
 const DELETE = 'DELETE';
 const CONFIRMATION = 'confirmation';
-export const CATEGORY_FIELD = 'category';
+const CATEGORY_FIELD = 'category';
 
 const VERBS = {
   category: 'change the category of', archive: 'archive', restore: 'restore', delete: 'delete',
@@ -34,12 +34,9 @@ const START = { category: 'Change', archive: 'Archive', restore: 'Restore' } as 
 
 const WORDS: JobWords = {
   phases: {
-    checking: ['Preview:', html`<span class="tag">Checking</span>`],
-    ready: ['Preview:', html`<span class="tag low">Waiting for you</span>`],
-    importing: ['Running:', html`<span class="tag">Running</span>`],
-    done: ['Done:', html`<span class="tag good">Done</span>`],
-    cancelled: ['Cancelled:', html`<span class="tag low">Cancelled</span>`],
-    failed: ['Failed:', html`<span class="tag bad">Failed</span>`],
+    checking: ['Preview:', 'Checking'], ready: ['Preview:', 'Waiting for you'],
+    importing: ['Running:', 'Running'], done: ['Done:', 'Done'],
+    cancelled: ['Cancelled:', 'Cancelled'], failed: ['Failed:', 'Failed'],
   },
   checking: 'Finding the products',
   importing: 'Changing the products',
@@ -47,57 +44,73 @@ const WORDS: JobWords = {
     + 'was changed stays changed.',
   discard: 'Cancel',
   cancel: 'Cancel bulk edit',
+  isDiscardDangerous: false,
+  home: '/products',
+  complete: 'Complete',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+  kept: 'What was changed stays changed.',
+};
+const LEFT_REASON = ', because someone else changed or deleted them since the preview';
+
+export const bulkKind: JobKind<BulkTask> = {
+  restart: restartBulk,
+  isUsable: ({ change }) => change.mode !== 'category' || change.category !== undefined,
+  canStart: canStartBulk,
+  dryRun: previewEdit,
+  write: writeEdit,
+  fieldNames: [CATEGORY_FIELD],
+  readSettings,
+  listFields,
+  validateStart: validateConfirmation,
+  view: viewBulk,
 };
 
-/** Fields whose errors the page shows. */
-export function listBulkFields(task: BulkDescription): readonly Field[] {
-  if (task.change.mode === 'delete') return [describeConfirmation(task)];
-  return task.change.mode === 'category' ? [describeCategory(task)] : [];
-}
-
-/** The category of the form. Adds an error if it is invalid. */
-export function readCategory(form: Form, errors: Map<string, string>): string {
+/** Reads the category. Adds an error if it is invalid. */
+function readSettings(form: Form, task: BulkTask, errors: Map<string, string>): BulkTask {
+  if (!form.has(CATEGORY_FIELD)) return task;
   const parsed = category.parse(form.getTrimmed(CATEGORY_FIELD));
-  return takeValue(errors, CATEGORY_FIELD, parsed, '');
+  const change = {
+    mode: 'category', category: takeValue(errors, CATEGORY_FIELD, parsed, ''),
+  } as const;
+  return { ...task, change };
 }
 
 /** Whether the seller has typed what a deletion requires. */
-export function validateConfirmation({ change, total }: BulkDescription, form: Form): FieldErrors {
+function validateConfirmation(form: Form, { change, total }: BulkTask): FieldErrors {
   const typed = form.getTrimmed(CONFIRMATION);
   const isValid = change.mode !== 'delete' || typed === DELETE || typed === String(total);
   return new Map(isValid ? []
     : [[CONFIRMATION, `Nothing was deleted. Enter ${total} or ${DELETE}.`]]);
 }
 
-export function viewBulk(
-  request: PageRequest, job: JobDescription, task: BulkDescription,
-): TaskView {
-  const { format, account: { sellerId } } = request;
-  const { change, progress, total } = task;
-  const { counts, importId } = progress;
+function listFields(task: BulkTask): readonly Field[] {
+  if (task.change.mode === 'delete') return [describeConfirmation(task)];
+  return task.change.mode === 'category' ? [describeCategory(task)] : [];
+}
+
+function viewBulk(request: PageRequest, job: JobDescription, task: BulkTask): TaskView {
+  const { format } = request;
+  const { change, progress: { counts }, total } = task;
   const products = total === 0 ? 'products' : format.countProducts(total);
   return {
-    words: WORDS, rows: progress.products, rejected: counts.conflicts,
+    ...viewProductsTask(request, task, {
+      words: WORDS, rejected: counts.conflicts, reason: LEFT_REASON,
+    }),
     name: `${VERBS[change.mode]} ${products}`,
-    percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * progress.products / total)),
-    extent: `${format.countProducts(progress.products)} so far.`,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task, state)}
-      ${change.mode === 'category' && renderSettings(request, job, task, state)}`,
-    result: () => renderResult(request, job, task),
-    next: () => importId !== undefined
-      && renderRevertButton(request, { sellerId, id: importId, kind: 'bulk' }),
+      ${change.mode === 'category' && renderCategory(request, job, task, state)}`,
   };
 }
 
 function renderPreview(
-  request: PageRequest, job: JobDescription, task: BulkDescription, state: FormState,
+  request: PageRequest, job: JobDescription, task: BulkTask, state: FormState,
 ): Content {
   const { format } = request;
   const { preview, change, total } = task;
   if (job.problem !== undefined) {
-    return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
-      <p>Nothing was changed.</p></div>
+    return html`${renderProblem(job)}
       ${postForm(request, request.link(`/import/${job.id}`), html`${hiddenField('kind', task.kind)}
         <button>Try again</button>`)}`;
   }
@@ -117,7 +130,7 @@ function renderPreview(
     <h2>First products</h2>${renderProducts(format, task, preview.products)}`;
 }
 
-function describeEffect({ link }: PageRequest, { change }: BulkDescription, count: string): Html {
+function describeEffect({ link }: PageRequest, { change }: BulkTask, count: string): Html {
   switch (change.mode) {
     case 'category': return html`${count} will get the category <strong><bdi>${
       limit(change.category)}</bdi></strong>. Nothing has been changed yet.`;
@@ -131,7 +144,7 @@ function describeEffect({ link }: PageRequest, { change }: BulkDescription, coun
 
 /** If other products have the category already, the two categories become one. */
 function renderMerge(
-  format: Format, { preview, change, progress }: BulkDescription,
+  format: Format, { preview, change, progress }: BulkTask,
 ): Content {
   const others = preview?.others ?? 0;
   if (others === 0 || change.mode !== 'category') return undefined;
@@ -142,8 +155,8 @@ function renderMerge(
 }
 
 function renderProducts(
-  format: Format, { total, progress }: BulkDescription,
-  products: NonNullable<BulkDescription['preview']>['products'],
+  format: Format, { total, progress }: BulkTask,
+  products: NonNullable<BulkTask['preview']>['products'],
 ): Html {
   const changed = total - progress.counts.unchanged;
   return html`${changed > products.length && html`<p>The first ${format.number(products.length)} of
@@ -156,17 +169,17 @@ function renderProducts(
   })}`;
 }
 
-function renderSettings(
-  request: PageRequest, { id }: JobDescription, task: BulkDescription, state: FormState,
+function renderCategory(
+  request: PageRequest, job: JobDescription, task: BulkTask, state: FormState,
 ): Html {
-  const content = html`${hiddenField('kind', task.kind)}
-    ${renderFields([describeCategory(task)], state)}<button${
-  !task.preview && html` class="primary"`}>${task.preview ? 'Update preview' : 'Preview'}</button>`;
-  return card('settings', 'New category',
-    postForm(request, request.link(`/import/${id}`), content));
+  return renderSettings(request, job, {
+    cardId: 'settings', heading: 'New category',
+    fields: renderFields([describeCategory(task)], state),
+    ...!task.preview && { button: html`<button class="primary">Preview</button>` },
+  });
 }
 
-function describeCategory({ change, suggestions }: BulkDescription): Field {
+function describeCategory({ change, suggestions }: BulkTask): Field {
   return {
     name: CATEGORY_FIELD, label: 'Category', isRequired: true, suggestions,
     maxLength: 2 * CATEGORY_LIMIT_CODE_POINTS, // in UTF-16 code units
@@ -174,29 +187,12 @@ function describeCategory({ change, suggestions }: BulkDescription): Field {
   };
 }
 
-function describeConfirmation({ total }: BulkDescription): Field {
+function describeConfirmation({ total }: BulkTask): Field {
   return { name: CONFIRMATION, label: `Type ${total} or ${DELETE} to confirm`, isRequired: true };
 }
 
-function renderResult(request: PageRequest, job: JobDescription, task: BulkDescription): Html {
-  const { format } = request;
-  const { phase, problem } = job;
-  const { products, counts, importId } = task.progress;
-  const done = format.countProducts(products);
-  const isSuccess = phase === 'done' && counts.conflicts === 0;
-  const left = `${format.number(counts.conflicts)} of them left alone, because someone else `
-    + 'changed or deleted them since the preview';
-  const result: Content = isSuccess ? `Complete: ${done}.`
-    : phase === 'done' ? `Complete: ${done}; ${left}.`
-    : phase === 'cancelled' ? `Cancelled after ${done}. What was changed stays changed.`
-      : `Failed after ${done}: ${problem ?? ''} What was changed stays changed.`;
-  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
-    <div class="card">${facts(listCounts(format, task, false))}
-      ${renderRecordLink(request, importId)}</div>`;
-}
-
 function listCounts(
-  format: Format, { change, progress }: BulkDescription, isDryRun: boolean,
+  format: Format, { change, progress }: BulkTask, isDryRun: boolean,
 ): Facts {
   const { updated, deleted, unchanged, conflicts } = progress.counts;
   const changed: Facts[number] = change.mode === 'delete'

@@ -1,34 +1,17 @@
 /** The import of an uploaded product file with certain settings, and its dry run. */
-import type { Currency } from '../../../../domain/catalogue/currency.ts';
-import type { ImportCounts } from '../../../../domain/catalogue/import.ts';
-import type { AccountId } from '../../../../domain/id.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
-import type { Store } from '../../../../store/store.ts';
-import type { Actor } from '../../../../store/write.ts';
-import { type Columns, matchColumns, type Member } from '../../../../transfer/columns.ts';
+import { type Columns, matchColumns, type Member, MEMBERS } from '../../../../transfer/columns.ts';
 import { CsvRows } from '../../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
 import type { MemberValues } from '../column-fields.ts';
-import { rememberColumns } from '../column-memory.ts';
-import type { FileDescription, UploadedFile } from '../uploaded-file.ts';
+import { recallColumns, rememberColumns } from '../column-memory.ts';
+import type { FileRun } from '../job-kind.ts';
+import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {
   type DryRun, previewRows, readRows, type RowProgress, startProgress,
 } from './product-rows.ts';
-
-/** The account that uploads, previews or starts, and the currency of prices. */
-export interface Importer extends Actor {
-  readonly accountId: AccountId;
-  readonly currency: Currency;
-}
-
-/** A file to import, and where to. */
-export interface FileImport {
-  readonly importer: Importer;
-  readonly upload: UploadedFile;
-  readonly store: Store;
-}
 
 /** Import settings, as plain data; columns and defaults apply to CSV only. */
 export interface ProductSettings {
@@ -39,125 +22,75 @@ export interface ProductSettings {
   readonly hasRememberedColumns?: boolean;
 }
 
-export const DEFAULT_SETTINGS: ProductSettings = {
-  mode: 'upsert', map: [], defaults: [],
-};
-
-/** What the pages show of an import of products: plain data. */
-export interface ProductDescription {
+/** The import of a product file, as plain data. */
+export interface ProductImport {
   readonly kind: 'products';
   readonly file: FileDescription;
   readonly settings: ProductSettings;
   /** Of the current or latest run. */
   readonly progress: RowProgress;
   /** Undefined until the dry run has reached its end. */
-  readonly preview: DryRun | undefined;
+  preview: DryRun | undefined;
 }
 
 /** How the columns are matched; undefined unless the file is CSV. */
 export function columnsOf(
   { file: { head: { format, header } }, settings: { mode, map, defaults } }:
-  Pick<ProductDescription, 'file' | 'settings'>,
+  Pick<ProductImport, 'file' | 'settings'>,
 ): Columns | undefined {
   if (format !== 'csv') return undefined;
   return matchColumns(header, new Map(map), new Map(defaults), mode !== 'create');
 }
 
-export class ProductImport {
-  readonly kind = 'products';
-  readonly file: FileImport;
-  readonly settings: ProductSettings;
-  /** Of the current or latest run. */
-  progress: RowProgress;
-  /** Undefined until the dry run has reached its end. */
-  preview: DryRun | undefined;
+/** The import of a new file, with the columns that were remembered. */
+export async function openProducts(
+  { store, importer: { sellerId }, upload }: FileRun,
+): Promise<ProductImport> {
+  const { description: file, head } = upload;
+  const map = await recallColumns(store, sellerId, { kind: 'products', head }, MEMBERS);
+  return restartProducts({ kind: 'products', file, settings: {
+    mode: 'upsert', map, defaults: [], hasRememberedColumns: map.length > 0,
+  } });
+}
 
-  /** @param latest Of the latest run, if there was one. */
-  constructor(
-    file: FileImport, settings: ProductSettings,
-    latest?: Pick<ProductDescription, 'progress' | 'preview'>,
-  ) {
-    this.file = file;
-    this.settings = settings;
-    this.progress = latest?.progress ?? startProgress();
-    this.preview = latest?.preview;
-  }
+export function restartProducts(
+  task: Omit<ProductImport, 'progress' | 'preview'>,
+): ProductImport {
+  return { ...task, progress: startProgress(), preview: undefined };
+}
 
-  get upload(): UploadedFile {
-    return this.file.upload;
-  }
+/** Sets `preview`, unless the file cannot be read. */
+export async function previewProducts(
+  task: ProductImport, run: FileRun, signal: AbortSignal,
+): Promise<void> {
+  const { importer: { sellerId }, store } = run;
+  const target = createDryRunTarget(store, { sellerId, position: 0 }, task.settings.mode);
+  task.preview = await previewRows(readFile(task, run, target), store, sellerId, signal);
+}
 
-  withSettings(settings: ProductSettings): ProductImport {
-    return new ProductImport(this.file, settings);
+/** Yields the rejected rows of each batch that was written. */
+export async function* writeProducts(
+  task: ProductImport, run: FileRun,
+): AsyncGenerator<readonly RejectedRow[], void, void> {
+  const { importer, upload, store } = run;
+  const { kind, settings: { mode, map } } = task;
+  await rememberColumns(store, importer.sellerId, { kind, head: upload.head }, map);
+  const target = createWriteTarget(store, importer, mode, { fileName: upload.name });
+  for await (const outcomes of readFile(task, run, target)) {
+    yield outcomes.flatMap(({ line, errors }) =>
+      (errors ? [{ line, reason: formatRowErrors(errors) }] : []));
   }
+}
 
-  /** For the next run, by this account: the same task without progress. */
-  begin(importer: Importer): ProductImport {
-    const { settings, preview } = this;
-    const file = { ...this.file, importer };
-    return new ProductImport(file, settings, { progress: startProgress(), preview });
-  }
-
-  get description(): ProductDescription {
-    const { kind, upload: { description: file }, settings, progress, preview } = this;
-    return { kind, file, settings, progress, preview };
-  }
-
-  /** Whether the settings suit the file, so that a dry run makes sense. */
-  get isUsable(): boolean {
-    return columnsOf(this.description)?.isUsable !== false;
-  }
-
-  /** Whether the dry run has a result that may be written. */
-  get canStart(): boolean {
-    return this.preview !== undefined;
-  }
-
-  get diskBytes(): number {
-    return this.upload.file.sizeBytes;
-  }
-
-  /** Sets `preview`, unless the file cannot be read. */
-  async dryRun(signal: AbortSignal): Promise<void> {
-    const { importer: { sellerId }, store } = this.file;
-    const target = createDryRunTarget(store, { sellerId, position: 0 }, this.settings.mode);
-    this.preview = await previewRows(this.#read(target), store, sellerId, signal);
-  }
-
-  /** Returns whether it reached the end of the file. */
-  async write(signal: AbortSignal): Promise<boolean> {
-    const { file: { importer, upload, store }, settings: { mode, map } } = this;
-    const rejected = upload.collectRejected(this.kind);
-    const target = createWriteTarget(store, importer, mode, { fileName: upload.name });
-    try {
-      await rememberColumns(store, importer.sellerId, { kind: this.kind, head: upload.head }, map);
-      for await (const outcomes of this.#read(target)) {
-        for (const { line, errors } of outcomes) {
-          if (errors) await rejected.add(line, formatRowErrors(errors));
-        }
-        if (signal.aborted) return false;
-      }
-      return true;
-    } finally {
-      await upload.end();
-    }
-  }
-
-  /** After the node that wrote it has stopped. @param counts Of the import's record, if known. */
-  recover(counts: ImportCounts = {}): void {
-    const { progress, upload } = this;
-    Object.assign(progress.counts, counts);
-    progress.rows = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
-    upload.noteIncomplete();
-  }
-
-  #read(target: Parameters<typeof readRows>[2]): ReturnType<typeof readRows> {
-    const { file: { importer: { currency }, upload: { file, head } }, settings, progress } = this;
-    const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
-      : new CsvRows(currency, {
-        map: new Map(settings.map), defaults: new Map(settings.defaults),
-        isPartial: settings.mode !== 'create',
-      });
-    return readRows(reader, file.read(), target, progress);
-  }
+function readFile(
+  { settings, progress }: ProductImport,
+  { importer: { currency }, upload: { file, head } }: FileRun,
+  target: Parameters<typeof readRows>[2],
+): ReturnType<typeof readRows> {
+  const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
+    : new CsvRows(currency, {
+      map: new Map(settings.map), defaults: new Map(settings.defaults),
+      isPartial: settings.mode !== 'create',
+    });
+  return readRows(reader, file.read(), target, progress);
 }

@@ -22,8 +22,8 @@ type RowOutcomes = ReturnType<typeof readOutcomes>;
 /** Progress of one run, as plain data; `readRows` updates it. */
 export interface RowProgress {
   readBytes: number;
-  /** Includes rows without a product. */
-  rows: number;
+  /** Rows, those without a product included. */
+  processed: number;
   readonly counts: ReturnType<typeof startCounts>;
   /** Rows that override an earlier one, and the first of them. */
   duplicates: Pick<DuplicateRows, 'count' | 'first'>;
@@ -36,7 +36,7 @@ export interface RowProgress {
 
 export function startProgress(): RowProgress {
   return {
-    readBytes: 0, rows: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
+    readBytes: 0, processed: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
     commonCause: undefined, ignoredColumns: [], importId: undefined,
   };
 }
@@ -64,7 +64,7 @@ export async function* readRows(
     }
     progress.duplicates = { count: duplicates.count, first: duplicates.first };
     progress.commonCause = causes.findCommon();
-    progress.rows += outcomes.length;
+    progress.processed += outcomes.length;
     yield outcomes;
   }
 }

@@ -1,51 +1,97 @@
-/** What the page of an import of products shows: what it would create, update and reject. */
+/** Imports of products: their settings, and what the page shows: what would change. */
+import type { ImportMode } from '../../../../store/catalogue-store.ts';
+import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
+import { adviseOn } from '../../../../transfer/import-advice.ts';
+import { type Choice, renderFields } from '../../forms/fields.ts';
+import type { Form, FormState } from '../../forms/form.ts';
 import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
-import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
+import { COLUMN_NAME_BYTES, DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
-import { renderColumns } from '../column-fields.ts';
-import type { JobDescription } from '../job-description.ts';
-import type { DryRun } from './product-rows.ts';
-import { advise, describeUse, renderSettings } from './product-settings.ts';
 import {
-  compareProducts, countRows, describeChecked, limit, renderCommit, renderRecordLink,
-  renderRejectedFile, renderRejectedLines, type TaskView, viewFile,
+  columnFieldNames, type MemberValues, readColumns, renderColumnFields, renderColumns,
+} from '../column-fields.ts';
+import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
+import {
+  compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderProblem,
+  renderRejectedLines, renderSettings, viewFile,
 } from '../job-view.ts';
-import { columnsOf, type ProductDescription } from './product-import.ts';
+import {
+  columnsOf, openProducts, previewProducts, type ProductImport, type ProductSettings,
+  restartProducts, writeProducts,
+} from './product-import.ts';
+import type { DryRun } from './product-rows.ts';
 
-export function viewProducts(
-  request: PageRequest, job: JobDescription, task: ProductDescription,
+const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
+
+type ModeChoice = Choice & { readonly value: ImportMode };
+
+const UPSERT_LABEL = 'Create new products and update existing ones';
+const MODES: readonly [ModeChoice, ...ModeChoice[]] = [
+  { value: 'upsert', label: UPSERT_LABEL },
+  { value: 'update', label: 'Update only the columns in the file' },
+  { value: 'create', label: 'Create new products only' },
+];
+
+/** Other files rarely have the other members: these are found by their own names only. */
+const RARE_MEMBERS: ReadonlySet<Member> = new Set(['metadata', 'low_stock', 'archived']);
+const CHOSEN_MEMBERS = MEMBERS.filter((member) => !RARE_MEMBERS.has(member));
+
+const WORDS = {
+  ...FILE_WORDS, retry: ' Fix the problem, then upload the file again to continue.',
+};
+
+export const productKind: FileJobKind<ProductImport> = {
+  restart: restartProducts,
+  isUsable: (task) => columnsOf(task)?.isUsable !== false,
+  canStart: ({ preview }) => preview !== undefined,
+  dryRun: previewProducts,
+  write: (task, run: FileRun, signal) =>
+    run.upload.collectRejected(task.kind, writeProducts(task, run), signal),
+  fieldNames: [
+    'mode', ...columnFieldNames(CHOSEN_MEMBERS),
+    ...DEFAULTABLE.map((member) => `default_${member}`),
+  ],
+  readSettings: (form, task) => ({ ...task, settings: readSettings(form, task) }),
+  view: viewProducts,
+  file: { otherKind: 'stock', otherLabel: 'stock file', open: openProducts },
+};
+
+function viewProducts(
+  request: PageRequest, job: JobDescription, task: ProductImport,
 ): TaskView {
   const { format } = request;
+  const { created, updated, unchanged } = task.progress.counts;
+  const view = viewFile(request, job, task, created + updated + unchanged);
   return {
-    ...viewFile(request, task),
+    ...view, words: WORDS,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => {
       const columns = columnsOf(task);
       return html`${renderPreview(request, job, task)}
-        ${renderSettings(request, job.id, task, state)}
+        ${renderFileSettings(request, job, task, state)}
         ${columns && renderColumns(task.file, (index) => describeUse(columns, index))}`;
     },
-    result: () => renderResult(request, job, task),
+    result: {
+      ...view.result,
+      advice: renderAdvice(task, false),
+      after: html`${renderDuplicates(format, task)}${view.result.after}`,
+    },
   };
 }
 
 /** The result of the dry run, and the button that starts the import. */
 function renderPreview(
-  request: PageRequest, job: JobDescription, task: ProductDescription,
+  request: PageRequest, job: JobDescription, task: ProductImport,
 ): Content {
-  const { problem } = job;
   const { preview, progress: { counts } } = task;
   const columns = columnsOf(task);
   if (columns && !columns.isUsable) {
     return html`<div class="notice low" role="status"><p>The file has no column named
       <strong>${columns.missing.join(', ')}</strong>. Choose the columns below.</p></div>`;
   }
-  if (!preview) {
-    return html`<div class="notice bad" role="alert"><p>${problem}</p>
-      <p>Nothing was changed.</p></div>`;
-  }
+  if (!preview) return renderProblem(job);
   const { format } = request;
   const { differences, rejected, isComplete } = preview;
   const hasEffect = !isComplete || counts.created + counts.updated > 0;
@@ -63,27 +109,6 @@ function renderPreview(
     ${renderDuplicates(format, task)}`;
 }
 
-/** The outcome of the import, and its file of rejected rows. */
-function renderResult(request: PageRequest, job: JobDescription, task: ProductDescription): Html {
-  const { format } = request;
-  const { phase, problem } = job;
-  const { progress, file } = task;
-  const { created, updated, unchanged, failed } = progress.counts;
-  const rows = countRows(format, progress.rows);
-  const isSuccess = phase === 'done' && failed === 0;
-  const result: Content = isSuccess ? html`Import complete: ${rows}.`
-    : phase === 'done' ? html`${format.number(created + updated + unchanged)} of ${rows} imported;
-      ${format.number(failed)} rejected.`
-    : phase === 'cancelled' ? html`Import cancelled after ${rows}. Imported rows are kept.`
-      : html`The import failed after ${rows}: ${problem} Imported rows are kept. Fix the problem,
-        then upload the file again to continue.`;
-  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
-    <div class="card">${facts(listCounts(format, task, false))}
-      ${renderAdvice(task, false)}${renderRecordLink(request, progress.importId)}</div>
-    ${renderDuplicates(format, task)}
-    ${failed > 0 && renderRejectedFile(request, job, file)}`;
-}
-
 function renderDifferences(format: Format, differences: DryRun['differences']): Html {
   const rows = differences.flatMap(({ before, after, line }) => {
     return compareProducts(format, before, after).map((cells) =>
@@ -96,7 +121,7 @@ function renderDifferences(format: Format, differences: DryRun['differences']): 
   })}`;
 }
 
-function listCounts(format: Format, { progress }: ProductDescription, isDryRun: boolean): Facts {
+function listCounts(format: Format, { progress }: ProductImport, isDryRun: boolean): Facts {
   const { counts: { created, updated, unchanged, failed, skipped }, duplicates } = progress;
   return [
     [isDryRun ? 'Will be created' : 'Created', format.number(created)],
@@ -109,7 +134,7 @@ function listCounts(format: Format, { progress }: ProductDescription, isDryRun: 
 }
 
 /** The first rows that override an earlier row. */
-function renderDuplicates(format: Format, { progress }: ProductDescription): Content {
+function renderDuplicates(format: Format, { progress }: ProductImport): Content {
   const { first } = progress.duplicates;
   return first.length > 0 && html`<h2>Duplicate rows</h2>
     <p>These rows have the SKU of an earlier row. The last row with a SKU wins.</p>
@@ -121,7 +146,70 @@ function renderDuplicates(format: Format, { progress }: ProductDescription): Con
   })}`;
 }
 
-function renderAdvice(task: ProductDescription, isDryRun: boolean): Content {
+function renderAdvice(task: ProductImport, isDryRun: boolean): Content {
   const advice = advise(task, isDryRun);
   return advice !== undefined && html`<p>${shorten(advice, PREVIEW_REASON_BYTES)}</p>`;
+}
+
+/** Reads the settings form; ignores values that the form does not offer. */
+function readSettings(form: Form, { file }: ProductImport): ProductSettings {
+  const { value: mode } = MODES.find(({ value }) => value === form.get('mode')) ?? MODES[0];
+  // An update creates no products, so it has no fields for defaults.
+  const members = mode === 'update' ? [] : DEFAULTABLE;
+  const defaults = members.flatMap((member): MemberValues<Member> => {
+    const text = form.getTrimmed(`default_${member}`);
+    return text === '' ? [] : [[member, text]];
+  });
+  return { mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults };
+}
+
+const defaultLabel = (member: string): string => `Default ${member} for new products`;
+
+/** Advice on rejected rows, using the form's labels; undefined if no remedy fits most rows. */
+function advise(
+  { progress, file: { head } }: ProductImport, isDryRun: boolean,
+): string | undefined {
+  const sentence = (remedy: string): string => isDryRun
+    ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
+    : `Upload the file again: ${remedy}.`;
+  return progress.commonCause && adviseOn(progress.commonCause, {
+    giveDefaults: (values) => sentence(values.map((pair) => {
+      const [member = '', value = ''] = pair.split(':');
+      return `enter ${value} as "${defaultLabel(member)}"`;
+    }).join(' and ')),
+    nameColumns: (members) => sentence(`choose the column for ${members.join(' and for ')}`),
+    change: sentence(`choose "${UPSERT_LABEL}"`),
+    create: sentence(`choose "${UPSERT_LABEL}"`),
+  }, { format: head.format, ignoredColumns: progress.ignoredColumns });
+}
+
+function renderFileSettings(
+  request: PageRequest, job: JobDescription, task: ProductImport, state: FormState,
+): Html {
+  const { file, settings } = task;
+  const columns = columnsOf(task);
+  const { mode, map, defaults, hasRememberedColumns: isRemembered } = settings;
+  const defaultFields = DEFAULTABLE.map((member) => ({
+    name: `default_${member}`, label: defaultLabel(member),
+    initial: new Map(defaults).get(member) ?? '',
+  }));
+  const fields = html`${renderFields([{
+    name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
+  }], state)}
+    ${columns && renderColumnFields({
+    members: CHOSEN_MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
+    isRemembered,
+  }, file, state)}
+    ${columns && mode !== 'update' && html`<div class="grid">
+      ${renderFields(defaultFields, state)}</div>`}`;
+  return renderSettings(request, job, { cardId: 'reading', heading: 'Import settings', fields });
+}
+
+/** How a product file's column is used. */
+function describeUse({ indexes, pairs, used }: Columns, index: number): string {
+  const members = MEMBERS.filter((member) => indexes[member].includes(index));
+  const pair = pairs.get(index);
+  if (pair !== undefined) return `metadata: ${shorten(pair, COLUMN_NAME_BYTES)}`;
+  if (members.length > 0) return members.map(memberLabel).join(', ');
+  return used.has(index) ? 'groups rows' : 'not used';
 }

@@ -2,24 +2,20 @@
  * The revert of an import, and its dry run, which keeps the first products of each kind for the
  * preview.
  */
-import {
-  countChanges, type ImportCounts, type ImportRecord,
-} from '../../../../domain/catalogue/import.ts';
+import { countChanges, type ImportRecord } from '../../../../domain/catalogue/import.ts';
 import type { ImportId, SellerId } from '../../../../domain/id.ts';
 import type {
   RevertedProduct, RevertSelection, RevertStatus,
 } from '../../../../store/revert-store.ts';
 import type { Store } from '../../../../store/store.ts';
-import type { Actor } from '../../../../store/write.ts';
 import { readKeyNames } from '../../keys/key-names.ts';
 import { PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 import { nameOf, pathOf } from '../../records/import-record.ts';
-
-/** The form field of `isForced`. */
-export const FORCE_FIELD = 'force';
+import type { TaskRun } from '../job-kind.ts';
 
 interface RevertProgress {
-  products: number;
+  /** Products. */
+  processed: number;
   readonly counts: Record<RevertStatus, number>;
   /** The record of the revert; undefined in a dry run, and until it has started. */
   importId: ImportId | undefined;
@@ -27,7 +23,7 @@ interface RevertProgress {
 
 function startProgress(): RevertProgress {
   const counts = { restored: 0, deleted: 0, recreated: 0, unchanged: 0, conflict: 0 };
-  return { products: 0, counts, importId: undefined };
+  return { processed: 0, counts, importId: undefined };
 }
 
 /** A product that would be left alone. */
@@ -62,8 +58,8 @@ export function subjectOf(record: ImportRecord): RevertSubject {
   };
 }
 
-/** What the pages show of a revert: plain data. */
-export interface RevertDescription {
+/** The revert of an import or of changes, as plain data. */
+export interface RevertTask {
   readonly kind: 'revert';
   readonly subject: RevertSubject;
   /** Whether products that changed since are reverted, too. */
@@ -71,118 +67,75 @@ export interface RevertDescription {
   /** Of the current or latest run. */
   readonly progress: RevertProgress;
   /** Undefined until the dry run has reached its end. */
-  readonly preview: RevertPreview | undefined;
+  preview: RevertPreview | undefined;
   /** Products to revert: estimated from the record, then counted by the dry run. */
-  readonly total: number;
+  total: number;
 }
 
 /** Whether the dry run has a result, and the revert would change something. */
-export function canStartRevert({ preview, progress }: RevertDescription): boolean {
+export function canStartRevert({ preview, progress }: RevertTask): boolean {
   const { restored, deleted, recreated } = progress.counts;
   return preview !== undefined && restored + deleted + recreated > 0;
 }
 
-/** Who reverts what. */
-interface RevertOrder {
-  readonly actor: Actor;
-  readonly subject: RevertSubject;
-  readonly store: Store;
+/** A task that was not previewed. */
+export function restartRevert(
+  { subject, isForced }: Pick<RevertTask, 'subject' | 'isForced'>,
+): RevertTask {
+  const { total } = subject;
+  const progress = startProgress();
+  return { kind: 'revert', subject, isForced, progress, preview: undefined, total };
 }
 
-export class RevertTask {
-  readonly kind = 'revert';
-  readonly order: RevertOrder;
-  readonly isForced: boolean;
-  progress: RevertProgress;
-  preview: RevertPreview | undefined;
-  total: number;
-  readonly isUsable = true;
-  readonly diskBytes = 0;
-
-  /** @param latest Of the latest run, if there was one. */
-  constructor(
-    order: RevertOrder, isForced = false,
-    latest?: Pick<RevertDescription, 'progress' | 'preview' | 'total'>,
-  ) {
-    this.order = order;
-    this.isForced = isForced;
-    this.progress = latest?.progress ?? startProgress();
-    this.preview = latest?.preview;
-    this.total = latest?.total ?? order.subject.total;
-  }
-
-  withForce(isForced: boolean): RevertTask {
-    return new RevertTask(this.order, isForced);
-  }
-
-  /** For the next run, by this account: the same task without progress. */
-  begin(actor: Actor): RevertTask {
-    const { isForced, preview, total } = this;
-    const order = { ...this.order, actor };
-    return new RevertTask(order, isForced, { progress: startProgress(), preview, total });
-  }
-
-  get description(): RevertDescription {
-    const { kind, order: { subject }, isForced, progress, preview, total } = this;
-    return { kind, subject, isForced, progress, preview, total };
-  }
-
-  get canStart(): boolean {
-    return canStartRevert(this.description);
-  }
-
-  /** Sets `preview`, unless the changes cannot be reverted. */
-  async dryRun(signal: AbortSignal): Promise<void> {
-    const { actor: { sellerId }, store } = this.order;
-    const changes: RevertedProduct[] = [];
-    const conflicts: Conflict[] = [];
-    for await (const products of this.#run(true)) {
-      for (const product of products) {
-        const { status, position } = product;
-        if (status === 'conflict' && conflicts.length < PREVIEW_ROWS_SHOWN) {
-          const since = CHANGED_SINCE.has(product.conflict)
-            ? await findAuthor(store, sellerId, position) : undefined;
-          conflicts.push({ ...product, since });
-        } else if (!KEPT.has(status) && changes.length < PREVIEW_ROWS_SHOWN) {
-          changes.push(product);
-        }
+/** Sets `preview`, unless the changes cannot be reverted. */
+export async function previewRevert(
+  task: RevertTask, run: TaskRun, signal: AbortSignal,
+): Promise<void> {
+  const { importer: { sellerId }, store } = run;
+  const changes: RevertedProduct[] = [];
+  const conflicts: Conflict[] = [];
+  for await (const products of revert(task, run, true)) {
+    for (const product of products) {
+      const { status, position } = product;
+      if (status === 'conflict' && conflicts.length < PREVIEW_ROWS_SHOWN) {
+        const since = CHANGED_SINCE.has(product.conflict)
+          ? await findAuthor(store, sellerId, position) : undefined;
+        conflicts.push({ ...product, since });
+      } else if (!KEPT.has(status) && changes.length < PREVIEW_ROWS_SHOWN) {
+        changes.push(product);
       }
-      if (signal.aborted) return;
     }
-    this.total = this.progress.products;
-    this.preview = { changes, conflicts };
+    if (signal.aborted) return;
   }
+  task.total = task.progress.processed;
+  task.preview = { changes, conflicts };
+}
 
-  /** Returns whether it reached the end. */
-  async write(signal: AbortSignal): Promise<boolean> {
-    for await (const _ of this.#run(false)) if (signal.aborted) return false;
-    return true;
-  }
+/** Returns whether it reached the end. */
+export async function writeRevert(
+  task: RevertTask, run: TaskRun, signal: AbortSignal,
+): Promise<boolean> {
+  for await (const _ of revert(task, run, false)) if (signal.aborted) return false;
+  return true;
+}
 
-  /** After the node that reverted has stopped. @param counts Of the revert's record, if known. */
-  recover(counts: ImportCounts = {}): void {
-    const { progress } = this;
-    Object.assign(progress.counts, counts);
-    progress.products = Object.values(progress.counts).reduce((sum, count) => sum + count, 0);
-  }
-
-  async *#run(isDryRun: boolean): AsyncGenerator<readonly RevertedProduct[], void, void> {
-    const { actor, subject: { selection }, store } = this.order;
-    const { progress, isForced } = this;
-    const revert = await store.startRevert(actor, { selection, isForced, isDryRun });
-    try {
-      progress.importId = revert.importId;
-      for (;;) {
-        const products = await revert.next();
-        if (products.length === 0) break;
-        for (const { status } of products) progress.counts[status] += 1;
-        progress.products += products.length;
-        yield products;
-      }
-      await revert.finish();
-    } finally {
-      revert.close();
+async function* revert(
+  { subject: { selection }, progress, isForced }: RevertTask, { importer, store }: TaskRun,
+  isDryRun: boolean,
+): AsyncGenerator<readonly RevertedProduct[], void, void> {
+  const started = await store.startRevert(importer, { selection, isForced, isDryRun });
+  try {
+    progress.importId = started.importId;
+    for (;;) {
+      const products = await started.next();
+      if (products.length === 0) break;
+      for (const { status } of products) progress.counts[status] += 1;
+      progress.processed += products.length;
+      yield products;
     }
+    await started.finish();
+  } finally {
+    started.close();
   }
 }
 

@@ -1,27 +1,26 @@
 /** What the page of a revert shows: what goes back, and what is left alone and why. */
 import type { RevertConflict, RevertedProduct } from '../../../../store/revert-store.ts';
-import { postForm, renderFields } from '../../forms/fields.ts';
-import { type FormState, hiddenField } from '../../forms/form.ts';
+import { renderFields } from '../../forms/fields.ts';
+import type { FormState } from '../../forms/form.ts';
 import { card, type Facts, facts, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { DIFFERENCES_SHOWN, KEY_NAME_BYTES } from '../../limits.ts';
-import { renderRevertButton } from '../../records/import-record.ts';
 import type { PageRequest } from '../../route.ts';
-import type { JobDescription } from '../job-description.ts';
+import type { JobDescription, JobKind, JobWords, TaskView } from '../job-kind.ts';
 import {
-  compareProducts, type JobWords, limit, renderCommit, renderRecordLink, type TaskView,
+  compareProducts, limit, renderCommit, renderProblem, renderSettings, viewProductsTask,
 } from '../job-view.ts';
-import { canStartRevert, FORCE_FIELD, type RevertDescription } from './revert-task.ts';
+import {
+  canStartRevert, previewRevert, restartRevert, type RevertTask, writeRevert,
+} from './revert-task.ts';
 
 const WORDS: JobWords = {
   phases: {
-    checking: ['Preview of the revert:', html`<span class="tag">Checking</span>`],
-    ready: ['Preview of the revert:', html`<span class="tag low">Ready to revert</span>`],
-    importing: ['Reverting:', html`<span class="tag">Reverting</span>`],
-    done: ['Reverted:', html`<span class="tag good">Reverted</span>`],
-    cancelled: ['Cancelled revert:', html`<span class="tag low">Cancelled</span>`],
-    failed: ['Failed revert:', html`<span class="tag bad">Failed</span>`],
+    checking: ['Preview of the revert:', 'Checking'],
+    ready: ['Preview of the revert:', 'Ready to revert'],
+    importing: ['Reverting:', 'Reverting'], done: ['Reverted:', 'Reverted'],
+    cancelled: ['Cancelled revert:', 'Cancelled'], failed: ['Failed revert:', 'Failed'],
   },
   checking: 'Checking the products',
   importing: 'Reverting',
@@ -29,6 +28,12 @@ const WORDS: JobWords = {
     + 'reverted products stay reverted. Revert again to do the rest.',
   discard: 'Do not revert',
   cancel: 'Cancel revert',
+  isDiscardDangerous: false,
+  home: '/import',
+  complete: 'Revert complete',
+  cancelled: 'Revert cancelled',
+  failed: 'The revert failed',
+  kept: 'Reverted products stay reverted.',
 };
 
 const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
@@ -39,37 +44,41 @@ const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
   history_pruned: 'Its earlier state was removed with old history.',
 };
 
-const PERCENT = 100;
+/** The form field of `isForced`. */
+const FORCE_FIELD = 'force';
 
-export function viewRevert(
-  request: PageRequest, job: JobDescription, task: RevertDescription,
-): TaskView {
+export const revertKind: JobKind<RevertTask> = {
+  restart: restartRevert,
+  isUsable: () => true,
+  canStart: canStartRevert,
+  dryRun: previewRevert,
+  write: writeRevert,
+  fieldNames: [FORCE_FIELD],
+  readSettings: (form, task) => ({ ...task, isForced: form.get(FORCE_FIELD) === 'true' }),
+  view: viewRevert,
+};
+
+function viewRevert(request: PageRequest, job: JobDescription, task: RevertTask): TaskView {
   const { format } = request;
-  const { subject: { sellerId, name }, progress: { products, counts, importId }, total } = task;
   return {
-    words: WORDS, name, rows: products, rejected: counts.conflict,
-    percent: total === 0 ? 0 : Math.min(PERCENT, Math.floor(PERCENT * products / total)),
-    extent: `${format.countProducts(products)} so far.`,
+    ...viewProductsTask(request, task, {
+      words: WORDS, rejected: task.progress.counts.conflict,
+    }),
+    name: task.subject.name,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderForce(request, job, task, state)}`,
-    result: () => renderResult(request, job, task),
-    next: () => importId !== undefined
-      && renderRevertButton(request, { sellerId, id: importId, kind: 'revert' }),
   };
 }
 
 /** The result of the dry run, and the button that starts the revert. */
-function renderPreview(request: PageRequest, job: JobDescription, task: RevertDescription): Html {
+function renderPreview(request: PageRequest, job: JobDescription, task: RevertTask): Html {
   const { format, link } = request;
-  const { preview, subject: { name, path }, progress: { products } } = task;
-  if (!preview) {
-    return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
-      <p>Nothing was changed.</p></div>`;
-  }
+  const { preview, subject: { name, path }, progress: { processed } } = task;
+  if (!preview) return renderProblem(job);
   return html`${card('effect', 'Summary', html`
       <p><a href="${link(path)}"><bdi>${name}</bdi></a> changed
-        ${format.countProducts(products)}. Nothing has been reverted yet.</p>
+        ${format.countProducts(processed)}. Nothing has been reverted yet.</p>
       ${facts(listCounts(format, task, true))}
       ${canStartRevert(task) ? renderCommit(request, job, 'Revert now')
     : html`<p><strong>Nothing to revert:</strong> no product would change.</p>`}`)}
@@ -78,17 +87,14 @@ function renderPreview(request: PageRequest, job: JobDescription, task: RevertDe
 }
 
 function renderForce(
-  request: PageRequest, { id }: JobDescription, { kind, isForced }: RevertDescription,
-  state: FormState,
+  request: PageRequest, job: JobDescription, { isForced }: RevertTask, state: FormState,
 ): Html {
   const label = 'Also revert products that changed since; later stock movements are kept';
-  const content = html`${hiddenField('kind', kind)}${renderFields([{
+  const fields = renderFields([{
     name: FORCE_FIELD, label: 'Products that changed since', control: 'checkboxes',
     choices: [{ value: 'true', label }], initial: isForced ? 'true' : '',
-  }], state)}
-    <button>Update preview</button>`;
-  return card('settings', 'Revert settings',
-    postForm(request, request.link(`/import/${id}`), content));
+  }], state);
+  return renderSettings(request, job, { cardId: 'settings', heading: 'Revert settings', fields });
 }
 
 function renderChanges(format: Format, changes: readonly RevertedProduct[]): Html {
@@ -105,7 +111,7 @@ function renderChanges(format: Format, changes: readonly RevertedProduct[]): Htm
 }
 
 function renderConflicts(
-  format: Format, conflicts: NonNullable<RevertDescription['preview']>['conflicts'],
+  format: Format, conflicts: NonNullable<RevertTask['preview']>['conflicts'],
 ): Html {
   return html`<h2>Left alone</h2>
     <p>The first products that would keep their current state.</p>
@@ -119,24 +125,7 @@ function renderConflicts(
   })}`;
 }
 
-/** The outcome of the revert, with its own record. */
-function renderResult(request: PageRequest, job: JobDescription, task: RevertDescription): Html {
-  const { format } = request;
-  const { phase, problem } = job;
-  const { products, counts, importId } = task.progress;
-  const done = format.countProducts(products);
-  const isSuccess = phase === 'done' && counts.conflict === 0;
-  const result: Content = isSuccess ? html`Revert complete: ${done}.`
-    : phase === 'done' ? html`Revert complete: ${done}; ${format.number(counts.conflict)} of them
-      left alone.`
-    : phase === 'cancelled' ? html`Revert cancelled after ${done}. They stay reverted.`
-      : html`The revert failed after ${done}: ${problem} Reverted products stay reverted.`;
-  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
-    <div class="card">${facts(listCounts(format, task, false))}
-      ${renderRecordLink(request, importId)}</div>`;
-}
-
-function listCounts(format: Format, { progress }: RevertDescription, isDryRun: boolean): Facts {
+function listCounts(format: Format, { progress }: RevertTask, isDryRun: boolean): Facts {
   const { restored, deleted, recreated, unchanged, conflict } = progress.counts;
   return [
     [isDryRun ? 'Will be restored' : 'Restored', format.number(restored)],

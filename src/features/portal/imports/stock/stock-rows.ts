@@ -19,7 +19,8 @@ import { countBytes, type RejectedLine } from '../products/product-rows.ts';
 /** Progress of one run; `readStockRows` updates it. */
 export interface StockProgress {
   readBytes: number;
-  rows: number;
+  /** Rows of the file. */
+  processed: number;
   readonly counts: {
     /** Rows of products that the seller has. */
     matched: number;
@@ -40,7 +41,7 @@ export interface StockProgress {
 
 export function startStockProgress(): StockProgress {
   return {
-    readBytes: 0, rows: 0, ignoredColumns: [], importId: undefined,
+    readBytes: 0, processed: 0, ignoredColumns: [], importId: undefined,
     counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
   };
 }
@@ -85,7 +86,7 @@ export async function* readStockRows(
       if (isFailure(status)) counts.failed += 1;
       else counts[status === 'ok' ? 'applied' : 'unchanged'] += 1;
     }
-    progress.rows += rows.length;
+    progress.processed += rows.length;
     progress.ignoredColumns = reader.ignoredColumns;
     progress.importId ??= written?.importId;
     const zeroed = [...results];

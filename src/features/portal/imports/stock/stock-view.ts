@@ -1,58 +1,85 @@
-/** What the page of an import of a stock file shows: what it would change, zero and reject. */
+/** Imports of stock: their settings, and what the page shows: what would change. */
+import { stockReason } from '../../../../domain/catalogue/stock-change.ts';
+import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue/stock-sync.ts';
+import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
+import type { Validator } from '../../../../domain/validation.ts';
 import { normalizeName } from '../../../../transfer/header.ts';
-import { STOCK_MEMBERS } from '../../../../transfer/stock-columns.ts';
+import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
+import { type Field, renderFields } from '../../forms/fields.ts';
+import { type Form, type FormState, takeValue } from '../../forms/form.ts';
+import { parseTypedWhole } from '../../forms/typed-values.ts';
 import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
-import { renderColumns } from '../column-fields.ts';
-import type { JobDescription } from '../job-description.ts';
 import {
-  countRows, describeChecked, limit, renderCommit, renderRecordLink, renderRejectedFile,
-  renderRejectedLines, type TaskView, viewFile,
+  columnFieldNames, readColumns, renderColumnFields, renderColumns,
+} from '../column-fields.ts';
+import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
+import {
+  describeChecked, limit, renderCommit, renderProblem, renderRejectedLines, renderSettings,
+  viewFile,
 } from '../job-view.ts';
 import {
-  canStartStock, isStockUsable, stockColumnsOf, type StockDescription,
+  canStartStock, isStockUsable, openStock, previewStockFile, restartStock, stockColumnsOf,
+  type StockImport, type StockSettings, writeStock,
 } from './stock-import.ts';
 import type { StockPreview } from './stock-rows.ts';
-import {
-  COMPLETE_LABEL, MEMBER_LABELS, renderStockSettings, ZERO_LIMIT_LABEL,
-} from './stock-settings.ts';
+
+/** How the page names the members of a stock change. */
+const MEMBER_LABELS: Readonly<Record<StockMember, string>> = {
+  sku: 'SKU', id: 'product ID', set: 'stock', adjust: 'stock adjustment', expect: 'expected stock',
+  sequence: 'sequence number', reason: 'reason',
+};
+
+const COMPLETE_LABEL = 'This file is a complete stocktake: set them to 0';
+const ZERO_LIMIT_LABEL = 'Limit on products set to 0, in percent of those in stock';
 
 const PERCENT = 100;
 
-export function viewStock(
-  request: PageRequest, job: JobDescription, task: StockDescription,
-): TaskView {
+export const stockKind: FileJobKind<StockImport> = {
+  restart: restartStock,
+  isUsable: isStockUsable,
+  canStart: canStartStock,
+  dryRun: previewStockFile,
+  write: (task, run: FileRun, signal) =>
+    run.upload.collectRejected(task.kind, writeStock(task, run), signal),
+  countProcessed: ({ applied = 0, unchanged = 0, failed = 0 }) => applied + unchanged + failed,
+  fieldNames: ['complete', 'zero_limit', 'reason', 'source', ...columnFieldNames(STOCK_MEMBERS)],
+  readSettings: (form, task, errors) =>
+    ({ ...task, settings: readSettings(form, task, errors) }),
+  listFields,
+  view: viewStock,
+  file: { otherKind: 'products', otherLabel: 'product file', open: openStock },
+};
+
+function viewStock(request: PageRequest, job: JobDescription, task: StockImport): TaskView {
   const { format } = request;
   const isCsv = task.file.head.format === 'csv';
+  const { applied, unchanged } = task.progress.counts;
   return {
-    ...viewFile(request, task),
+    ...viewFile(request, job, task, applied + unchanged),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
-      ${renderStockSettings(request, job.id, task, state)}
+      ${renderFileSettings(request, job, task, state)}
       ${isCsv && renderColumns(task.file, (index) => describeUse(task, index))}`,
-    result: () => renderResult(request, job, task),
   };
 }
 
-function describeUse(task: StockDescription, index: number): string {
+function describeUse(task: StockImport, index: number): string {
   const columns = stockColumnsOf(task);
   const members = STOCK_MEMBERS.filter((member) => columns?.indexes[member].includes(index));
   return members.map((member) => MEMBER_LABELS[member]).join(', ') || 'not used';
 }
 
 /** The result of the dry run, and the button that starts the import. */
-function renderPreview(request: PageRequest, job: JobDescription, task: StockDescription): Content {
+function renderPreview(request: PageRequest, job: JobDescription, task: StockImport): Content {
   const { preview, progress: { counts, ignoredColumns } } = task;
   if (!isStockUsable(task)) {
     return html`<div class="notice low" role="status"><p>${describeColumns(task)}</p></div>`;
   }
-  if (!preview) {
-    return html`<div class="notice bad" role="alert"><p>${job.problem}</p>
-      <p>Nothing was changed.</p></div>`;
-  }
+  if (!preview) return renderProblem(job);
   const { format } = request;
   const hasEffect = !preview.isComplete || counts.applied + counts.zeroed > 0;
   return html`${card('effect', 'Summary', html`
@@ -73,7 +100,7 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockDes
 }
 
 /** Why rows cannot be read. */
-function describeColumns(task: StockDescription): string {
+function describeColumns(task: StockImport): string {
   const { file: { head: { header } } } = task;
   const columns = stockColumnsOf(task);
   const [pair] = columns?.missing ?? [];
@@ -91,7 +118,7 @@ function describeColumns(task: StockDescription): string {
 }
 
 /** Why a stocktake cannot start, and what to do. */
-function renderRejection(format: Format, { preview, total, settings }: StockDescription): Html {
+function renderRejection(format: Format, { preview, total, settings }: StockImport): Html {
   const { missing, inStock } = total;
   const percent = Math.ceil(PERCENT * missing / inStock);
   return html`<div class="notice low" role="status">${preview?.rejection !== undefined
@@ -135,27 +162,8 @@ function renderUnknown(format: Format, unknown: StockPreview['unknown']): Html {
   })}`;
 }
 
-/** The outcome of the import, and its file of rejected rows. */
-function renderResult(request: PageRequest, job: JobDescription, task: StockDescription): Html {
-  const { format } = request;
-  const { phase, problem } = job;
-  const { progress, file } = task;
-  const { applied, unchanged, failed } = progress.counts;
-  const rows = countRows(format, progress.rows);
-  const isSuccess = phase === 'done' && failed === 0;
-  const result: Content = isSuccess ? html`Import complete: ${rows}.`
-    : phase === 'done' ? html`${format.number(applied + unchanged)} of ${rows} imported;
-      ${format.number(failed)} rejected.`
-    : phase === 'cancelled' ? html`Import cancelled after ${rows}. Imported rows are kept.`
-      : html`The import failed after ${rows}: ${problem} Imported rows are kept.`;
-  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
-    <div class="card">${facts(listCounts(format, task, false))}
-      ${renderRecordLink(request, progress.importId)}</div>
-    ${failed > 0 && renderRejectedFile(request, job, file)}`;
-}
-
 function listCounts(
-  format: Format, { progress: { counts }, settings }: StockDescription, isDryRun: boolean,
+  format: Format, { progress: { counts }, settings }: StockImport, isDryRun: boolean,
 ): Facts {
   const { matched, applied, unchanged, failed, unknown, zeroed } = counts;
   return [
@@ -167,4 +175,60 @@ function listCounts(
     ...settings.isComplete
       ? [[isDryRun ? 'Will be set to 0' : 'Set to 0', format.number(zeroed)] as const] : [],
   ];
+}
+
+function listFields({ settings }: StockImport): readonly Field[] {
+  const { isComplete, zeroLimitPercent, reason, source } = settings;
+  return [
+    {
+      name: 'complete', label: 'Products that the file does not list', control: 'checkboxes',
+      choices: [{ value: 'true', label: COMPLETE_LABEL }],
+      initial: isComplete ? 'true' : '',
+    },
+    {
+      name: 'zero_limit', label: ZERO_LIMIT_LABEL, inputMode: 'decimal', maxLength: 6,
+      initial: String(zeroLimitPercent),
+      hint: 'For a stocktake. Protects your stock from a file that is cut short.',
+    },
+    {
+      name: 'reason', label: 'Reason', maxLength: REASON_LIMIT_CODE_POINTS, initial: reason ?? '',
+      hint: 'Optional. Shown in the stock ledger.',
+    },
+    {
+      name: 'source', label: 'Source', maxLength: SOURCE_LIMIT_CODE_POINTS, initial: source ?? '',
+      hint: 'Optional. The system that the numbers come from, such as "till".',
+    },
+  ];
+}
+
+/** Reads the settings form. Adds an error for each invalid field. */
+function readSettings(
+  form: Form, { file }: StockImport, errors: Map<string, string>,
+): StockSettings {
+  const readLine = (name: string, { parse }: Validator<string>): string | undefined => {
+    const text = form.getTrimmed(name);
+    return text === '' ? undefined : takeValue(errors, name, parse(text), undefined);
+  };
+  const typed = parseTypedWhole(form.get('zero_limit'));
+  const percent = 'value' in typed ? STOCK_SYNC_VALIDATORS.zero_limit.parse(typed.value) : typed;
+  return {
+    map: readColumns(form, STOCK_MEMBERS, file),
+    isComplete: form.get('complete') === 'true',
+    zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
+    reason: readLine('reason', stockReason),
+    source: readLine('source', stockSource),
+  };
+}
+
+function renderFileSettings(
+  request: PageRequest, job: JobDescription, task: StockImport, state: FormState,
+): Html {
+  const { file, settings } = task;
+  const columns = stockColumnsOf(task);
+  const fields = html`${renderFields(listFields(task), state)}
+    ${columns && renderColumnFields({
+    members: STOCK_MEMBERS, indexes: columns.indexes, map: settings.map, several: ' or ',
+    label: (member) => MEMBER_LABELS[member], isRemembered: settings.hasRememberedColumns,
+  }, file, state)}`;
+  return renderSettings(request, job, { cardId: 'reading', heading: 'Import settings', fields });
 }

@@ -1,15 +1,13 @@
 /** The description of a job, from which its pages are rendered, is plain data of bounded size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BulkTask } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
+import { restartBulk } from '../../../../src/features/portal/imports/bulk/bulk-task.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
-import type { JobDescription } from '../../../../src/features/portal/imports/job-description.ts';
 import {
-  RevertTask, subjectOf,
+  restartRevert, subjectOf,
 } from '../../../../src/features/portal/imports/revert/revert-task.ts';
-import { StockImport } from '../../../../src/features/portal/imports/stock/stock-import.ts';
 import {
-  type Bench, commit, HEADER, makeRows, openBench, readRejected, taskOf, upload,
+  type Bench, commit, HEADER, makeRows, openBench, readRejected, restart, taskOf, upload,
 } from './setup.ts';
 
 /** Leaves room for the columns and examples of a 256 KiB header, and for example rows. */
@@ -29,19 +27,20 @@ function findLosses(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => findLosses(member, `${path}/${name}`));
 }
 
-function assertPlain({ description }: ImportJob): JobDescription {
+function assertPlain({ description }: ImportJob): ImportJob['description'] {
   assert.deepEqual(findLosses(description), []);
   const text = JSON.stringify(description);
   assert.ok(text.length <= SIZE_LIMIT_BYTES, `${text.length} bytes`);
-  return JSON.parse(text) as JobDescription; // the cast: this is the serialized description
+  // The cast: this is the serialized description.
+  return JSON.parse(text) as ImportJob['description'];
 }
 
 async function uploadStock(bench: Bench, text: string): Promise<ImportJob> {
   const job = await upload(bench, text, 'stock.csv');
   const { task } = job.state;
-  assert.ok(task instanceof StockImport);
+  assert.ok(task.kind === 'stock');
   const settings = { ...task.settings, isComplete: true, zeroLimitPercent: 100 };
-  await job.dryRun(task.withSettings(settings));
+  await restart(job, { ...task, settings });
   await job.waitUntilIdle(60_000);
   return job;
 }
@@ -80,7 +79,7 @@ test('is plain data for stocktakes and reverts, too', async (t) => {
   const id = taskOf(first).progress.importId ?? assert.fail();
   const record = await store.findImport(sellerId, id) ?? assert.fail();
   const revert = await jobs.start(bench.importer,
-    new RevertTask({ actor: bench.importer, subject: subjectOf(record), store }));
+    restartRevert({ subject: subjectOf(record), isForced: false }));
   await revert.waitUntilIdle(60_000);
   const { task: preview } = assertPlain(revert);
   assert.ok(preview.kind === 'revert' && preview.preview?.conflicts.length === 20);
@@ -89,13 +88,12 @@ test('is plain data for stocktakes and reverts, too', async (t) => {
 test('is plain data for bulk edits', async (t) => {
   const bench = await openBench(t);
   await commit(await upload(bench, HEADER + makeRows(30)));
-  const { store, importer, jobs } = bench;
+  const { importer, jobs } = bench;
   const order = {
     selection: { filter: { q: 'Product', stockMax: undefined } },
     change: { mode: 'category', category: 'Bath' },
   } as const;
-  const job = await jobs.start(importer,
-    new BulkTask({ actor: importer, store }, order, ['Kitchen']));
+  const job = await jobs.start(importer, restartBulk({ ...order, suggestions: ['Kitchen'] }));
   await job.waitUntilIdle(60_000);
   const { task } = assertPlain(job);
   assert.ok(task.kind === 'bulk' && task.preview?.products.length === 20 && task.total === 30);
