@@ -6,15 +6,13 @@
  * form again if its session ended while the user was filling it in.
  */
 import type { Role } from '../../domain/access/account.ts';
-import { settingsForm } from './account/account.ts';
+import { emailForm, passwordForm, settingsForm, shopForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
-import { emailForm, passwordForm } from './account/credentials.ts';
-import { addPasskey, newPasskeyForm } from './account/new-passkey.ts';
 import {
-  passwordSignInForm, removePasskeyForm, renamePasskeyForm, showPasskeys,
+  addPasskey, newPasskeyForm, passwordSignInForm, removePasskeyForm, renamePasskeyForm,
+  showPasskeys,
 } from './account/passkeys.ts';
 import { endSessions, showSessions } from './account/sessions.ts';
-import { shopForm } from './account/shop.ts';
 import {
   enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
@@ -39,41 +37,37 @@ import {
 } from './keys/leaked.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
-import { inviteForm } from './people/invite.ts';
-import { revokeInvitation, showPeople, showPerson } from './people/people.ts';
-import { ownNameForm, personNameForm, removalForm, roleForm } from './people/person.ts';
+import {
+  inviteForm, ownNameForm, personNameForm, removalForm, revokeInvitation, roleForm, showPeople,
+  showPerson,
+} from './people/people.ts';
 import { gridDraft, saveGrid, showGrid } from './products/grid/grid.ts';
 import { exportFile } from './products/export-file.ts';
-import { newProductForm } from './products/new-product.ts';
-import { archiveProduct } from './products/product-details.ts';
+import { newProductForm } from './products/product-form.ts';
+import { archiveProduct } from './products/product-view.ts';
 import { showProducts } from './products/product-list.ts';
 import { searchFields } from './products/product-search.ts';
-import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
-  deleteProduct, editDraft, editProduct, showDeletion, showProduct,
+  adjustmentForm, deleteProduct, editDraft, editProduct, showDeletion, showProduct, stocktakeForm,
 } from './products/product.ts';
 import { showRecord, showRecords } from './records/records.ts';
-import { downloadReport } from './reports/report-files.ts';
-import { showReports } from './reports/reports.ts';
+import { downloadReport, showReports } from './reports/reports.ts';
 import type { Addition, AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { showSearch } from './search/search.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import {
-  reopenSignIn, sendConfirmationOptions, sendSignInOptions, signInWithPasskey,
-} from './sign-in/passkey-sign-in.ts';
-import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
+  reopenSignIn, sendConfirmationOptions, sendSignInOptions, showSignIn, showSignInCode, signIn,
+  signInWithCode, signInWithPasskey, signOut,
+} from './sign-in/sign-in.ts';
 import { switchTheme } from './sign-in/theme.ts';
-import { showProgress, showStart, switchTour } from './start/start.ts';
+import { showProgress, showStart, switchTour } from './start/tour.ts';
 import { showAttempt } from './webhooks/attempt-page.ts';
 import {
-  deleteWebhook, replay, replayDraft, resendMessage, retryNow, rotateSecret,
+  deleteWebhook, replay, replayDraft, resendMessage, retryNow, rotateSecret, showWebhook,
   showWebhookDeletion, switchWebhook, testWebhook,
-} from './webhooks/webhook-actions.ts';
-import { renderWebhookBanner } from './webhooks/webhook-banner.ts';
+} from './webhooks/webhook-page.ts';
+import { renderWebhookBanner, showWebhooks, webhookFinder } from './webhooks/webhooks.ts';
 import { saveWebhook, showWebhookForm, webhookDraft } from './webhooks/webhook-form.ts';
-import { showWebhook } from './webhooks/webhook-page.ts';
-import { webhookFinder } from './webhooks/webhook-finder.ts';
-import { showWebhooks } from './webhooks/webhooks.ts';
 
 const publicGet = { method: 'GET', access: 'public' } as const;
 const publicPost = { method: 'POST', access: 'public' } as const;

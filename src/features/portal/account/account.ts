@@ -1,16 +1,26 @@
-/** The account page: settings, and links to the pages for security and the shop. */
+/**
+ * The account page: settings, links to the pages for security, and the forms for e-mail, password
+ * and shop. The server sends no mail. A new password signs out all other browsers and gives this
+ * one a new session token. The shop's settings are the same for everyone who signs in.
+ */
 import {
-  type AccountSettings, parseLocale, parseTimeZone,
+  type AccountSettings, parseEmail, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
+import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, statusOf } from '../forms/form-page.ts';
+import { defineForm, renderFormPage, statusOf } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
 import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
 import { ROLE_LABELS } from '../people/roles.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { rememberDevice } from '../sign-in/device.ts';
+import {
+  CURRENT_PASSWORD, newPasswordField, parsePasswordField,
+} from '../sign-in/password-fields.ts';
+import { formatSessionToken, makeSessionSecret } from '../sign-in/session.ts';
 import { listSessions } from './sessions.ts';
 
 const DONE = new Map([
@@ -113,3 +123,78 @@ function completeFields({ format }: PageRequest, { clock }: Portal): readonly Fi
     ${format.time(clock())}`;
   return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint } : field);
 }
+
+const EMAIL_FIELDS: readonly Field[] = [
+  {
+    name: 'email', label: 'New e-mail', type: 'email', autocomplete: 'email', isRequired: true,
+    maxLength: EMAIL_LIMIT_CHARACTERS,
+  },
+  CURRENT_PASSWORD,
+];
+const PASSWORD_FIELDS = [CURRENT_PASSWORD, newPasswordField('new_password', 'New password')];
+
+/** GET /portal/account/email: 200. POST: 303, 422, 429, 503 */
+export const emailForm = defineForm({
+  fields: EMAIL_FIELDS,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Change e-mail', action: '/account/email', cancel: '/account', submit: 'Change e-mail',
+    fields: EMAIL_FIELDS,
+    before: html`<p>Current e-mail: <strong>${request.account.email}</strong></p>`,
+  }, state),
+  read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
+  async save(email, { account, by, link }, { store }, { errors }) {
+    const isSaved = await store.setEmail(account, email, by);
+    if (isSaved) return redirect(link('/account?done=email'));
+    errors.set('email', 'Another account already uses this e-mail.');
+    return undefined;
+  },
+});
+
+/** GET /portal/account/password: 200. POST: 303, 422, 429, 503 */
+export const passwordForm = defineForm({
+  fields: PASSWORD_FIELDS,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Change password', action: '/account/password', cancel: '/account',
+    submit: 'Change password', fields: PASSWORD_FIELDS,
+    before: html`<p>Changing your password signs out all your other browsers.</p>`,
+    // For password managers.
+    hidden: html`<input type="text" name="username" value="${request.account.email}"
+      autocomplete="username" hidden>`,
+  }, state),
+  read(form, errors, { account: { sellerName, email } }) {
+    const parsed = parsePasswordField(form, 'new_password', sellerName, email);
+    return takeValue(errors, 'new_password', parsed, '');
+  },
+  async save(password, request, portal) {
+    const { account, user, by } = request;
+    const passwordHash = await portal.passwords.hash(password);
+    const { hash, secret } = makeSessionSecret();
+    await portal.store.setPassword(account, passwordHash, { id: user.session.id, hash }, by);
+    const { cookie } = formatSessionToken(account.sellerId, secret);
+    const device = await rememberDevice(request, portal, { ...account, passwordHash });
+    return redirect(request.link('/account?done=password'), [cookie, ...device]);
+  },
+});
+
+const SHOP_FIELDS: readonly Field[] = [
+  {
+    name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
+    maxLength: 10, hint: 'Products at or below this stock are marked as low.',
+  },
+];
+
+/** GET /portal/account/shop: 200. POST: 303, 422 */
+export const shopForm = defineForm({
+  fields: SHOP_FIELDS,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Shop settings', action: '/account/shop', cancel: '/account', submit: 'Save settings',
+    fields: SHOP_FIELDS,
+  }, state),
+  initial: ({ account: { lowStock } }) => ({ low_stock: String(lowStock) }),
+  read: (form, errors) =>
+    takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),
+  async save(lowStock, { account: { sellerId }, by, link }, { store }) {
+    await store.setShopSettings(sellerId, { lowStock }, by);
+    return redirect(link('/account?done=shop'));
+  },
+});

@@ -1,22 +1,33 @@
-/** An account's passkeys: lists, renames and removes them, and turns off the password. */
-import { type Passkey, parsePasskeyName } from '../../../domain/access/passkey.ts';
+/**
+ * An account's passkeys: lists, adds, renames and removes them, and turns off the password. The
+ * challenge for a new passkey is issued only after the user has confirmed who they are.
+ */
+import {
+  formatUserHandle, parsePasskeyName, type Passkey, readTransports,
+} from '../../../domain/access/passkey.ts';
 import { findRpId } from '../../../domain/access/webauthn/ceremony.ts';
+import { PASSKEY_ALGORITHMS } from '../../../domain/access/webauthn/cose-key.ts';
 import { AppError } from '../../../domain/error.ts';
-import { PASSKEY_NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import {
+  PASSKEY_NAME_LIMIT_CODE_POINTS, PASSKEYS_PER_ACCOUNT_LIMIT,
+} from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, type Field } from '../forms/fields.ts';
+import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, renderFormPage, statusOf } from '../forms/form-page.ts';
-import { type FormState, hiddenField, initialState, takeValue } from '../forms/form.ts';
+import {
+  type Form, type FormState, hiddenField, initialState, NO_ERRORS, takeValue,
+} from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
+import { describeBrowser } from '../html/browser.ts';
 import { alert, card, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderAddressNote } from '../sign-in/passkey-address.ts';
-import { listKnown } from '../sign-in/passkeys.ts';
+import { getRpId, issueChallenge, listKnown, readRegistration } from '../sign-in/passkeys.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 
-export const PAGE = '/account/passkeys';
+const PAGE = '/account/passkeys';
 const DONE = new Map([
   ['added', 'Passkey added. You can sign in with it now.'],
   ['renamed', 'Passkey renamed.'],
@@ -24,7 +35,7 @@ const DONE = new Map([
   ['password-off', 'You can no longer sign in with your password.'],
   ['password-on', 'You can sign in with your password again.'],
 ]);
-export const NAME: Field = {
+const NAME: Field = {
   name: 'name', label: 'Name', isRequired: true, maxLength: PASSKEY_NAME_LIMIT_CODE_POINTS,
   hint: 'So that you recognize it, such as the device that keeps it.',
 };
@@ -114,7 +125,7 @@ export const passwordSignInForm = defineForm({
 });
 
 /** The list; `state` is of a form that was rejected. */
-export async function renderPasskeys(
+async function renderPasskeys(
   request: PageRequest, portal: Portal, state: FormState,
 ): Promise<Reply> {
   const { account, link } = request;
@@ -175,4 +186,77 @@ async function getPasskey(
   const passkey = (await store.listPasskeys(account)).find((one) => one.id === id);
   if (passkey) return passkey;
   throw new AppError('not_found', 'There is no such passkey.');
+}
+
+/** GET /portal/account/passkeys/new: 200, 404. POST: 200, 404, 409, 422, 429, 503 */
+export const newPasskeyForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  render: (request, portal, state) => {
+    getRpId(request);
+    return renderFormPage(request, portal, {
+      title: 'Add a passkey', action: `${PAGE}/new`, cancel: PAGE, submit: 'Continue',
+      fields: [CURRENT_PASSWORD],
+      before: html`<p>First confirm that it is you.</p>`,
+    }, state);
+  },
+  read: () => undefined,
+  async save(_, request, portal) {
+    if (request.account.passkeys >= PASSKEYS_PER_ACCOUNT_LIMIT) {
+      throw new AppError('limit_reached', 'Your account has the maximum of '
+        + `${PASSKEYS_PER_ACCOUNT_LIMIT} passkeys. Remove one first.`);
+    }
+    return renderCreation(request, portal);
+  },
+});
+
+/** POST /portal/account/passkeys: 303, 404, 409, 422 */
+export async function addPasskey(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { account, by, headers, link } = request;
+  const rpId = getRpId(request);
+  const registered = await readRegistration(request, portal, form);
+  const reject = (detail: string): Promise<Reply> =>
+    renderPasskeys(request, portal, { form, errors: NO_ERRORS, detail });
+  if ('detail' in registered) return reject(`${registered.detail} Nothing was added.`);
+  const { credentialId, publicKey, signCount } = registered.value;
+  // The device has created it already, so a bad name must not be the end of it.
+  const parsed = parsePasskeyName(form.get('name'));
+  const name = 'value' in parsed ? parsed.value : describeBrowser(headers['user-agent'] ?? '');
+  const isAdded = await portal.store.addPasskey(account, {
+    name, rpId, signCount,
+    credentialId: Buffer.from(credentialId).toString('base64url'),
+    publicKey: Buffer.from(publicKey).toString('base64url'),
+    transports: readTransports(form.get('transports')),
+  }, by);
+  return isAdded ? redirect(link(`${PAGE}?done=added`))
+    : reject('This passkey was added before. Nothing was added.');
+}
+
+/** The second step: the browser creates the passkey, and the form sends its public key. */
+async function renderCreation(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account, headers, link } = request;
+  const rpId = getRpId(request);
+  const options = {
+    ...await issueChallenge(request, portal, 'add'), rpId, rpName: account.sellerName,
+    algorithms: PASSKEY_ALGORITHMS, excluded: await listKnown(portal, account, rpId),
+    user: {
+      id: Buffer.from(formatUserHandle(account)).toString('base64url'),
+      name: account.email, displayName: account.email,
+    },
+  };
+  const state = initialState({ name: describeBrowser(headers['user-agent'] ?? '') });
+  return renderPage(request, portal, {
+    title: 'Add a passkey',
+    scripts: ['passkey.js'],
+    content: postForm(request, link(PAGE), html`
+      <noscript><p class="notice low">Creating a passkey needs JavaScript.</p></noscript>
+      <p class="notice low" data-passkey-missing hidden>This browser does not support passkeys.</p>
+      ${renderFields([NAME], state)}
+      <p class="fault" role="alert" data-passkey-error hidden></p>
+      <div class="actions">
+        <button type="button" class="primary" data-passkey="create"
+          data-create="${JSON.stringify(options)}" hidden>Create passkey</button>
+        <a class="button" href="${link(PAGE)}">Cancel</a></div>`, 'card stack'),
+  });
 }

@@ -1,33 +1,35 @@
-/** The catalogue's history: the changes page, and the stream that keeps open pages current. */
-import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
-import type { ImportRecord } from '../../../domain/catalogue/import.ts';
+/**
+ * The catalogue's history: the changes page, and the stream that keeps open pages current. An
+ * import is one line that expands to its first changes, also without scripts.
+ */
+import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { countChanges, type ImportRecord } from '../../../domain/catalogue/import.ts';
 import type { ImportId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
-import { renderPresets } from '../forms/date-range.ts';
 import { renderSavedFilters } from '../filters/saved-filters.ts';
+import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
+import { renderPresets } from '../forms/date-range.ts';
 import { errorSummary, type Field } from '../forms/fields.ts';
 import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
 import { statusOf } from '../forms/form-page.ts';
 import type { FormState } from '../forms/form.ts';
-import {
-  countList, type PageStart, readStart, renderPager, withCursor,
-} from '../forms/paging.ts';
+import { countList, type PageStart, readStart, renderPager, withCursor } from '../forms/paging.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
+import { describeChange, describeEffects } from '../history/change-description.ts';
+import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
 import { details, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
-import { findRecords, renderLink } from '../records/import-record.ts';
+import {
+  changesOf, findRecords, nameOf, pathOf as recordPathOf, renderLink, renderStatus,
+} from '../records/import-record.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { CHANGE_TYPE_CHOICES } from '../forms/change-types.ts';
-import { describeChange } from '../history/change-description.ts';
-import { type HistoryPage, readHistoryPage, readMovementPage } from '../history/history-page.ts';
 import { HISTORY_FIELDS, readHistoryFilter, renderFilteredImport } from './history-filter.ts';
-import { readImportLines, renderImportLine } from './import-line.ts';
 
 export const CHANGE_FIELDS: readonly Field[] = [
   {
@@ -194,4 +196,48 @@ function renderEnd({ format }: PageRequest, { prunedTo }: HistoryPage): Html | u
   return html`<p class="quiet">The history starts here. Older changes were removed at the end
     of their retention period.</p>${details(html`<p class="small">Removed up to position ${
       format.number(prunedTo)}</p>`)}`;
+}
+
+/** An import with several changes, and the first ones. */
+interface ImportLine {
+  readonly record: ImportRecord;
+  readonly first: readonly Change[];
+}
+
+/** Changes in a line, and effects of each. */
+const CHANGES_SHOWN = 3;
+const EFFECTS_SHOWN = 2;
+const [LINE_SKU_BYTES, LINE_NAME_BYTES] = [45, 40];
+
+/** The lines of imports by id. One with a single change has none: the change itself says more. */
+async function readImportLines(
+  { store }: Portal, records: Iterable<ImportRecord>, prunedTo: number,
+): Promise<ReadonlyMap<ImportId, ImportLine>> {
+  const lines = await Promise.all([...records].filter((record) => countChanges(record) > 1)
+    .map(async (record) => {
+      const { sellerId, id: importId, firstPosition = 1 } = record;
+      const after = Math.max(prunedTo, firstPosition - 1);
+      const { changes: first } = await store.listChanges(
+        sellerId, { after, limit: CHANGES_SHOWN, importId },
+      );
+      return [importId, { record, first }] as const;
+    }));
+  return new Map(lines);
+}
+
+/** @param before Previous snapshots of changed products, by position. */
+function renderImportLine(
+  request: PageRequest, { record, first }: ImportLine, before: ReadonlyMap<number, string>,
+): Html {
+  const { format, link } = request;
+  const count = `${format.number(countChanges(record))} changes`;
+  return html`<details class="import"><summary><bdi>${nameOf(record)}</bdi>: ${count}${
+    record.finishedAt === undefined && html` ${renderStatus(record)}`}</summary>
+    <ul class="lines">${first.map((change) => html`
+      <li><code>${shorten(change.sku, LINE_SKU_BYTES)}</code> ${
+  describeEffects(request, change, before.get(change.position), LINE_NAME_BYTES)
+    .slice(0, EFFECTS_SHOWN).map((effect, index) => html`${index > 0 && ', '}${effect}`)}</li>`)}
+    </ul>
+    <p class="row"><a href="${link('/changes', changesOf(record))}">All ${count}</a>
+      <a href="${link(recordPathOf(record))}">About this import</a></p></details>`;
 }

@@ -1,10 +1,12 @@
 /**
- * Creating, rotating and revoking API keys. The response to the form shows a new key once, so the
- * key appears in no URL and is not stored. Submitting the form again creates no second key.
+ * Creating, rotating and revoking API keys. The response to the form shows a new key once, with
+ * commands that are ready to run, so the key appears in no URL and is not stored. Submitting the
+ * form again creates no second key.
  */
 import type { Account } from '../../../domain/access/account.ts';
 import {
-  type ApiKey, generateApiKey, type NewApiKey, parseNewApiKey, type StoredSecret, toStoredSecret,
+  type ApiKey, type ApiKeySecret, generateApiKey, type NewApiKey, parseNewApiKey, type StoredSecret,
+  toStoredSecret,
 } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import {
@@ -19,11 +21,12 @@ import {
   type Form, isDuplicateSubmission, nonceField, readNonce, takeValue,
 } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
-import { type Content, html } from '../html/html.ts';
+import { findRoute, formatCurl } from '../html/curl.ts';
+import { card, copyable } from '../html/elements.ts';
+import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { getKey, pathOf, renderLastUse } from './key-facts.ts';
-import { renderNewKey } from './new-key.ts';
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'products:read': 'Read products and stock',
@@ -166,4 +169,20 @@ function parseExpiry(
   if (end === undefined) return fail('Enter the last day the key works.');
   if (end <= now) return fail('Must not be in the past.');
   return end - now <= DURATION_LIMIT_MS ? { value: end } : fail('Must be within ten years.');
+}
+
+const EXAMPLES_SHOWN = 2;
+/** Example operations, one per scope. */
+const EXAMPLES = ['createProduct', 'listProducts', 'syncStock', 'listChanges', 'listWebhooks'];
+
+export function renderNewKey(
+  { base }: Pick<AnonymousPageRequest, 'base'>, portal: Portal, secret: ApiKeySecret,
+  scopes: readonly Scope[] = SCOPES,
+): Html {
+  const examples = EXAMPLES.flatMap((id) => findRoute(portal, id) ?? [])
+    .filter(({ scope }) => scope !== undefined && scopes.includes(scope));
+  return card('new-key', 'Your API key', html`<p>Copy it now. You won't see it again.</p>
+    ${copyable('key', secret)}
+    ${examples.slice(0, EXAMPLES_SHOWN).map((route) => html`<p>${route.operation.summary}:</p>
+      ${copyable(route.operation.id, formatCurl(route, base.url, secret))}`)}`);
 }

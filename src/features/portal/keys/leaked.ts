@@ -1,23 +1,25 @@
 /**
- * What to do about a leaked API key: identify it, end it, replace it, and see what it did. Each
- * step is one form of this page, so a shop ends a leaked key within a minute.
+ * What to do about a leaked API key: identify it, end it, replace it, see what it did, and open the
+ * preview of a revert of its changes. Each step is one form of this page, so a shop ends a leaked
+ * key within a minute.
  */
 import { type ApiKey, maskApiKey } from '../../../domain/access/api-key.ts';
+import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { postForm } from '../forms/fields.ts';
+import { type Choice, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import { type Form, type FormState, initialState, nonceField } from '../forms/form.ts';
+import { describeChange } from '../history/change-description.ts';
 import { card, facts, flashNotice, table } from '../html/elements.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import { KEY_CHANGES_SHOWN, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { identifyKey, renderFindErrors, renderFindForm } from './find-key.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
 } from './key-facts.ts';
-import { renderKeyChanges } from './key-changes.ts';
 import { replaceKey } from './key-form.ts';
 
 const DONE = new Map([['revoked', 'Key revoked. Its next request is rejected.']]);
@@ -124,4 +126,45 @@ function renderEnding(request: PageRequest, key: ApiKey, { now }: KeyContext): H
       ${postForm(request, `${path}/revoke`, html`
         <button class="danger">Revoke only</button>`, '')}
     </div>`);
+}
+
+const SKU_BYTES = 100;
+/** Instead of a duration. */
+export const ALWAYS = 'always';
+const SINCE: readonly Choice[] = [
+  { value: '1h', label: 'The last hour' }, { value: '24h', label: 'The last 24 hours' },
+  { value: '7d', label: 'The last 7 days' }, { value: '30d', label: 'The last 30 days' },
+  { value: ALWAYS, label: 'All since the key was created' },
+];
+const REVERT_FIELDS: readonly Field[] = [
+  { name: 'since', label: 'Changes to undo', control: 'select', choices: SINCE, initial: '24h' },
+];
+
+/** Its newest changes. */
+async function renderKeyChanges(
+  request: PageRequest, portal: Portal, key: ApiKey,
+): Promise<Html> {
+  const { account: { sellerId }, format, link } = request;
+  const { movements } = await portal.store.listMovements(sellerId, {
+    filter: { types: CHANGE_TYPES, keyId: key.id, since: key.createdAt }, after: 0,
+    upTo: Number.MAX_SAFE_INTEGER, isDescending: true, limit: KEY_CHANGES_SHOWN,
+  });
+  const canRevert = movements.length > 0 && hasPage(portal, '/leaked/{key_id}/revert');
+  return card('changed', 'What it changed', html`${table({
+    caption: 'The newest changes made with this key',
+    columns: ['Change', 'Product', 'When'],
+    rows: movements.map((change) => [
+      describeChange(request, change, undefined),
+      html`<code>${shorten(change.sku, SKU_BYTES)}</code>`, format.timeElement(change.at),
+    ]),
+    empty: html`<p>Nothing found among the newest changes of the catalogue.</p>`,
+  })}
+    <p><a href="${link('/changes', new URLSearchParams({ key: formatId(key) }))}">
+      All changes made with this key</a></p>
+    ${canRevert && postForm(request, link(`/leaked/${formatId(key)}/revert`), html`
+      ${renderFields(REVERT_FIELDS)}
+      <button>Preview revert</button>
+      <p class="hint">Shows what will be restored. Products that somebody else changed since are
+        left alone, unless you choose otherwise. The programs that you gave this key made some of
+        these changes.</p>`)}`);
 }

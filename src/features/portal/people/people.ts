@@ -1,16 +1,30 @@
-/** The people of a shop and those who are invited. Everyone sees the list; owners manage it. */
-import type { Account } from '../../../domain/access/account.ts';
+/**
+ * The people of a shop and those who are invited. Everyone sees the list; owners invite people, and
+ * change their names and roles, or remove them. The response to an invitation shows a link and its
+ * code once; the store keeps only a hash. The code is in the link's fragment, which browsers send
+ * to no server.
+ */
+import {
+  type Account, isSameName, parseRole, type Role, ROLES,
+} from '../../../domain/access/account.ts';
+import { actorName } from '../../../domain/access/caller.ts';
+import { generateCode, hashCode } from '../../../domain/access/human-code.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { AccountId } from '../../../domain/id.ts';
+import { ACTOR_LIMIT_CODE_POINTS, INVITATION_CODE_LIFE_MS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StoredInvitation } from '../../../store/account-store.ts';
-import { postForm } from '../forms/fields.ts';
+import { type Field, postForm } from '../forms/fields.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
+import { type Form, takeValue } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { card, facts, flashNotice, type Row, table } from '../html/elements.ts';
-import { html } from '../html/html.ts';
+import { card, copyable, facts, flashNotice, type Row, table } from '../html/elements.ts';
+import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
-import { renderRoles, ROLE_LABELS } from './roles.ts';
+import { type PageRequest, type Portal, ROOT } from '../route.ts';
+import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
+import { renderRoles, ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
 
 const DONE = new Map([
   ['renamed', 'Name changed.'], ['role', 'Role changed.'], ['removed', 'Account removed.'],
@@ -76,7 +90,7 @@ function renderInvitation(request: PageRequest, invitation: StoredInvitation): R
 }
 
 /** The invitations that are still valid, the next to expire first. */
-export async function listInvitations(
+async function listInvitations(
   { account: { sellerId } }: PageRequest, { store, clock }: Portal,
 ): Promise<readonly StoredInvitation[]> {
   const stored = await store.listInvitations(sellerId);
@@ -95,7 +109,7 @@ export async function revokeInvitation(
 }
 
 /** The account in the path. @throws AppError `not_found` */
-export async function getPerson(
+async function getPerson(
   { account: { sellerId }, parameters }: PageRequest, { store }: Portal,
 ): Promise<Account> {
   const id = findWholeNumber(parameters['account_id'] ?? '');
@@ -106,7 +120,7 @@ export async function getPerson(
   throw new AppError('not_found', 'Nobody in this shop has this account.');
 }
 
-export function pathOf({ accountId }: Account): string {
+function pathOf({ accountId }: Account): string {
   return `/people/${accountId}`;
 }
 
@@ -128,5 +142,168 @@ export async function showPerson(request: PageRequest, portal: Portal): Promise<
     ])}</div>
     <p><a class="button danger" href="${path}/remove">Remove from the shop</a></p>
     <p><a href="${link('/people')}">All people</a></p>`,
+  });
+}
+
+const NAME_FIELD = {
+  name: 'name', label: 'Name', isRequired: true, maxLength: ACTOR_LIMIT_CODE_POINTS,
+  autocomplete: 'off', hint: 'Shown beside every change that this person makes.',
+} as const satisfies Field;
+const ROLE_FIELD: Field = {
+  name: 'role', label: 'Role', control: 'radio', initial: 'editor',
+  choices: ROLES.map((role) => ({
+    value: role, label: html`<strong>${ROLE_LABELS[role]}</strong>: ${ROLE_MEANINGS[role]}`,
+  })),
+};
+const INVITATION_FIELDS: readonly Field[] = [NAME_FIELD, ROLE_FIELD, CURRENT_PASSWORD];
+const ROLE_FIELDS = [ROLE_FIELD, CURRENT_PASSWORD];
+
+/** GET /portal/people/{account_id}/name: 200, 404. POST: 303, 404, 422 */
+export const personNameForm = defineForm({
+  fields: [NAME_FIELD],
+  async render(request, portal, state) {
+    const person = await getPerson(request, portal);
+    return renderFormPage(request, portal, {
+      title: 'Change name', action: `${pathOf(person)}/name`, cancel: pathOf(person),
+      submit: 'Change name', fields: [{ ...NAME_FIELD, initial: person.name }],
+      before: html`<p>Earlier changes keep the name
+        <strong><bdi>${person.name}</bdi></strong>.</p>`,
+    }, state);
+  },
+  read: readName,
+  async save(name, request, portal, { errors }) {
+    const person = await getPerson(request, portal);
+    return saveName(person, name, request, portal, { errors, next: '/people?done=renamed' });
+  },
+});
+
+/** GET /portal/account/name: 200. POST: 303, 422. For everyone, of themselves. */
+export const ownNameForm = defineForm({
+  fields: [NAME_FIELD],
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Change name', action: '/account/name', cancel: '/account', submit: 'Change name',
+    fields: [{ ...NAME_FIELD, autocomplete: 'name', hint: 'Shown beside every change you make.' }],
+  }, state),
+  initial: ({ account: { name } }) => ({ name }),
+  read: readName,
+  save: (name, request, portal, { errors }) =>
+    saveName(request.account, name, request, portal, { errors, next: '/account?done=name' }),
+});
+
+/** GET /portal/people/{account_id}/role: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
+export const roleForm = defineForm<Role>({
+  fields: ROLE_FIELDS,
+  async render(request, portal, state) {
+    const person = await getPerson(request, portal);
+    return renderFormPage(request, portal, {
+      title: `Change the role of ${person.name}`, action: `${pathOf(person)}/role`,
+      cancel: pathOf(person), submit: 'Change role',
+      fields: [{ ...ROLE_FIELD, initial: person.role }, CURRENT_PASSWORD],
+      before: html`<p>The new role applies at once. ${warnOwner(person.role)}</p>`,
+    }, state);
+  },
+  read: (form, errors) => takeValue(errors, 'role', parseRole(form.get('role')), 'viewer'),
+  async save(role, request, portal) {
+    await portal.store.setRole(await getPerson(request, portal), role, request.by);
+    return redirect(request.link('/people?done=role'));
+  },
+});
+
+/** GET /portal/people/{account_id}/remove: 200, 404. POST: 303, 403, 404, 409, 422, 429, 503 */
+export const removalForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  async render(request, portal, state) {
+    const person = await getPerson(request, portal);
+    const isSelf = isOwn(request, person);
+    const path = pathOf(person);
+    return renderFormPage(request, portal, {
+      title: isSelf ? 'Leave the shop' : `Remove ${person.name}`, action: `${path}/remove`,
+      cancel: path, submit: isSelf ? 'Leave the shop' : 'Remove', isDestructive: true,
+      fields: [CURRENT_PASSWORD],
+      before: html`<p>${isSelf ? 'You are' : html`<bdi>${person.name}</bdi> (${person.email}) is`}
+        signed out everywhere at once and cannot sign in again. Changes keep the name. ${
+  warnOwner(person.role)}</p>`,
+    }, state);
+  },
+  read: () => undefined,
+  async save(_, request, portal) {
+    const person = await getPerson(request, portal);
+    await portal.store.removeAccount(person, request.by);
+    return isOwn(request, person) ? redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE])
+      : redirect(request.link('/people?done=removed'));
+  },
+});
+
+function readName(form: Form, errors: Map<string, string>): string {
+  return takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), '');
+}
+
+async function saveName(
+  account: Account, name: string, { by, link }: PageRequest, { store }: Portal,
+  { errors, next }: { readonly errors: Map<string, string>; readonly next: string },
+): Promise<Reply | undefined> {
+  if (await store.setAccountName(account, name, by)) return redirect(link(next));
+  errors.set('name', 'Someone in the shop has this name.');
+  return undefined;
+}
+
+function isOwn({ account }: PageRequest, { accountId }: Account): boolean {
+  return accountId === account.accountId;
+}
+
+function warnOwner(role: Role): Content {
+  return role === 'owner' && 'Open invitations end, because owners know their links. API keys keep '
+    + 'working: revoke those that this person may have kept.';
+}
+
+interface Invited {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** GET /portal/people/new: 200. POST: 200, 403, 409, 422, 429, 503 */
+export const inviteForm = defineForm<Invited>({
+  fields: INVITATION_FIELDS,
+  render: (request, portal, state) => renderFormPage(request, portal, {
+    title: 'Invite someone', action: '/people/new', cancel: '/people',
+    submit: 'Create invitation', fields: INVITATION_FIELDS,
+  }, state),
+  read: (form, errors) => ({
+    name: takeValue(errors, 'name', actorName.parse(form.getTrimmed('name')), ''),
+    role: takeValue(errors, 'role', parseRole(form.get('role')), 'viewer'),
+  }),
+  async save({ name, role }, request, portal, { errors }) {
+    const { account: { sellerId }, by } = request;
+    const people = await portal.store.listAccounts(sellerId);
+    const invitations = await listInvitations(request, portal);
+    const isTaken = [...people, ...invitations].some((other) =>
+      other.name !== undefined && isSameName(other.name, name));
+    if (isTaken) {
+      errors.set('name', 'Someone in the shop, or invited to it, has this name.');
+      return undefined;
+    }
+    const code = generateCode();
+    const expiresAt = portal.clock() + INVITATION_CODE_LIFE_MS;
+    const invitation = { sellerId, role, name, isFirst: false, expiresAt };
+    await portal.store.createInvitation(hashCode(code) ?? '', invitation, by);
+    return renderCreated(request, portal, invitation, code);
+  },
+});
+
+function renderCreated(
+  request: PageRequest, portal: Portal,
+  { name, role, expiresAt }: Invited & { readonly expiresAt: number }, code: string,
+): Reply {
+  const { base, link, format } = request;
+  return renderPage(request, portal, {
+    title: 'Invitation created',
+    content: html`<div class="card stack"><p>Send this link to <bdi>${name}</bdi>, who chooses a
+      password and joins as ${ROLE_LABELS[role]}. It works once, until
+      ${format.time(expiresAt)}. You won't see it again. Anyone who has it can
+      join.</p>
+      ${copyable('link', `${base.url}${ROOT}/join?shop=existing#${code}`)}
+      <p>If the page asks for the code:</p>
+      ${copyable('code', code)}
+      <p><a class="button primary" href="${link('/people')}">I've sent it</a></p></div>`,
   });
 }

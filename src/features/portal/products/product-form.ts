@@ -1,19 +1,30 @@
 /**
- * Product form fields. Input is translated to the body that an API client would send, so the same
+ * Product form fields, and the form that creates a product, also from an edit of a product that
+ * someone else deleted. Input is translated to the body that an API client would send, so the same
  * code validates both.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import {
   type NewProduct, SENT_FIELDS, type SentField, type SentFieldName,
 } from '../../../domain/catalogue/product-fields.ts';
+import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
+import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { fieldErrorsFrom, type Form } from '../forms/form.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
+import {
+  fieldErrorsFrom, Form, type FormState, NO_ERRORS, nonceField, toWriteContext,
+} from '../forms/form.ts';
 import { hasPairs, pairInputs, parsePairs } from '../forms/pairs.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
+import { didChange } from '../history/undo.ts';
+import { alert } from '../html/elements.ts';
 import type { Format } from '../html/format.ts';
-import type { PageRequest } from '../route.ts';
+import { type Content, html } from '../html/html.ts';
+import { redirect } from '../html/page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { pathOf } from './product-path.ts';
 
 /** The values that the edit form changes. Stock has its own forms, and archiving its button. */
 export type EditedValues = Omit<NewProduct, 'stock' | 'archived'>;
@@ -24,7 +35,7 @@ export interface EditedField extends SentField {
 }
 
 /** The fields of a new product. */
-export const CREATED_FIELDS = SENT_FIELDS.filter(({ kind }) => kind !== 'flag');
+const CREATED_FIELDS = SENT_FIELDS.filter(({ kind }) => kind !== 'flag');
 export const EDITED_FIELDS =
   CREATED_FIELDS.filter((field): field is EditedField => field.name !== 'stock');
 
@@ -134,4 +145,40 @@ function parseText(
     case 'price': return parseTypedPrice(text, currency, decimalMark);
     case 'quantity': return parseTypedWhole(text);
   }
+}
+
+/** GET /portal/products/new: 200. POST: 303, 400, 409, 422 */
+export const newProductForm = defineForm<NewProduct>({
+  fields: inputNames(CREATED_FIELDS).map((name) => ({ name, label: name })),
+  render: (request, portal, state) => renderForm(request, portal, state),
+  read: (form, errors, request) =>
+    readProduct(form, errors, request, { fields: CREATED_FIELDS, parse: parseNewProduct }),
+  async save(product, request, portal, { form }) {
+    const write = toWriteContext(request, form);
+    const { id, position } = await portal.store.createProduct(write, product);
+    const path = pathOf({ sellerId: write.sellerId, id });
+    return redirect(request.link(path, didChange(position)));
+  },
+});
+
+/** The response to an edit of a deleted product. */
+export function renderGoneProduct(request: PageRequest, portal: Portal, form: Form): Reply {
+  return renderForm(request, portal, {
+    form: new Form([...form, ['stock', '0']]), errors: NO_ERRORS, status: 404,
+  }, {
+    title: 'Someone else deleted this product',
+    before: alert('low', html`
+        <p>Your changes were not saved. The form below keeps your input: create a new product from
+          it, or cancel.</p>`),
+  });
+}
+
+function renderForm(
+  request: PageRequest, portal: Portal, state: FormState,
+  page: { readonly title: string; readonly before?: Content } = { title: 'New product' },
+): Reply {
+  return renderFormPage(request, portal, {
+    ...page, action: '/products/new', cancel: '/products', submit: 'Create product',
+    fields: describeFields(request, CREATED_FIELDS), hidden: nonceField(),
+  }, state);
 }

@@ -16,7 +16,7 @@ import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
-import { archivedTag } from './product-details.ts';
+import { archivedTag } from './product-view.ts';
 import { pathOf } from './product-path.ts';
 import {
   listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,

@@ -1,25 +1,27 @@
 /**
- * A product's page: its fields, its stock over time, and the forms that change both. A rejected
- * form is shown again on the same page with the user's input.
+ * A product's page: its fields, its stock over time, and the forms that change, archive or restore
+ * it. A rejected form is shown again on the same page with the user's input.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import { readMetadata } from '../../../domain/catalogue/metadata.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { changeToast } from '../history/undo.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
-import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';
+import {
+  Form, type FormState, hiddenField, initialState, nonceField, toWriteContext,
+} from '../forms/form.ts';
+import { changeToast, didChange } from '../history/undo.ts';
 import { card, details, type Facts, facts, flashNotice, notice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
-import { renderPage } from '../html/page.ts';
+import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
+import { formatBase } from './product-conflict.ts';
 import { describeFields, EDITED_FIELDS, type EditedValues, toText } from './product-form.ts';
-import { archivedTag, archiveForm, listOptionalFacts } from './product-details.ts';
-import { formatBase } from './product-merge.ts';
-import { pathOf } from './product-path.ts';
+import { getProduct, pathOf } from './product-path.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
 
@@ -174,4 +176,40 @@ function listStockFields(name: string, label: string): readonly Field[] {
       maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, up to two per code point
     },
   ];
+}
+
+/** Those that have a value. */
+function listOptionalFacts(
+  { format }: PageRequest, { barcode, description, metadata, lowStock }: Product,
+): Facts {
+  const details: readonly (readonly [string, Content])[] = [
+    ['Barcode', barcode ?? ''],
+    ['Low-stock threshold', typeof lowStock === 'number' && format.number(lowStock)],
+    ['Description', description ? html`<bdi class="paragraphs">${description}</bdi>` : ''],
+    ['Metadata', metadata ? html`<ul class="lines">${[...readMetadata(metadata)].map((pair) =>
+      html`<li><bdi>${pair[0]}</bdi>: <bdi>${pair[1] ?? ''}</bdi></li>`)}</ul>` : ''],
+  ];
+  return details.filter(([, content]) => content);
+}
+
+export function archivedTag({ archived }: Product): Content {
+  return archived ? html`<span class="tag">Archived</span>` : undefined;
+}
+
+/** @param others More actions beside the button. */
+function archiveForm(request: PageRequest, product: Product, others: Html): Html {
+  const [to, label] = product.archived ? ['restored', 'Restore'] : ['archived', 'Archive'];
+  return postForm(request, request.link(`${pathOf(product)}/archive`), html`${nonceField()}
+    ${hiddenField('to', to)}<button>${label}</button> ${others}`, 'actions');
+}
+
+/** POST /portal/products/{id}/archive: 303, 400, 404 */
+export async function archiveProduct(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { sellerId, id } = await getProduct(request, portal);
+  const patch = { archived: form.get('to') === 'archived' || null };
+  const write = toWriteContext(request, form);
+  const { position } = await portal.store.patchProduct(write, { id }, patch, {});
+  return redirect(request.link(pathOf({ sellerId, id }), didChange(position)));
 }

@@ -1,27 +1,33 @@
-/** One product: shows, edits and deletes it. */
+/** One product: shows, edits and deletes it; adjusts its stock, or sets it by a stocktake. */
 import { replaceMetadata } from '../../../domain/catalogue/metadata.ts';
-import { parseProductPatch } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { parseProductPatch } from '../../../domain/catalogue/product.ts';
+import {
+  parseStockChange, STOCK_TOO_LARGE, type StockChange,
+} from '../../../domain/catalogue/stock-change.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { didChange, findDeletion } from '../history/undo.ts';
-import { confirmation } from '../forms/form-page.ts';
+import { confirmation, defineForm } from '../forms/form-page.ts';
 import {
-  type Form, hiddenField, NO_ERRORS, nonceField, rejectedState, toWriteContext,
+  fieldErrorsFrom, Form, type FormState, hiddenField, NO_ERRORS, nonceField, rejectedState,
+  toWriteContext,
 } from '../forms/form.ts';
-import { findWholeNumber } from '../forms/typed-values.ts';
+import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
+import { didChange, findDeletion } from '../history/undo.ts';
 import { alert, facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import { renderGoneProduct } from './new-product.ts';
-import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
-import { EDITED_FIELDS, type EditedValues, inputNames, readProduct } from './product-form.ts';
-import { mergeProduct, parseBase, type SubmittedEdit } from './product-merge.ts';
+import {
+  EDITED_FIELDS, type EditedValues, inputNames, readProduct, renderGoneProduct,
+} from './product-form.ts';
+import {
+  CHOICE_FIELDS, mergeProduct, parseBase, readChoices, renderConflict, type SubmittedEdit,
+} from './product-conflict.ts';
 import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
-import { fillIn, listFacts, renderProduct } from './product-view.ts';
+import { fillIn, listFacts, renderProduct, STOCK_FIELDS } from './product-view.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
 export async function showProduct(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -152,4 +158,80 @@ async function renderDeletion(
   })}
       </section>`,
   });
+}
+
+/** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
+export const stocktakeForm = defineStockForm('set', (set, form) =>
+  ({ set, expect: findWholeNumber(form.get('expect')) ?? NaN }));
+
+/** POST /portal/products/{id}/adjust: 303, 400, 404, 409, 422 */
+export const adjustmentForm = defineStockForm('amount', (amount, form) =>
+  ({ adjust: form.get('way') === 'take' ? -amount : amount }));
+
+function defineStockForm(
+  field: keyof typeof STOCK_FIELDS, describe: (typed: number, form: Form) => object,
+) {
+  const reasonField = `${field}_reason`;
+  return defineForm<StockChange>({
+    fields: STOCK_FIELDS[field],
+    render: renderStockForm,
+    read(form, errors, { parameters: { id } }) {
+      const typed = parseTypedWhole(form.get(field));
+      if ('error' in typed || typed.value < 0) {
+        errors.set(field, 'error' in typed ? typed.error.detail : 'Enter a positive number or 0.');
+        return undefined;
+      }
+      const reason = form.getTrimmed(reasonField);
+      const sent = { id, ...describe(typed.value, form), ...(reason !== '' && { reason }) };
+      const parsed = parseStockChange(sent, false);
+      if ('change' in parsed) return parsed.change;
+      for (const [member, detail] of fieldErrorsFrom(parsed.issues)) {
+        errors.set(member === 'reason' ? reasonField : field, detail);
+      }
+      return undefined;
+    },
+    save: saveStock,
+  });
+}
+
+async function renderStockForm(
+  request: PageRequest, portal: Portal, state: FormState,
+): Promise<Reply> {
+  return renderProduct(request, portal, await getProduct(request, portal), state);
+}
+
+async function saveStock(
+  change: StockChange, request: PageRequest, portal: Portal,
+  { form, errors }: { readonly form: Form; readonly errors: Map<string, string> },
+): Promise<Reply | undefined> {
+  const { results: [result], isReplay } = await portal.store.syncStock(
+    toWriteContext(request, form),
+    {
+      changes: [change], isAtomic: true, source: undefined, reason: undefined,
+      completion: undefined,
+    }, false,
+  );
+  const { format, link } = request;
+  switch (result?.status) {
+    case 'not_found': throw noProduct();
+    case 'insufficient':
+      errors.set('amount', `Only ${format.number(result.previous ?? 0)} in stock.`);
+      return undefined;
+    case 'invalid':
+      errors.set('amount', STOCK_TOO_LARGE.detail);
+      return undefined;
+    case 'conflict': case 'stale': {
+      const { expect = 0, set = 0 } = change;
+      const [was, is, typed] = [expect, result.previous ?? 0, set].map(format.number);
+      const detail = `The stock changed while you counted, from ${was} to ${is}. If ${
+        typed} is still correct, set it again.`;
+      return renderStockForm(request, portal, { form, errors, status: 409, detail });
+    }
+    default: {
+      const query = isReplay || result?.status === 'unchanged'
+        ? new URLSearchParams({ done: isReplay ? 'repeated' : 'same' })
+        : didChange(result?.position ?? 0);
+      return redirect(link(`/products/${request.parameters['id']}`, query));
+    }
+  }
 }

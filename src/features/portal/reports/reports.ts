@@ -1,21 +1,31 @@
 /**
- * Reports: the value and the units in stock over time, and the products that moved most. Each can
- * be downloaded as CSV (`report-files.ts`).
+ * Reports: the value and the units in stock over time, and the products that moved most. The values
+ * of charts can be downloaded as CSV: days and hours of UTC, and amounts without separators. The
+ * top movers of a shop are kept while its position and the period are the same, so that reloading
+ * the page, or its CSV file, reads no changes again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { DAY_MS } from '../../../domain/time.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { CSV_TYPE } from '../../../api/media-types.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatProductId, type SellerId } from '../../../domain/id.ts';
+import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
+import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import type { TopMovers } from '../../../store/history-store.ts';
+import { formatCsvHeader, formatCsvRow } from '../../../transfer/csv-cells.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { chartTable, lineChart } from '../html/chart.ts';
 import { card, numeric, table } from '../html/elements.ts';
+import { toDecimal } from '../html/format.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { REPORT_PERIODS, REPORT_WAIT_MS } from '../limits.ts';
+import { findKeyId } from '../keys/key-facts.ts';
+import {
+  OVERVIEW_DAYS, REPORT_PERIODS, REPORT_WAIT_MS, REPORTS_KEPT_LIMIT, TOP_MOVERS_SHOWN,
+} from '../limits.ts';
+import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { type StockAtDay, stockHistories } from './stock-history.ts';
-import { readTopMovers } from './top-movers.ts';
 
 /** Longer periods show the ends of weeks. */
 const DAILY_LIMIT_DAYS = 100;
@@ -59,12 +69,12 @@ function renderEmptyPage(request: PageRequest, portal: Portal): Reply {
 }
 
 /** The days of the query, or the shortest period. */
-export function readPeriod({ query }: PageRequest): number {
+function readPeriod({ query }: PageRequest): number {
   const days = findWholeNumber(query.get('days'));
   return REPORT_PERIODS.find((period) => period === days) ?? REPORT_PERIODS[0] ?? 1;
 }
 
-export function readStockHistory(
+function readStockHistory(
   { account: { sellerId }, position }: PageRequest, { pageInstances, clock }: Portal, days: number,
 ): Promise<readonly StockAtDay[]> {
   const today = Math.floor(clock() / DAY_MS);
@@ -147,4 +157,135 @@ async function renderMovers(
       <div><h3>In</h3>${list('unitsIn', 'in')}</div></div>
     <p class="small"><a href="${link(`/reports/movers?days=${days}`)}">Download as CSV</a></p>
   </section>`;
+}
+
+const NO_REPORT = 'There is no such report.';
+
+type Cell = string | number | undefined;
+
+interface ReportFile {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+const FILES: Readonly<Record<
+  string, (request: PageRequest, portal: Portal) => Promise<ReportFile>
+>> = {
+  async stock(request, portal) {
+    const { decimals } = request.account.currency;
+    const days = await readStockHistory(request, portal, readPeriod(request));
+    return {
+      columns: ['day', 'units', 'value'],
+      rows: days.map(({ day, units, valueMinor }) => [
+        formatDay(day), String(units),
+        valueMinor === undefined ? undefined : toDecimal(valueMinor, decimals),
+      ]),
+    };
+  },
+  async movers(request, portal) {
+    const { most } = await readTopMovers(request, portal, readPeriod(request));
+    const { sellerId } = request.account;
+    const list = (by: string, movers: typeof most.unitsIn) =>
+      movers.map(({ productId, sku, unitsIn, unitsOut }) =>
+        [by, formatProductId(sellerId, productId), sku, unitsOut, unitsIn]);
+    return {
+      columns: ['most', 'product_id', 'sku', 'units_out', 'units_in'],
+      rows: [...list('out', most.unitsOut), ...list('in', most.unitsIn)],
+    };
+  },
+  async movements({ account: { sellerId } }, { store, clock }) {
+    const since = Math.floor(clock() / DAY_MS) - OVERVIEW_DAYS + 1;
+    const days = await store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS });
+    return {
+      columns: ['day', 'units_in', 'units_out'],
+      rows: days.map(({ day, unitsIn, unitsOut }) => [formatDay(day), unitsIn, unitsOut]),
+    };
+  },
+  async requests({ account: { sellerId }, may }, portal) {
+    // It is about keys, like the card of the overview.
+    if (!may('owner')) throw new AppError('not_found', NO_REPORT);
+    const { byHour } = await readDayUsage(portal, sellerId);
+    return listHours(byHour);
+  },
+  async 'key-requests'(request, portal) {
+    const keyId = request.may('owner') ? findKeyId(request, request.query.get('key') ?? '')
+      : undefined;
+    if (keyId === undefined) throw new AppError('not_found', 'You have no key with this id.');
+    return listHours((await readDayUsage(portal, request.account.sellerId, keyId)).byHour);
+  },
+};
+
+function listHours(byHour: ReadonlyMap<number, Usage>): ReportFile {
+  return {
+    columns: ['hour', 'succeeded', 'rejected'],
+    rows: [...byHour].sort(([one], [other]) => one - other).map(([hour, usage]) => [
+      new Date(hour * HOUR_MS).toISOString(), usage.requests - usage.refusals, usage.refusals,
+    ]),
+  };
+}
+
+/** GET /portal/reports/{report}: 200, 404 */
+export async function downloadReport(request: PageRequest, portal: Portal): Promise<Reply> {
+  const name = request.parameters['report'] ?? '';
+  const read = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  if (!read) throw new AppError('not_found', NO_REPORT);
+  const { columns, rows } = await read(request, portal);
+  const day = formatDay(Math.floor(portal.clock() / DAY_MS));
+  return {
+    status: 200,
+    headers: {
+      'content-type': `${CSV_TYPE}; charset=utf-8`, 'cache-control': 'no-store',
+      'content-disposition': formatAttachment(`${name}-${day}.csv`),
+    },
+    body: formatCsvHeader(columns) + rows.map((row) => formatCsvRow(row)).join(''),
+  };
+}
+
+function formatDay(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+interface KeptMovers {
+  readonly position: number;
+  readonly since: number;
+  /** Shared by requests that arrive while it is calculated. */
+  readonly movers: Promise<TopMovers>;
+}
+
+/** Of the last days, today included. */
+function readTopMovers(
+  { account: { sellerId }, position }: PageRequest, { pageInstances, clock }: Portal, days: number,
+): Promise<TopMovers> {
+  const since = (Math.floor(clock() / DAY_MS) - days + 1) * DAY_MS;
+  return pageInstances.get(keepTopMovers).read(sellerId, position, since);
+}
+
+/** Created on first use. */
+const keepTopMovers = ({ store }: Pick<Portal, 'store'>) => new KeptTopMovers(store);
+
+class KeptTopMovers {
+  readonly #store: Pick<Portal['store'], 'listTopMovers'>;
+  /** Least recently calculated first. */
+  readonly #kept = new Map<SellerId, KeptMovers>();
+
+  constructor(store: Pick<Portal['store'], 'listTopMovers'>) {
+    this.#store = store;
+  }
+
+  read(sellerId: SellerId, position: number, since: number): Promise<TopMovers> {
+    const known = this.#kept.get(sellerId);
+    if (known?.position === position && known.since === since) return known.movers;
+    const movers = this.#store.listTopMovers(sellerId, {
+      since, after: 0, upTo: position, limit: TOP_MOVERS_SHOWN,
+    });
+    const kept = { position, since, movers };
+    this.#kept.delete(sellerId);
+    this.#kept.set(sellerId, kept);
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
+    movers.catch(() => {
+      if (this.#kept.get(sellerId) === kept) this.#kept.delete(sellerId);
+    });
+    return movers;
+  }
 }

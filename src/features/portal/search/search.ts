@@ -18,7 +18,7 @@ import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import {
   SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,
 } from '../limits.ts';
-import { archivedTag } from '../products/product-details.ts';
+import { archivedTag } from '../products/product-view.ts';
 import { pathOf as productPathOf } from '../products/product-path.ts';
 import { nameOf as importNameOf, pathOf as importPathOf } from '../records/import-record.ts';
 import {

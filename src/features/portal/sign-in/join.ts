@@ -21,7 +21,7 @@ import {
 import { readLocale } from '../html/browser.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPublicPage } from '../html/page.ts';
-import { renderNewKey } from '../keys/new-key.ts';
+import { renderNewKey } from '../keys/key-form.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';

@@ -1,21 +1,36 @@
 /**
  * Signing in and out. A failed sign-in gets the same response in the same time, whether or not the
- * account exists.
+ * account exists. Between the password and the code of two-factor authentication, an encrypted
+ * cookie proves that the password was correct, for a few minutes and in one browser. It is not a
+ * session: it opens only the page that asks for the code.
+ *
+ * A passkey verifies the user on the device, so it counts as both factors: no code is asked for.
+ * The browser offers the passkeys that it knows, so no e-mail is needed, and the server does not
+ * reveal who has one.
  */
-import type { Passwords } from '../../../domain/access/password.ts';
+import { hashCode } from '../../../domain/access/human-code.ts';
+import { parseUserHandle } from '../../../domain/access/passkey.ts';
+import { passwordFingerprint, type Passwords } from '../../../domain/access/password.ts';
+import { findTotpStep } from '../../../domain/access/totp.ts';
+import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Credentials, NewSession, StoredCredentials } from '../../../store/account-store.ts';
+import type { PasskeyUse } from '../../../store/passkey-store.ts';
 import { decryptDraft, readDraft } from '../forms/draft.ts';
 import { type Form, initialState, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
+import {
+  CHALLENGE_LIFE_MS, TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS,
+} from '../limits.ts';
 import { showDraft } from '../page-request.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
-import { findDeviceId, rememberDevice } from './device.ts';
-import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
-import { renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
+import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
+import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
-  beginTwoFactor, CLEAR_TWO_FACTOR_COOKIE, findPendingTwoFactor, takeTwoFactorCode,
-} from './two-factor.ts';
+  COPIED_PASSKEY, getRpId, issueChallenge, listKnown, readResponseText, readUse, UNKNOWN_PASSKEY,
+} from './passkeys.ts';
+import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
+import { redirectToSignIn, renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
 
 /** GET /portal/sign-in: 200, 303 */
 export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
@@ -105,7 +120,7 @@ interface CompletedSignIn {
  * Starts a session, ends the browser's previous one, and redirects to the page or shows the draft.
  * Undefined if the session was not stored.
  */
-export async function completeSignIn(
+async function completeSignIn(
   request: AnonymousPageRequest, portal: Portal,
   { verified, to, draft: encryptedDraft, start }: CompletedSignIn,
 ): Promise<Reply | undefined> {
@@ -145,7 +160,7 @@ async function verifyPassword(
 }
 
 /** Does not wait for the write: the response time must not reveal that the account exists. */
-export function logFailedSignIn(
+function logFailedSignIn(
   { address }: AnonymousPageRequest, { store, limits, report }: Portal, credentials: Credentials,
   subject: string,
 ): void {
@@ -153,4 +168,155 @@ export function logFailedSignIn(
   const { sellerId } = credentials;
   store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
     .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
+}
+
+const COOKIE = 'second-step';
+
+/** The cookie's content. */
+interface PendingSignIn {
+  readonly email: string;
+  /** Fingerprint of the verified password. */
+  readonly stamp: string;
+  /** The page after the sign-in. */
+  readonly to: string;
+}
+
+/** The cookie for a browser that has sent an account's correct password. */
+async function beginTwoFactor(
+  request: AnonymousPageRequest, portal: Portal, email: string, passwordHash: string, to: string,
+): Promise<string> {
+  const pending: PendingSignIn = { email, to, stamp: passwordFingerprint(passwordHash) };
+  const encrypted = await encryptValue(portal, pending, contextOf(request), TWO_FACTOR_LIFE_MS);
+  return formatCookie(COOKIE, encrypted, TWO_FACTOR_LIFE_MS);
+}
+
+const CLEAR_TWO_FACTOR_COOKIE = formatCookie(COOKIE, '', 0);
+
+/** Undefined without a recent correct password, or if the password has changed since. */
+async function findPendingTwoFactor(request: AnonymousPageRequest, portal: Portal): Promise<
+  { readonly credentials: Credentials; readonly to: string } | undefined
+> {
+  const pending = await decryptValue<PendingSignIn>(
+    portal, readCookie(request.headers.cookie, COOKIE), contextOf(request),
+    TWO_FACTOR_COOKIE_LIMIT_CHARACTERS,
+  );
+  const credentials = pending && await portal.store.findCredentials(pending.email);
+  if (!credentials) return undefined;
+  const isCurrent = passwordFingerprint(credentials.passwordHash) === pending.stamp;
+  return isCurrent ? { credentials, to: pending.to } : undefined;
+}
+
+/**
+ * Checks a one-time password or a recovery code; a correct one cannot be used again. Recovery codes
+ * are too long to guess, so only one-time passwords count towards the limit.
+ * @throws AppError `rate_limited`; `unavailable` if the secret of the account cannot be decrypted
+ */
+async function takeTwoFactorCode(
+  request: AnonymousPageRequest, portal: Portal, credentials: Credentials, code: string,
+): Promise<boolean> {
+  const { store, limits, clock } = portal;
+  const recoveryHash = hashCode(code);
+  if (recoveryHash !== undefined) {
+    return store.takeRecoveryCode(credentials, recoveryHash, request.address);
+  }
+  const device = await findDeviceId(request, portal, credentials);
+  return limits.tryTotp(credentials, device, async () => {
+    const totp = await store.findTotp(credentials);
+    if (!totp) return true; // two-factor authentication was turned off a moment ago
+    if (totp.secret === undefined) {
+      throw new AppError('unavailable', 'The server cannot check authentication codes: server.key '
+        + 'in its data folder is missing or does not match the database. Restore the matching '
+        + 'file and restart the server, or use a recovery code.');
+    }
+    const step = findTotpStep(totp.secret, code, clock(), totp.step);
+    return step !== undefined && await store.takeTotpStep(credentials, step);
+  });
+}
+
+/** The CSRF token identifies the browser while nobody is signed in. */
+function contextOf({ csrfToken }: AnonymousPageRequest): string {
+  return `second step ${csrfToken}`;
+}
+
+/** What was verified, or why not. */
+type Outcome =
+  | { readonly credentials: Credentials; readonly use: PasskeyUse }
+  | { readonly detail: string };
+
+/** GET /portal/sign-in/passkey/options: 200, 404. What `passkey.js` asks the browser. */
+export async function sendSignInOptions(
+  request: AnonymousPageRequest, portal: Portal,
+): Promise<Reply> {
+  const rpId = getRpId(request);
+  const challenge = await issueChallenge(request, portal, 'sign in');
+  return toJson({ ...challenge, rpId, allowed: [], lifeMs: CHALLENGE_LIFE_MS });
+}
+
+/** GET /portal/account/passkeys/options: 200, 404. What `passkey.js` asks for a confirmation. */
+export async function sendConfirmationOptions(
+  request: PageRequest, portal: Portal,
+): Promise<Reply> {
+  const rpId = getRpId(request);
+  const allowed = await listKnown(portal, request.account, rpId);
+  return toJson({ ...await issueChallenge(request, portal, 'confirm'), rpId, allowed });
+}
+
+/** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
+export async function reopenSignIn(request: AnonymousPageRequest): Promise<Reply> {
+  return redirectToSignIn(request);
+}
+
+/** POST /portal/sign-in/passkey: 303, 422, 429 */
+export async function signInWithPasskey(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { address } = request;
+  const device = (await readDevice(request, portal))?.id;
+  let outcome: Outcome = { detail: UNKNOWN_PASSKEY };
+  await portal.limits.tryPasskey({ address, device }, async () => {
+    outcome = await verify(request, portal, form);
+    return 'use' in outcome;
+  });
+  return answer(request, portal, form, outcome);
+}
+
+function toJson(value: object): Reply {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: JSON.stringify(value),
+  };
+}
+
+async function verify(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Outcome> {
+  const { store } = portal;
+  const named = parseUserHandle(readResponseText(form, 'user_handle'));
+  const account = named && await store.findAccount(named);
+  const credentials = account && await store.findCredentials(account.email);
+  if (!credentials) return { detail: UNKNOWN_PASSKEY };
+  const used = await readUse(request, portal, form, { account: credentials, purpose: 'sign in' });
+  if ('value' in used) return { credentials, use: used.value };
+  logFailedSignIn(request, portal, credentials, `Passkey of ${account.email} not accepted`);
+  return used;
+}
+
+async function answer(
+  request: AnonymousPageRequest, portal: Portal, form: Form, outcome: Outcome,
+): Promise<Reply> {
+  const draft = readDraft(form);
+  const reject = (detail: string): Reply => renderSignIn(
+    request, portal, { to: form.get('to'), draft }, { form, errors: NO_ERRORS, detail },
+  );
+  if ('detail' in outcome) return reject(outcome.detail);
+  const { credentials, use } = outcome;
+  const reply = await completeSignIn(request, portal, {
+    verified: credentials, to: toPagePath(form.get('to')), draft,
+    start: (session) => portal.store.createPasskeySession(credentials, use, session),
+  });
+  if (reply) return reply;
+  const subject = `Signature counter of passkey ${use.name} not accepted: it may have been copied`;
+  logFailedSignIn(request, portal, credentials, subject);
+  return reject(COPIED_PASSKEY);
 }

@@ -1,24 +1,27 @@
 /**
  * The onboarding checklist of a shop: products, a key, the first API call, a webhook. Steps are
  * done when the shop's data says so; nothing is remembered but whether the browser hides the list.
- * `tour.js` keeps an open page current.
+ * The overview shows it, and a page of its own, which `tour.js` keeps current.
  */
+import { JSON_TYPE } from '../../../api/media-types.ts';
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
+import type { Reply } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
-import { hiddenField } from '../forms/form.ts';
+import { type Form, hiddenField } from '../forms/form.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
 import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import { PORTAL_PAGE_ROWS, TOUR_LIFE_MS } from '../limits.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { PORTAL_PAGE_ROWS, PREFERENCE_LIFE_MS, TOUR_LIFE_MS } from '../limits.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { readCookie } from '../sign-in/cookie.ts';
+import { formatCookie, readCookie } from '../sign-in/cookie.ts';
 
 /** Of the browser that hides the list. */
-export const TOUR_COOKIE = 'tour';
-export const HIDDEN = 'hidden';
+const TOUR_COOKIE = 'tour';
+const HIDDEN = 'hidden';
 
 type StepId = 'products' | 'key' | 'request' | 'webhook';
 
@@ -35,7 +38,7 @@ interface Tour {
  * The steps that the account's role allows. A step stays done: keys that have ended count, and a
  * webhook that delivered before it failed.
  */
-export async function readTour(request: PageRequest, portal: Portal): Promise<Tour> {
+async function readTour(request: PageRequest, portal: Portal): Promise<Tour> {
   const { account: { sellerId }, position, may } = request;
   const { store } = portal;
   const products = { id: 'products', isDone: position > 0 } as const;
@@ -63,7 +66,7 @@ export async function readTour(request: PageRequest, portal: Portal): Promise<To
 }
 
 /** What is known of the latest API call; undefined without one. */
-export function describeCall({ format }: PageRequest, { caller }: Tour): string | undefined {
+function describeCall({ format }: PageRequest, { caller }: Tour): string | undefined {
   return caller?.lastUsedAt === undefined ? undefined
     : `Latest call: ${format.time(caller.lastUsedAt)}, with the key ${caller.name}, from ${
       caller.lastUsedAddress ?? 'an unknown address'}.`;
@@ -91,12 +94,12 @@ export async function renderTourCard(request: PageRequest, portal: Portal): Prom
       <button class="small">Hide this list</button>`, '')}`);
 }
 
-export function isTourHidden({ headers }: PageRequest): boolean {
+function isTourHidden({ headers }: PageRequest): boolean {
   return readCookie(headers.cookie, TOUR_COOKIE) === HIDDEN;
 }
 
 /** The first step that is not done has the primary button. */
-export function renderSteps(request: PageRequest, portal: Portal, tour: Tour): Html {
+function renderSteps(request: PageRequest, portal: Portal, tour: Tour): Html {
   const next = tour.steps.find(({ isDone }) => !isDone)?.id;
   return html`<ol class="steps" data-tour="${request.link('/start/progress')}">
     ${tour.steps.map(({ id, isDone }) => {
@@ -143,3 +146,40 @@ const STEPS: Readonly<Record<StepId, RenderStep>> = {
       <p class="actions"><a class="button ${primary}" href="${link('/webhooks/new')}">New
         webhook</a></p>`],
 };
+
+/** GET /portal/start: 200. Also shows a list that is done or hidden. */
+export async function showStart(request: PageRequest, portal: Portal): Promise<Reply> {
+  const tour = await readTour(request, portal);
+  const done = tour.steps.filter(({ isDone }) => isDone).length;
+  return renderPage(request, portal, {
+    title: 'Getting started',
+    content: html`<p>${done} of ${tour.steps.length} steps are done. The
+      <a href="${request.link('/api')}">API reference</a> describes everything that programs can
+      do.</p>
+      ${card('steps', 'Steps', renderSteps(request, portal, tour))}
+      ${isTourHidden(request) && postForm(request, request.link('/start'), html`
+        ${hiddenField('tour', 'shown')}<button>Show this list on the overview</button>`, '')}`,
+    scripts: ['tour.js'],
+  });
+}
+
+/** POST /portal/start: 303. Hides the list of the overview in this browser, or shows it. */
+export async function switchTour(
+  { link }: PageRequest, _portal: Portal, form: Form,
+): Promise<Reply> {
+  const isHidden = form.get('tour') === HIDDEN;
+  return redirect(link('/'), [formatCookie(
+    TOUR_COOKIE, isHidden ? HIDDEN : '', isHidden ? PREFERENCE_LIFE_MS : 0,
+  )]);
+}
+
+/** GET /portal/start/progress: 200. The steps that are done, and what is known, for `tour.js`. */
+export async function showProgress(request: PageRequest, portal: Portal): Promise<Reply> {
+  const tour = await readTour(request, portal);
+  const done = tour.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
+  return {
+    status: 200,
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store' },
+    body: JSON.stringify({ done, notes: { request: describeCall(request, tour) } }),
+  };
+}

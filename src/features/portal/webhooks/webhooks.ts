@@ -1,19 +1,26 @@
-/** The list of a shop's webhooks, and lookups for the other webhook pages. */
-import { formatWebhookId, type WebhookReference } from '../../../domain/id.ts';
+/**
+ * The list of a shop's webhooks, lookups for the other webhook pages, webhooks that need attention
+ * for the overview, and those that match a search, by URL, description and id. Only owners see
+ * which: their URLs may contain secrets.
+ */
+import { formatWebhookId, parseWebhookId, type WebhookReference } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import { needsAttention } from '../../../domain/webhooks/webhook-changes.ts';
 import {
   type Webhook, WEBHOOK_DELIVERIES, type WebhookDelivery,
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { hasNextChanges } from '../../webhooks/message.ts';
 import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
-import { flashNotice, type Row, table } from '../html/elements.ts';
 import { WEBHOOK_TYPE_CHOICES } from '../forms/change-types.ts';
 import type { Choice } from '../forms/fields.ts';
+import { flashNotice, type Row, table } from '../html/elements.ts';
 import type { Format } from '../html/format.ts';
-import { html, type Html, shorten } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { WEBHOOK_BANNER_ATTEMPTS, WEBHOOK_BANNER_ROWS } from '../limits.ts';
+import type { Finder, PageRequest, Portal, SearchResult } from '../route.ts';
+import { cut, matcherOf } from '../search/find-matches.ts';
 
 /** Limit on a URL, a description or an outcome in lists and titles. */
 export const WEBHOOK_TEXT_BYTES = 150;
@@ -50,7 +57,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
 }
 
 /** All of the shop; undefined if webhooks are disabled. */
-export async function listWebhooks(
+async function listWebhooks(
   { account: { sellerId } }: PageRequest, { instances, store }: Portal,
 ): Promise<readonly Webhook[] | undefined> {
   if (!instances.get(webhookService)) return undefined;
@@ -141,4 +148,64 @@ function renderRow({ format, link, position: last }: PageRequest, webhook: Webho
     describeLag(format, last - position),
     failingSince !== undefined && format.timeElement(failingSince),
   ];
+}
+
+export async function renderWebhookBanner(request: PageRequest, portal: Portal): Promise<Content> {
+  if (!portal.instances.get(webhookService)) return undefined;
+  const webhooks = await portal.store.listWebhooks(
+    request.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
+  );
+  const troubled = webhooks.filter(needsAttention);
+  if (troubled.length === 0) return undefined;
+  if (!request.may('owner')) {
+    return html`<div class="notice bad"><p>A webhook does not deliver changes. Owners of this shop
+      can see why.</p></div>`;
+  }
+  const rows = await Promise.all(troubled.slice(0, WEBHOOK_BANNER_ROWS)
+    .map((webhook) => renderTroubled(request, portal, webhook)));
+  const rest = troubled.length - rows.length;
+  return html`<div class="notice bad">${rows}
+    ${rest > 0 && html`<p><a href="${request.link('/webhooks')}">And ${rest} more</a></p>`}</div>`;
+}
+
+async function renderTroubled(
+  { format, link }: PageRequest, { store }: Portal, webhook: Webhook,
+): Promise<Html> {
+  const newest = { before: undefined, limit: WEBHOOK_BANNER_ATTEMPTS };
+  const attempts = await store.listWebhookAttempts(webhook, newest);
+  const { failingSince, disabledReason } = webhook;
+  const outcome = attempts.find(({ kind }) => kind === 'changes')?.outcome;
+  return html`<p>Webhook <a href="${link(pathOf(webhook))}"><bdi>${nameOf(webhook)}</bdi></a>
+    ${describeTrouble(webhook)}.
+    ${failingSince !== undefined && html`First failure: ${format.timeElement(failingSince)}.`}
+    ${disabledReason ?? (outcome !== undefined && html`Last attempt: ${
+  shorten(outcome, WEBHOOK_TEXT_BYTES)}.`)}</p>`;
+}
+
+export const webhookFinder: Finder = {
+  id: 'webhooks',
+  title: 'Webhooks',
+  async find(request, portal, q, limit) {
+    const isMatch = matcherOf(q);
+    const all = await listForOwner(request, portal);
+    return cut(all.filter(({ url, description }) => isMatch(`${url}\n${description}`))
+      .map(toResult), limit);
+  },
+  async findNamed(request, portal, q) {
+    const id = parseWebhookId(request.account.sellerId, q);
+    if (id === undefined) return undefined;
+    const found = (await listForOwner(request, portal)).find((webhook) => webhook.id === id);
+    return found && toResult(found);
+  },
+};
+
+/** None if webhooks are disabled. */
+async function listForOwner(request: PageRequest, portal: Portal): Promise<readonly Webhook[]> {
+  return request.may('owner') ? await listWebhooks(request, portal) ?? [] : [];
+}
+
+function toResult(webhook: Webhook): SearchResult {
+  const { url, description } = webhook;
+  return [pathOf(webhook), nameOf(webhook),
+    description === '' ? undefined : shorten(url, WEBHOOK_TEXT_BYTES)];
 }

@@ -3,7 +3,7 @@ import { DAY_MS, findDuration } from '../../../../domain/time.ts';
 import type { Reply } from '../../../../http/response/reply.ts';
 import type { Form } from '../../forms/form.ts';
 import { shorten } from '../../html/html.ts';
-import { ALWAYS } from '../../keys/key-changes.ts';
+import { ALWAYS } from '../../keys/leaked.ts';
 import { formatId, getKey } from '../../keys/key-facts.ts';
 import { KEY_NAME_BYTES } from '../../limits.ts';
 import { getRecord } from '../../records/import-record.ts';
