@@ -86,3 +86,8 @@ function validateLine(text: string, limitCodePoints: number): ValidationError | 
 export function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
+
+/** As the beginning of a sentence. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

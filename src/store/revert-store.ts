@@ -23,6 +23,15 @@ export type RevertStatus = 'restored' | 'deleted' | 'recreated' | 'unchanged' | 
 export type RevertConflict =
   'moved' | 'changed' | 'deleted' | 'sku_taken' | 'history_pruned';
 
+/** Each conflict in words, for people. The last two are conflicts of a forced revert, too. */
+export const REVERT_CONFLICTS: Readonly<Record<RevertConflict, string>> = {
+  moved: 'only its stock changed since',
+  changed: 'it changed since',
+  deleted: 'it was deleted since',
+  sku_taken: 'another product has its SKU',
+  history_pruned: 'its earlier state was removed with old history',
+};
+
 /** The outcome of a product. */
 export interface RevertedProduct {
   readonly id: ProductId;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { RevertedProduct, RevertSelection, RevertSummary } from '../../client/index.ts';
+import { REVERT_CONFLICTS } from '../../store/revert-store.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { RETRY_POLICY } from '../limits.ts';
@@ -86,15 +87,13 @@ function readSelection({ flags, operands: [id] }: Input): RevertSelection {
   };
 }
 
-const CONFLICTS: Readonly<Record<string, string>> = {
-  moved: 'only its stock has moved since', changed: 'changed since', deleted: 'deleted since',
-  sku_taken: 'another product has its SKU', history_pruned: 'its history was pruned',
-};
-
 /** Every product with --json, and otherwise those that are left alone. */
 function print({ isJson, out }: Input, product: RevertedProduct): void {
   if (isJson) return out(JSON.stringify(product));
-  const { sku, id, status, conflict = '' } = product;
-  if (status !== 'conflict') return;
-  out(`Left alone: ${printable(sku ?? id)} (${CONFLICTS[conflict] ?? printable(conflict)})`);
+  const { sku, id, status, conflict } = product;
+  if (status !== 'conflict' || conflict === undefined) return;
+  // A newer server may know more conflicts.
+  const reason = Object.hasOwn(REVERT_CONFLICTS, conflict) ? REVERT_CONFLICTS[conflict]
+    : printable(conflict);
+  out(`Left alone: ${printable(sku ?? id)} (${reason})`);
 }

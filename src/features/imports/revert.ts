@@ -10,14 +10,16 @@ import {
   formatImportId, formatProductId, type ImportId, type KeyId, parseImportId, parseKeyId,
   type SellerId,
 } from '../../domain/id.ts';
+import { capitalize } from '../../domain/text.ts';
 import { type BatchReport, formatLine, reportBatches } from '../../api/ingest.ts';
 import { dryRun, parseParameters } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { toWriteContext } from '../../api/write.ts';
 import type { GuardedStream } from '../../http/response/guarded-stream.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type {
-  RevertConflict, RevertedProduct, RevertRequest, RevertSelection, RevertStatus,
+import {
+  REVERT_CONFLICTS, type RevertConflict, type RevertedProduct, type RevertRequest,
+  type RevertSelection, type RevertStatus,
 } from '../../store/revert-store.ts';
 import type { WriteContext } from '../../store/write.ts';
 import type { WrittenBatch } from '../../transfer/batches.ts';
@@ -83,13 +85,12 @@ async function* runRevert(
   }
 }
 
-const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
-  moved: 'Only its stock has moved since, as by sales. With "force", these movements stay.',
-  changed: 'Something else has changed it since. With "force", the members that the reverted '
-    + 'changes changed go back.',
-  deleted: 'It was deleted since. With "force", it is created again.',
-  sku_taken: 'Another product has its SKU. Rename or delete that one, and revert again.',
-  history_pruned: 'Its earlier state was removed with the old history. Import an older export.',
+const WAYS_OUT: Readonly<Record<RevertConflict, string>> = {
+  moved: 'With "force", these movements stay.',
+  changed: 'With "force", the members that the reverted changes changed go back.',
+  deleted: 'With "force", it is created again.',
+  sku_taken: 'Rename or delete that one, and revert again.',
+  history_pruned: 'Import an older export.',
 };
 
 /** Counts the outcomes, and formats their lines and the summary. */
@@ -110,7 +111,8 @@ function startReport(
         position = Math.max(position, last ?? 0);
         lines += formatLine({
           sku, id: formatProductId(sellerId, id), status, position: last ?? null, conflict,
-          detail: conflict && CONFLICTS[conflict], changes: describeChanges(states),
+          detail: conflict && `${capitalize(REVERT_CONFLICTS[conflict])}. ${WAYS_OUT[conflict]}`,
+          changes: describeChanges(states),
         });
       }
       position = written?.position ?? position;
@@ -267,14 +269,6 @@ const statusMeanings: Readonly<Record<RevertStatus, string>> = {
   conflict: 'the product was left alone, for the reason in `conflict`',
 };
 
-const conflictMeanings: Readonly<Record<RevertConflict, string>> = {
-  moved: 'only its stock has moved since, as by sales',
-  changed: 'something else changed it since',
-  deleted: 'it was deleted since',
-  sku_taken: 'another product has its SKU now; also with `force`',
-  history_pruned: 'its earlier state was removed with the history; also with `force`',
-};
-
 const value = { type: ['string', 'number', 'null'] };
 
 export const revertSchemas: Readonly<Record<string, Schema>> = {
@@ -299,7 +293,7 @@ export const revertSchemas: Readonly<Record<string, Schema>> = {
       ...nullable(positionSchema),
       description: 'Of the product\'s last change; in a dry run, of its last one until now.',
     },
-    conflict: { type: 'string', ...enumOf(conflictMeanings) },
+    conflict: { type: 'string', ...enumOf(REVERT_CONFLICTS) },
     detail: { type: 'string', description: 'For a person: the conflict, and what to do.' },
     changes: {
       type: 'object', additionalProperties: objectOf({ from: value, to: value }),

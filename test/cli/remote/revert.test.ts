@@ -21,7 +21,7 @@ test('reverts an import, and reports what it does not revert', async (t) => {
 
   const dry = await shop.run('revert', wrong, '--dry-run');
   assert.deepEqual([dry.status, dry.out.trimEnd().split('\n')], [1, [
-    'Left alone: CUP-1 (only its stock has moved since)',
+    'Left alone: CUP-1 (only its stock changed since)',
     'Dry run, nothing was changed: 0 unchanged, 1 restored, 0 deleted, 0 created again, '
       + '1 left alone.',
   ]]);

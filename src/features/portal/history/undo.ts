@@ -8,8 +8,11 @@ import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID, type ProductId } from '../../../domain/id.ts';
+import { capitalize } from '../../../domain/text.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { RevertConflict, RevertedProduct } from '../../../store/revert-store.ts';
+import {
+  REVERT_CONFLICTS, type RevertConflict, type RevertedProduct,
+} from '../../../store/revert-store.ts';
 import { postForm } from '../forms/fields.ts';
 import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
@@ -127,24 +130,17 @@ async function revert(
   }
 }
 
-const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
-  moved: 'The stock of the product has changed since, so nothing was undone.',
-  changed: 'The product has changed since, so nothing was undone.',
-  deleted: 'The product was deleted since, so nothing was undone.',
-  sku_taken: 'Another product has its SKU, so nothing was undone. Rename or delete that product, '
-    + 'then undo again.',
-  history_pruned: 'The state before the change is no longer in the history, so nothing was undone.',
-};
-
 function renderConflict(
   request: PageRequest, portal: Portal, change: Change,
   { conflict, product }: { conflict: RevertConflict; product: Product | undefined },
 ): Reply {
   const { link } = request;
+  const isTaken = conflict === 'sku_taken';
   return renderPage(request, portal, {
     title: 'Not undone', status: 409,
-    content: html`<p>${CONFLICTS[conflict]}</p>
-      <div class="actions">${conflict === 'sku_taken' && undoForm(request, change, 'Undo again')}
+    content: html`<p>${capitalize(REVERT_CONFLICTS[conflict])}, so nothing was undone.${
+      isTaken && ' Rename or delete that product, then undo again.'}</p>
+      <div class="actions">${isTaken && undoForm(request, change, 'Undo again')}
         ${product && html`<a class="button" href="${link(pathOf(product))}">View the product</a>`}
         <a class="button" href="${link('/changes')}">View changes</a></div>`,
   });

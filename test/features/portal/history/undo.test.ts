@@ -90,7 +90,8 @@ describe('an undo', () => {
     await sync([{ id: mug.id, adjust: -1 }]);
     const answer = await undo(user);
     assertPage(answer, 409);
-    assert.match(readText(answer.text), /Not undone The stock of the product has changed since/);
+    assert.match(readText(answer.text),
+      /Not undone Only its stock changed since, so nothing was undone\./);
     assert.equal((await read(mug))?.['stock'], 11);
   });
 
@@ -120,7 +121,7 @@ describe('an undo', () => {
     await sync([{ sku: 'M', adjust: 4 }]);
     const answer = await undo(user);
     assertPage(answer, 409);
-    assert.match(readText(answer.text), /The stock of the product has changed since/);
+    assert.match(readText(answer.text), /Only its stock changed since/);
     assert.match(answer.text, /View the product/);
   });
 

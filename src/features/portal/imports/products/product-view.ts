@@ -1,4 +1,5 @@
 /** Imports of products: their settings, and what the page shows: what would change. */
+import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
@@ -170,7 +171,7 @@ function advise(
   { progress, file: { head } }: ProductImport, isDryRun: boolean,
 ): string | undefined {
   const sentence = (remedy: string): string => isDryRun
-    ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
+    ? `${capitalize(remedy)} below.`
     : `Upload the file again: ${remedy}.`;
   return progress.commonCause && adviseOn(progress.commonCause, {
     giveDefaults: (values) => sentence(values.map((pair) => {

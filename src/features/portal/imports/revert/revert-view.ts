@@ -1,5 +1,6 @@
 /** What the page of a revert shows: what goes back, and what is left alone and why. */
-import type { RevertConflict, RevertedProduct } from '../../../../store/revert-store.ts';
+import { capitalize } from '../../../../domain/text.ts';
+import { REVERT_CONFLICTS, type RevertedProduct } from '../../../../store/revert-store.ts';
 import { renderFields } from '../../forms/fields.ts';
 import type { FormState } from '../../forms/form.ts';
 import { card, type Facts, facts, table } from '../../html/elements.ts';
@@ -34,14 +35,6 @@ const WORDS: JobWords = {
   cancelled: 'Revert cancelled',
   failed: 'The revert failed',
   kept: 'Reverted products stay reverted.',
-};
-
-const CONFLICTS: Readonly<Record<RevertConflict, string>> = {
-  moved: 'Only its stock changed since',
-  changed: 'Changed since',
-  deleted: 'Deleted since',
-  sku_taken: 'Another product has its SKU. Rename or delete that product, then revert again.',
-  history_pruned: 'Its earlier state was removed with old history.',
 };
 
 /** The form field of `isForced`. */
@@ -119,8 +112,9 @@ function renderConflicts(
     caption: 'First products that would be left alone', columns: ['SKU', 'Reason'],
     rows: conflicts.map(({ sku, conflict = 'changed', since }) => [
       limit(sku),
-      html`${CONFLICTS[conflict]}${since && html`, by <bdi>${
-        shorten(since.by, KEY_NAME_BYTES)}</bdi>, ${format.timeElement(since.at)}`}`,
+      html`${capitalize(REVERT_CONFLICTS[conflict])}${since && html`, by <bdi>${
+        shorten(since.by, KEY_NAME_BYTES)}</bdi>, ${format.timeElement(since.at)}`}${
+        conflict === 'sku_taken' && '. Rename or delete that product, then revert again.'}`,
     ]),
   })}`;
 }
