@@ -29,9 +29,8 @@ import {
 } from './imports/import-page.ts';
 import { revertImport, revertKeyChanges } from './imports/revert/revert-page.ts';
 import { importSample, showImports, uploadFile } from './imports/upload-page.ts';
-import { findKey, showFindKey } from './keys/find-key.ts';
+import { findKey, showFindKey, showKey, showKeys } from './keys/keys.ts';
 import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
-import { showKey, showKeys } from './keys/keys.ts';
 import {
   findLeaked, replaceLeaked, revokeLeaked, showLeaked, showLeakedKey,
 } from './keys/leaked.ts';

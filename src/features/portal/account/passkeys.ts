@@ -23,8 +23,9 @@ import { alert, card, flashNotice, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { renderAddressNote } from '../sign-in/passkey-address.ts';
-import { getRpId, issueChallenge, listKnown, readRegistration } from '../sign-in/passkeys.ts';
+import {
+  getRpId, issueChallenge, listKnown, readRegistration, renderAddressNote,
+} from '../sign-in/passkeys.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 
 const PAGE = '/account/passkeys';

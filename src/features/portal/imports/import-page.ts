@@ -74,7 +74,7 @@ export async function commitImport(
       ...initialState(), detail: error.publicDetail, status: 503,
     });
   }
-  // Another request may have started it meanwhile.
+  // Another request may have started it since.
   const { description } = await getJob(request, portal);
   if (description.phase !== 'ready') return redirectToJob(request, job);
   const detail = 'The import settings have changed since you opened this page. Nothing was '

@@ -16,7 +16,7 @@ import { redirect, renderPage } from '../html/page.ts';
 import { KEY_CHANGES_SHOWN, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, renderUsagePlot, USAGE_TITLE } from '../overview/request-stats.ts';
 import { hasPage, type PageRequest, type Portal } from '../route.ts';
-import { identifyKey, renderFindErrors, renderFindForm } from './find-key.ts';
+import { identifyKey, renderFindErrors, renderFindForm } from './keys.ts';
 import {
   formatId, getKey, isActive, KEY_FACTS, type KeyContext, pathOf, readKeyContext, renderLastUse,
 } from './key-facts.ts';

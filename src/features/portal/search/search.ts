@@ -13,7 +13,7 @@ import { Form } from '../forms/form.ts';
 import { alert } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { identifyKey } from '../keys/find-key.ts';
+import { identifyKey } from '../keys/keys.ts';
 import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import {
   SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,

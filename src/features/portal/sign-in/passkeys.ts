@@ -13,8 +13,9 @@ import {
 import { AppError } from '../../../domain/error.ts';
 import type { PasskeyUse } from '../../../store/passkey-store.ts';
 import type { Form } from '../forms/form.ts';
+import { html, type Html } from '../html/html.ts';
 import { CHALLENGE_LIFE_MS, CHALLENGE_LIMIT_CHARACTERS } from '../limits.ts';
-import type { AnonymousPageRequest, Portal } from '../route.ts';
+import { type AnonymousPageRequest, type Portal, ROOT } from '../route.ts';
 import { decryptValue, encryptValue } from './cookie.ts';
 
 /** The fields that `passkey.js` fills in: all are base64url, except `transports`. */
@@ -145,4 +146,15 @@ function explain<Value>(verify: () => Value): Verified<Value> {
 /** The CSRF token identifies the browser, and its session if it has one. */
 function contextOf({ csrfToken }: AnonymousPageRequest, purpose: Purpose): string {
   return `passkey ${purpose} ${csrfToken}`;
+}
+
+/** @param path The page to open at a host name instead, below `/portal`. */
+export function renderAddressNote({ base: { url } }: AnonymousPageRequest, path: string): Html {
+  const local = new URL(url);
+  const isLocal = local.hostname === '127.0.0.1' || local.hostname === '[::1]';
+  local.hostname = 'localhost';
+  const here = `${local.href.replace(/\/$/, '')}${ROOT}${path}`;
+  return html`Passkeys need a host name, and you have opened the portal at an IP address.
+    ${isLocal ? html`To use them, open it as <code>${here}</code> instead.`
+    : 'To use them, start the server with --base-url and a host name.'}`;
 }

@@ -15,7 +15,7 @@ import { notice } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, Portal } from '../route.ts';
-import { renderAddressNote } from './passkey-address.ts';
+import { renderAddressNote } from './passkeys.ts';
 
 const PASSWORD_FIELDS: readonly Field[] = [
   {

@@ -5,8 +5,7 @@ import { CsvRows } from '../../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
-import type { MemberValues } from '../column-fields.ts';
-import { recallColumns, rememberColumns } from '../column-memory.ts';
+import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {

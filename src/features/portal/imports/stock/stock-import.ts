@@ -15,8 +15,7 @@ import {
 } from '../../../../transfer/stock-columns.ts';
 import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
-import type { MemberValues } from '../column-fields.ts';
-import { recallColumns, rememberColumns } from '../column-memory.ts';
+import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {
