@@ -43,12 +43,16 @@ export type SearchResult = readonly [path: string, name: string, detail: Content
 export interface Matches<Item> {
   readonly items: readonly Item[];
   readonly hasMore: boolean;
+  /** Why there are none now. */
+  readonly note?: string;
 }
 
 /** Finds one kind of results. */
 export interface Finder {
   readonly id: string;
   readonly title: string;
+  /** The list that takes the text as its query `q`; otherwise the search lists more results. */
+  readonly listPath?: string;
   find(
     request: PageRequest, portal: Portal, q: string, limit: number,
   ): Promise<Matches<SearchResult>>;

@@ -2,11 +2,7 @@
  * The search of the portal: products, keys, imports and pages that match a text, and what features
  * add. A key that somebody pastes here is looked up by its hash, and is not shown.
  */
-import {
-  type ApiKey, API_KEY_CHARACTERS, listKeyLike, maskApiKey,
-} from '../../../domain/access/api-key.ts';
-import type { ImportRecord } from '../../../domain/catalogue/import.ts';
-import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { API_KEY_CHARACTERS, listKeyLike } from '../../../domain/access/api-key.ts';
 import { lineValidator } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { Form } from '../forms/form.ts';
@@ -18,13 +14,10 @@ import { pathOf as keyPathOf } from '../keys/key-facts.ts';
 import {
   SEARCH_GROUP_ROWS, SEARCH_KIND_ROWS, SEARCH_LIMIT_CODE_POINTS,
 } from '../limits.ts';
-import { archivedTag } from '../products/product-view.ts';
-import { pathOf as productPathOf } from '../products/product-path.ts';
-import { nameOf as importNameOf, pathOf as importPathOf } from '../records/import-record.ts';
 import {
-  hasPage, type Matches, type PageRequest, type Portal, type SearchResult,
+  type Finder, hasPage, type PageRequest, type Portal, type SearchResult,
 } from '../route.ts';
-import { findImports, findKeys, findNamed, findProducts, type Named } from './find-matches.ts';
+import { importFinder, keyFinder, productFinder } from './find-matches.ts';
 import { findPages, type FoundPage } from './page-index.ts';
 
 interface Group {
@@ -34,7 +27,7 @@ interface Group {
   /** The page with all of them; undefined if this is all. */
   readonly all?: string | undefined;
   /** Instead of results. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 const NAME_BYTES = 200;
@@ -52,13 +45,16 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
     const content = html`${alert('bad', html`<p>${parsed.error.detail}</p>`)}${renderTips()}`;
     return renderSearch(request, portal, { content, status: 400 });
   }
-  const only = request.query.get('in');
-  const [named, added, groups] = await Promise.all([
-    findNamed(request, portal, q),
-    Promise.all(portal.additions.map(({ finder }) => finder?.findNamed(request, portal, q))),
-    findGroups(request, portal, q, only),
+  const finders = [
+    productFinder, keyFinder, ...portal.additions.flatMap(({ finder }) => finder ?? []),
+    importFinder,
+  ];
+  // An id first: it may also be the SKU of a product.
+  const [named, groups] = await Promise.all([
+    Promise.all(finders.toReversed().map((finder) => finder.findNamed(request, portal, q))),
+    findGroups(request, portal, finders, q),
   ]);
-  const [exact] = [...added, ...listNamed(request, named)].filter((one) => one !== undefined);
+  const exact = named.find((result) => result !== undefined);
   const archived = html`<p><a href="${request.link('/products',
     new URLSearchParams({ q, archived: 'true' }))}">Search archived products</a></p>`;
   const shown = groups.filter(({ results, note }) => results.length > 0 || note !== undefined);
@@ -95,79 +91,35 @@ async function findPasted(request: PageRequest, portal: Portal, q: string): Prom
   return renderSearch({ ...request, query: new Form() }, portal, { content });
 }
 
-/** @param only The id of the only group to list, with more results; empty for all. */
+/** The results of each kind, or with `?in=` more of one kind. */
 async function findGroups(
-  request: PageRequest, portal: Portal, q: string, only: string,
+  request: PageRequest, portal: Portal, finders: readonly Finder[], q: string,
 ): Promise<readonly Group[]> {
-  const { account: { sellerId }, link } = request;
+  const { link } = request;
+  const only = request.query.get('in');
+  const isKnown = only === 'pages' || finders.some(({ id }) => id === only);
   const limit = only === '' ? SEARCH_GROUP_ROWS : SEARCH_KIND_ROWS;
-  const allOf = (id: string, { hasMore }: Matches<unknown>): string | undefined =>
-    hasMore && only === '' ? link('/search', new URLSearchParams({ q, in: id })) : undefined;
-  const finders: Readonly<Record<string, () => Promise<Group>>> = {
-    products: async () => {
-      const found = await findProducts(request, portal, q, limit);
-      const group = { id: 'products', title: 'Products' };
-      const note = 'Products are being indexed after a large change. Search again in a moment.';
-      if (!found) return { ...group, results: [], note };
-      const all = found.hasMore ? link('/products', new URLSearchParams({ q })) : undefined;
-      return { ...group, results: found.items.map((one) => toProduct(request, one)), all };
-    },
-    keys: async () => {
-      const found = await findKeys(request, portal, q, limit);
-      const results = found.items.map(toKey);
-      return { id: 'keys', title: 'API keys', results, all: allOf('keys', found) };
-    },
-    ...Object.fromEntries(portal.additions.flatMap(({ finder }) => finder
-      ? [[finder.id, async () => {
-        const { id, title } = finder;
-        const found = await finder.find(request, portal, q, limit);
-        return { id, title, results: found.items, all: allOf(id, found) };
-      }]] : [])),
-    imports: async () => {
-      const found = await findImports(portal, sellerId, q, limit);
-      const results = found.items.map((record) => toImport(request, record));
-      return { id: 'imports', title: 'Imports', results, all: allOf('imports', found) };
-    },
-    pages: async () => {
-      const mayShow = ({ path }: FoundPage): boolean => {
-        if (!hasPage(portal, path)) return false;
-        const { route } = portal.router.find('GET', path);
-        return !('role' in route) || request.may(route.role);
-      };
-      const results = findPages(portal.sections, q).filter(mayShow).map(toPage);
-      return { id: 'pages', title: 'Pages', results };
-    },
+  const groups = await Promise.all(finders.filter(({ id }) => !isKnown || id === only)
+    .map(async (finder): Promise<Group> => {
+      const { id, title, listPath } = finder;
+      const { items: results, hasMore, note } = await finder.find(request, portal, q, limit);
+      const all = !hasMore ? undefined
+        : listPath !== undefined ? link(listPath, new URLSearchParams({ q }))
+        : only === '' ? link('/search', new URLSearchParams({ q, in: id })) : undefined;
+      return { id, title, results, all, note };
+    }));
+  return isKnown && only !== 'pages' ? groups : [...groups, findPageGroup(request, portal, q)];
+}
+
+function findPageGroup(request: PageRequest, portal: Portal, q: string): Group {
+  const mayShow = ({ path }: FoundPage): boolean => {
+    if (!hasPage(portal, path)) return false;
+    const { route } = portal.router.find('GET', path);
+    return !('role' in route) || request.may(route.role);
   };
-  const one = Object.hasOwn(finders, only) ? finders[only] : undefined;
-  return Promise.all((one ? [one] : Object.values(finders)).map((find) => find()));
-}
-
-function listNamed(
-  request: PageRequest, { product, key, record }: Named,
-): readonly SearchResult[] {
-  return [
-    ...product ? [toProduct(request, product)] : [], ...key ? [toKey(key)] : [],
-    ...record ? [toImport(request, record)] : [],
-  ];
-}
-
-function toProduct({ format }: PageRequest, product: Product): SearchResult {
-  const { name, sku, stock, priceMinor, archived } = product;
-  return [productPathOf(product), name, html`<code>${sku}</code> · ${format.number(stock)} in stock
-    · ${format.money(priceMinor)}${archived === true && html` ${archivedTag(product)}`}`];
-}
-
-function toKey(key: ApiKey): SearchResult {
-  return [keyPathOf(key), key.name, html`<code>${maskApiKey(key)}</code>${
-    key.revokedAt !== undefined && ' · revoked'}`];
-}
-
-function toImport({ format }: PageRequest, record: ImportRecord): SearchResult {
-  return [importPathOf(record), importNameOf(record), format.timeElement(record.startedAt)];
-}
-
-function toPage({ path, title }: FoundPage): SearchResult {
-  return [path, title, undefined];
+  const results = findPages(portal.sections, q).filter(mayShow)
+    .map(({ path, title }): SearchResult => [path, title, undefined]);
+  return { id: 'pages', title: 'Pages', results };
 }
 
 function renderGroup({ link }: PageRequest, { id, title, results, all, note }: Group): Html {
