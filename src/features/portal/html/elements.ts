@@ -17,7 +17,7 @@ interface Column {
   readonly isNumber?: boolean;
 }
 
-interface Table {
+export interface Table {
   /** The accessible name. */
   readonly caption: string;
   readonly columns: readonly (Column | string)[];

@@ -6,7 +6,7 @@ import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-
 import type { ImportId } from '../../../domain/id.ts';
 import { postForm } from '../forms/fields.ts';
 import { hiddenField } from '../forms/form.ts';
-import { card, facts, numeric, table } from '../html/elements.ts';
+import { card, facts, numeric, type Table, table } from '../html/elements.ts';
 import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
@@ -117,15 +117,19 @@ export function renderResult(
     ${after}`;
 }
 
+/** A table of the first rows or products of a kind, below a heading; nothing without rows. */
+export function renderExamples(heading: string, examples: Table, note?: string): Content {
+  return examples.rows.length > 0 && html`<h2>${heading}</h2>
+    ${note !== undefined && html`<p>${note}</p>`}${table(examples)}`;
+}
+
 /** The first rows that would be rejected. */
 export function renderRejectedLines(format: Format, rejected: readonly RejectedLine[]): Content {
-  return rejected.length > 0 && html`<h2>First rejected rows</h2>
-    <p>After the import, you can download all rejected rows to correct and re-import them.</p>
-    ${table({
+  return renderExamples('First rejected rows', {
     caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: rejected.map(({ line, sku, reason }) =>
       [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
-  })}`;
+  }, 'After the import, you can download all rejected rows to correct and re-import them.');
 }
 
 /** The file of rejected rows. */

@@ -151,10 +151,7 @@ function renderRow({ format, link, position: last }: PageRequest, webhook: Webho
 }
 
 export async function renderWebhookBanner(request: PageRequest, portal: Portal): Promise<Content> {
-  if (!portal.instances.get(webhookService)) return undefined;
-  const webhooks = await portal.store.listWebhooks(
-    request.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
-  );
+  const webhooks = await listWebhooks(request, portal) ?? [];
   const troubled = webhooks.filter(needsAttention);
   if (troubled.length === 0) return undefined;
   if (!request.may('owner')) {

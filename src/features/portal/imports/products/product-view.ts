@@ -5,7 +5,7 @@ import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../tra
 import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, renderFields } from '../../forms/fields.ts';
 import type { Form, FormState } from '../../forms/form.ts';
-import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
+import { card, type Facts, facts, numeric } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES, DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
@@ -15,8 +15,8 @@ import {
 } from '../column-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
-  compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderProblem,
-  renderRejectedLines, renderSettings, viewFile,
+  compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples,
+  renderProblem, renderRejectedLines, renderSettings, viewFile,
 } from '../job-view.ts';
 import {
   columnsOf, openProducts, previewProducts, type ProductImport, type ProductSettings,
@@ -105,21 +105,21 @@ function renderPreview(
       ${hasEffect ? renderCommit(request, job, 'Import now')
     : html`<p><strong>Nothing to import:</strong> no products would be created or
         updated.</p>`}`)}
-    ${differences.length > 0 && renderDifferences(format, differences)}
+    ${renderDifferences(format, differences)}
     ${renderRejectedLines(format, rejected)}
     ${renderDuplicates(format, task)}`;
 }
 
-function renderDifferences(format: Format, differences: DryRun['differences']): Html {
+function renderDifferences(format: Format, differences: DryRun['differences']): Content {
   const rows = differences.flatMap(({ before, after, line }) => {
     return compareProducts(format, before, after).map((cells) =>
       [limit(after.sku), format.number(line), ...cells]);
   });
-  return html`<h2>First changes</h2>${table({
+  return renderExamples('First changes', {
     caption: 'First products that would be updated',
     columns: ['SKU', numeric('Line'), 'Field', 'Current', 'New'],
     rows: rows.slice(0, DIFFERENCES_SHOWN),
-  })}`;
+  });
 }
 
 function listCounts(format: Format, { progress }: ProductImport, isDryRun: boolean): Facts {
@@ -136,15 +136,12 @@ function listCounts(format: Format, { progress }: ProductImport, isDryRun: boole
 
 /** The first rows that override an earlier row. */
 function renderDuplicates(format: Format, { progress }: ProductImport): Content {
-  const { first } = progress.duplicates;
-  return first.length > 0 && html`<h2>Duplicate rows</h2>
-    <p>These rows have the SKU of an earlier row. The last row with a SKU wins.</p>
-    ${table({
+  return renderExamples('Duplicate rows', {
     caption: 'First rows that override an earlier row',
     columns: [numeric('Line'), 'SKU', numeric('Overrides line')],
-    rows: first.map(({ line, sku, overrides }) =>
+    rows: progress.duplicates.first.map(({ line, sku, overrides }) =>
       [format.number(line), limit(sku), format.number(overrides)]),
-  })}`;
+  }, 'These rows have the SKU of an earlier row. The last row with a SKU wins.');
 }
 
 function renderAdvice(task: ProductImport, isDryRun: boolean): Content {

@@ -3,14 +3,15 @@ import { capitalize } from '../../../../domain/text.ts';
 import { REVERT_CONFLICTS, type RevertedProduct } from '../../../../store/revert-store.ts';
 import { renderFields } from '../../forms/fields.ts';
 import type { FormState } from '../../forms/form.ts';
-import { card, type Facts, facts, table } from '../../html/elements.ts';
+import { card, type Facts, facts } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { DIFFERENCES_SHOWN, KEY_NAME_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import type { JobDescription, JobKind, JobWords, TaskView } from '../job-kind.ts';
 import {
-  compareProducts, limit, renderCommit, renderProblem, renderSettings, viewProductsTask,
+  compareProducts, limit, renderCommit, renderExamples, renderProblem, renderSettings,
+  viewProductsTask,
 } from '../job-view.ts';
 import {
   canStartRevert, previewRevert, restartRevert, type RevertTask, writeRevert,
@@ -75,8 +76,8 @@ function renderPreview(request: PageRequest, job: JobDescription, task: RevertTa
       ${facts(listCounts(format, task, true))}
       ${canStartRevert(task) ? renderCommit(request, job, 'Revert now')
     : html`<p><strong>Nothing to revert:</strong> no product would change.</p>`}`)}
-    ${preview.changes.length > 0 && renderChanges(format, preview.changes)}
-    ${preview.conflicts.length > 0 && renderConflicts(format, preview.conflicts)}`;
+    ${renderChanges(format, preview.changes)}
+    ${renderConflicts(format, preview.conflicts)}`;
 }
 
 function renderForce(
@@ -90,25 +91,23 @@ function renderForce(
   return renderSettings(request, job, { cardId: 'settings', heading: 'Revert settings', fields });
 }
 
-function renderChanges(format: Format, changes: readonly RevertedProduct[]): Html {
+function renderChanges(format: Format, changes: readonly RevertedProduct[]): Content {
   const rows = changes.flatMap(({ sku, status, before, after }): Content[][] => {
     if (status === 'deleted') return [[limit(sku), 'product', 'exists', 'deleted']];
     if (!before || !after) return [[limit(sku ?? after?.sku), 'product', 'deleted', 'exists']];
     return compareProducts(format, before, after).map((cells) => [limit(before.sku), ...cells]);
   });
-  return html`<h2>First changes</h2>${table({
+  return renderExamples('First changes', {
     caption: 'First products that would go back',
     columns: ['SKU', 'Field', 'Current', 'After the revert'],
     rows: rows.slice(0, DIFFERENCES_SHOWN),
-  })}`;
+  });
 }
 
 function renderConflicts(
   format: Format, conflicts: NonNullable<RevertTask['preview']>['conflicts'],
-): Html {
-  return html`<h2>Left alone</h2>
-    <p>The first products that would keep their current state.</p>
-    ${table({
+): Content {
+  return renderExamples('Left alone', {
     caption: 'First products that would be left alone', columns: ['SKU', 'Reason'],
     rows: conflicts.map(({ sku, conflict = 'changed', since }) => [
       limit(sku),
@@ -116,7 +115,7 @@ function renderConflicts(
         shorten(since.by, KEY_NAME_BYTES)}</bdi>, ${format.timeElement(since.at)}`}${
         conflict === 'sku_taken' && '. Rename or delete that product, then revert again.'}`,
     ]),
-  })}`;
+  }, 'The first products that would keep their current state.');
 }
 
 function listCounts(format: Format, { progress }: RevertTask, isDryRun: boolean): Facts {

@@ -8,7 +8,7 @@ import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-colu
 import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
-import { card, type Facts, facts, numeric, table } from '../../html/elements.ts';
+import { card, type Facts, facts, numeric } from '../../html/elements.ts';
 import type { Format } from '../../html/format.ts';
 import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES } from '../../limits.ts';
@@ -18,8 +18,8 @@ import {
 } from '../column-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
-  describeChecked, limit, renderCommit, renderProblem, renderRejectedLines, renderSettings,
-  viewFile,
+  describeChecked, limit, renderCommit, renderExamples, renderProblem, renderRejectedLines,
+  renderSettings, viewFile,
 } from '../job-view.ts';
 import {
   canStartStock, isStockUsable, openStock, previewStockFile, restartStock, stockColumnsOf,
@@ -93,9 +93,9 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
       ${!hasEffect ? html`<p><strong>Nothing to import:</strong> no stock would change.</p>`
     : canStartStock(task) ? renderCommit(request, job, 'Import now')
       : renderRejection(format, task)}`)}
-    ${preview.zeroed.length > 0 && renderZeroed(format, preview.zeroed)}
-    ${preview.changes.length > 0 && renderChanges(format, preview.changes)}
-    ${preview.unknown.length > 0 && renderUnknown(format, preview.unknown)}
+    ${renderZeroed(format, preview.zeroed)}
+    ${renderChanges(format, preview.changes)}
+    ${renderUnknown(format, preview.unknown)}
     ${renderRejectedLines(format, preview.rejected)}`;
 }
 
@@ -130,36 +130,32 @@ function renderRejection(format: Format, { preview, total, settings }: StockImpo
       "${ZERO_LIMIT_LABEL}" below.</p>`}</div>`;
 }
 
-function renderZeroed(format: Format, zeroed: StockPreview['zeroed']): Html {
-  return html`<h2>Will be set to 0</h2>
-    <p>The first products in stock that the file does not list.</p>
-    ${table({
+function renderZeroed(format: Format, zeroed: StockPreview['zeroed']): Content {
+  return renderExamples('Will be set to 0', {
     caption: 'First products that would be set to 0',
     columns: ['SKU', numeric('Current'), numeric('New')],
     rows: zeroed.map(({ sku, stock }) => [
       limit(sku), html`<del>${format.number(stock)}</del>`, html`<ins>${format.number(0)}</ins>`,
     ]),
-  })}`;
+  }, 'The first products in stock that the file does not list.');
 }
 
-function renderChanges(format: Format, changes: StockPreview['changes']): Html {
-  return html`<h2>First changes</h2>${table({
+function renderChanges(format: Format, changes: StockPreview['changes']): Content {
+  return renderExamples('First changes', {
     caption: 'First products whose stock would change',
     columns: ['SKU', numeric('Line'), numeric('Current'), numeric('New')],
     rows: changes.map(({ line, sku, before, after }) => [
       limit(sku), format.number(line), html`<del>${format.number(before)}</del>`,
       html`<ins>${format.number(after)}</ins>`,
     ]),
-  })}`;
+  });
 }
 
-function renderUnknown(format: Format, unknown: StockPreview['unknown']): Html {
-  return html`<h2>First unknown products</h2>
-    <p>You have no products with these SKUs or IDs. A stock file creates none.</p>
-    ${table({
+function renderUnknown(format: Format, unknown: StockPreview['unknown']): Content {
+  return renderExamples('First unknown products', {
     caption: 'First rows of unknown products', columns: ['SKU or ID', numeric('Line')],
     rows: unknown.map(({ line, sku }) => [limit(sku), format.number(line)]),
-  })}`;
+  }, 'You have no products with these SKUs or IDs. A stock file creates none.');
 }
 
 function listCounts(
