@@ -8,7 +8,7 @@ import { repeat } from '../../runtime/repeat.ts';
 import {
   NODE_EXPIRY_MS, NODE_RENEW_INTERVAL_MS, NODE_TERM_PERCENT, WEBHOOK_POSITION_POLL_MS,
 } from '../limits.ts';
-import type { RunWebhookMutation } from '../sql/webhooks/webhook-methods.ts';
+import type { MutationName } from '../rules/mutations/registry.ts';
 import type { DeliveryMember, DueQuery } from '../webhook-store.ts';
 import { DueWebhooks, type FollowedWebhooks } from './due-webhooks.ts';
 
@@ -26,8 +26,6 @@ export interface WebhookLeases extends FollowedWebhooks {
   /** The others share its buckets at once. */
   removeNode(nodeId: string): Promise<void>;
 }
-
-type MutationName = Parameters<RunWebhookMutation>[0];
 
 /** How often nodes renew what they hold, and when others take over from one that does not. */
 export const NODE_INTERVALS = { renewMs: NODE_RENEW_INTERVAL_MS, expiryMs: NODE_EXPIRY_MS };

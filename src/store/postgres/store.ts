@@ -6,24 +6,20 @@
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { NODE_INTERVALS, openDelivery } from '../nodes/webhook-leases.ts';
-import { deriveAuditKey } from '../rules/audit.ts';
+import { type AuditKey, deriveAuditKey } from '../rules/audit.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
-import type { IdempotencyScope } from '../rules/idempotency.ts';
-import {
-  argumentMethods, catalogueMethods, keyMethods, type RunMutation, scopeOf,
-} from '../rules/mutations/mutation-methods.ts';
+import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
+import { describeCall, familyOf, type RunMutation } from '../rules/mutations/registry.ts';
 import { openWatching } from '../rules/watching/polled-commits.ts';
 import type { ServerKey } from '../rules/server-key.ts';
 import { CatalogueWriter } from '../rules/working-set/catalogue-writer.ts';
-import { isCatalogueMutation } from '../rules/working-set/named-rows.ts';
-import type { CatalogueMutations } from '../rules/working-set/working-set.ts';
 import { secretMethods } from '../sql/accounts/account-secrets.ts';
 import { categoryQueries } from '../sql/categories.ts';
 import { importJobs } from '../sql/import-jobs.ts';
 import { readInteger } from '../sql/row.ts';
 import { type SharedMutations, sharedMutations, sharedQueries } from '../sql/shared.ts';
 import type { Sql } from '../sql/sql.ts';
-import { type RunWebhookMutation, webhookMethods } from '../sql/webhooks/webhook-methods.ts';
+import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
 import type { Store } from '../store.ts';
 import { Grants } from './access/grants.ts';
 import { productReads } from './catalogue/product-reads.ts';
@@ -44,7 +40,6 @@ import { makeRateLeases, makeThrottles } from './nodes/token-buckets.ts';
 import { assertSchema, assertServerKey } from './schema/migrate.ts';
 import { searchMethods } from './search/search.ts';
 import { queryOf, sqlOf } from './sql.ts';
-import type { Statement } from './wire/statement-run.ts';
 import { Pool } from './wire/pool.ts';
 
 interface PostgresStoreOptions {
@@ -63,8 +58,6 @@ const SESSION_SETTINGS = {
   lock_timeout: String(POSTGRES_LOCK_TIMEOUT_MS),
   idle_in_transaction_session_timeout: String(POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS),
 };
-
-type Mutations = SharedMutations & CatalogueMutations;
 
 /**
  * @throws AppError `unavailable` for a database that cannot be reached, has another schema, or
@@ -88,27 +81,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       isDistributed ? openPlacement(query) : undefined);
     const writer = new CatalogueWriter(transactions);
     const sellers = new SellerTransactions(writes, clock);
-    const runShared = runSharedMutations(sellers, key);
-    const run = runMutations(writer, runShared);
     const delivery = openDelivery(webhookLeases(writes), nodeIntervals);
+    const run = prepareRun({ writer, sellers, delivery, auditKey: deriveAuditKey(key) });
     const nodeCount = openNodeCount(writes, nodeIntervals);
     const limits = queryOf(explaining(writes));
     const grants = new Grants(query);
     return {
       cursorKey: key.derive('cursor', 32),
       ...queries,
-      ...argumentMethods(run), ...keyMethods(run), ...catalogueMethods(run),
+      ...mutationMethods(run),
       ...historyMethods({ queries, run, clock }),
-      ...secretMethods({ key, queries, enableTotp: (input) => run('enableTotp', input) }),
+      ...secretMethods({ key, queries, run }),
       ...searchMethods(query, exports), ...categoryQueries(sql),
-      ...webhookMethods({ key, queries, clock, scopeOf, run: runWebhooks(runShared, delivery) }),
+      ...webhookMethods({ key, queries, clock, run }),
       joinDelivery: delivery.join,
       ...makeThrottles(limits),
       rateLeases: makeRateLeases(limits, nodeCount.read),
       importJobs: importJobs(sql, DATABASE_TIME),
       findGrant: (hash) => grants.find(hash),
       findInvitation: (hash) => queries.findInvitationAt(hash, clock()),
-      noteUsage: (usage) => run('noteUsage', [usage]),
       watch: watching.watch,
       watchAll: watching.watchAll,
       readMetrics: async () =>
@@ -145,52 +136,39 @@ function openPools(connect: ConnectOptions) {
   };
 }
 
-type RunShared = (
-  name: keyof SharedMutations, input: unknown, idempotency?: IdempotencyScope,
-  first?: (sellerId: SellerId) => readonly Statement[],
-) => Promise<unknown>;
-
-function runMutations(writer: CatalogueWriter, runShared: RunShared): RunMutation<Mutations> {
-  const run = (
-    name: keyof Mutations, input: unknown, idempotency?: IdempotencyScope, rows?: number,
-  ): Promise<unknown> => isCatalogueMutation(name)
-    ? writer.run(name, input as never, idempotency, rows) : runShared(name, input, idempotency);
-  // The cast: a mutation has the outcome of its name.
-  return run as RunMutation<Mutations>;
+interface RunOptions {
+  readonly writer: CatalogueWriter;
+  readonly sellers: SellerTransactions;
+  readonly delivery: ReturnType<typeof openDelivery>;
+  readonly auditKey: AuditKey;
 }
 
-function runSharedMutations(sellers: SellerTransactions, key: ServerKey): RunShared {
-  const auditKey = deriveAuditKey(key);
-  return (name, input, idempotency, first = () => []) => {
-    const sellerId = sellerOf(input);
-    return sellers.run({
-      name, input, idempotency, sellerId, first: sellerId === undefined ? [] : first(sellerId),
+/** Mutations of catalogues share transactions; the others have one each. */
+function prepareRun({ writer, sellers, delivery, auditKey }: RunOptions): RunMutation {
+  const run: RunMutation = async (name, input, idempotency) => {
+    const { sellerId, scope, rows } = describeCall(name, input, idempotency);
+    const family = familyOf(name);
+    // The casts: the family says which mutations these are, and a call has the input of its name.
+    if (family === 'products' || family === 'stock') {
+      return writer.run(name as never, input as never, scope, rows);
+    }
+    // Lets the nodes that deliver know of each mutation of webhooks.
+    const announced = family === 'webhooks' ? sellerId : undefined;
+    const outcome = await sellers.run<unknown>({
+      name, input, idempotency: scope, sellerId,
+      first: announced === undefined ? [] : announceMutation(name, announced),
       run: (sql, at) => {
         const mutations = sharedMutations(sql, {
           auditKey, positions: positionsIn(sql), noteKey: noteKeyIn(sql),
         });
-        // The cast: the input is the one of this mutation.
-        return (mutations[name] as (input: unknown, at: number) => unknown)(input, at);
+        return mutations[name as keyof SharedMutations](input as never, at);
       },
     });
+    if (announced !== undefined) delivery.noteMutation(name, announced);
+    // The cast: a mutation has the outcome of its name.
+    return outcome as never;
   };
-}
-
-/** Lets the nodes that deliver know of each mutation. */
-function runWebhooks(
-  runShared: RunShared, delivery: ReturnType<typeof openDelivery>,
-): RunWebhookMutation {
-  const run = async (
-    name: Parameters<RunWebhookMutation>[0], input: unknown, idempotency?: IdempotencyScope,
-  ): Promise<unknown> => {
-    const announce = (sellerId: SellerId) => announceMutation(name, sellerId);
-    const outcome = await runShared(name, input, idempotency, announce);
-    const sellerId = sellerOf(input);
-    if (sellerId !== undefined) delivery.noteMutation(name, sellerId);
-    return outcome;
-  };
-  // The cast: a mutation has the outcome of its name.
-  return run as RunWebhookMutation;
+  return run;
 }
 
 /** Positions as a transaction sees them that has locked the seller. */
@@ -211,18 +189,4 @@ function noteKeyIn(sql: Sql) {
   return async (hash: string, sellerId: SellerId): Promise<void> => {
     await insert.run({ hash, sellerId });
   };
-}
-
-/** The seller that a mutation is about: an input names it first, after a hash, or in its actor. */
-function sellerOf(input: unknown): SellerId | undefined {
-  const [first] = [input].flat().filter((part) => typeof part !== 'string');
-  if (typeof first === 'number') return first as SellerId;
-  // The casts: these are the members of inputs that have a seller.
-  const { sellerId, actor, key, webhook } = (first ?? {}) as Record<string, Named | undefined>
-    & { readonly sellerId?: SellerId };
-  return sellerId ?? actor?.sellerId ?? key?.sellerId ?? webhook?.sellerId;
-}
-
-interface Named {
-  readonly sellerId?: SellerId;
 }

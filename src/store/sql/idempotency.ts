@@ -1,4 +1,7 @@
-/** Idempotency records: finds, writes and removes them. */
+/**
+ * Idempotency records: finds, writes and removes them. Mutations of one seller run one at a time,
+ * so the second of two concurrent ones finds the record of the first.
+ */
 import type { SellerId } from '../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_RECORDS } from '../limits.ts';
 import {
@@ -7,17 +10,17 @@ import {
 import { readBytes, readText } from './row.ts';
 import type { Sql } from './sql.ts';
 
-export const FIND_RECORD = `
+const FIND_RECORD = `
   SELECT fingerprint, outcome FROM idempotency
   WHERE seller_id = :sellerId AND key_hash = :keyHash AND part = :part AND at > :oldest`;
-export const WRITE_RECORD = `
+const WRITE_RECORD = `
   INSERT INTO idempotency (seller_id, key_hash, part, fingerprint, at, outcome)
   VALUES (:sellerId, :keyHash, :part, :fingerprint, :at, :outcome)
   ON CONFLICT (seller_id, key_hash, part) DO UPDATE
   SET fingerprint = excluded.fingerprint, at = excluded.at, outcome = excluded.outcome`;
 
 /** Removes a seller's oldest records up to a time, in milliseconds since 1970. */
-export const PRUNE_IDEMPOTENCY = `
+const PRUNE_IDEMPOTENCY = `
   DELETE FROM idempotency
   WHERE seller_id = :sellerId AND (key_hash, part) IN (
     SELECT i.key_hash, i.part FROM idempotency AS i
@@ -50,23 +53,33 @@ interface Mutation {
   readonly idempotency?: IdempotencyScope | undefined;
 }
 
-/** The recorded outcome of a mutation, or the outcome of `mutate`, which it records. */
-export async function runOnce<Value>(
-  sql: Sql, { name, input, idempotency: scope }: Mutation, at: number,
-  mutate: () => Value | Promise<Value>,
-): Promise<Value> {
-  if (!scope) return mutate();
-  const { sellerId, part } = scope;
-  const key = { sellerId, keyHash: hashIdempotencyKey(scope), part };
-  const fingerprint = fingerprintMutation(name, input);
-  const row = await sql.prepare(FIND_RECORD).get({ ...key, oldest: at - IDEMPOTENCY_LIFE_MS });
-  // The cast: the fingerprint is of this mutation.
-  if (row) {
-    return replay(readBytes(row, 'fingerprint'), readText(row, 'outcome'), fingerprint) as Value;
-  }
-  const value = await mutate();
-  if (isRejection(value)) return value;
-  const outcome = JSON.stringify(value);
-  await sql.prepare(WRITE_RECORD).run({ ...key, fingerprint, at, outcome });
-  return value;
+/**
+ * Returns a function that returns the recorded outcome of a mutation, or the outcome of `mutate`,
+ * which it records.
+ * @param pruned How many expired records each new one removes, so that the table shrinks in use.
+ */
+export function prepareRunOnce(sql: Sql, pruned = 0) {
+  const find = sql.prepare(FIND_RECORD);
+  const write = sql.prepare(WRITE_RECORD);
+  const prune = sql.prepare(PRUNE_IDEMPOTENCY);
+  return async <Value>(
+    { name, input, idempotency: scope }: Mutation, at: number,
+    mutate: () => Value | Promise<Value>,
+  ): Promise<Value> => {
+    if (!scope) return mutate();
+    const { sellerId, part } = scope;
+    const key = { sellerId, keyHash: hashIdempotencyKey(scope), part };
+    const fingerprint = fingerprintMutation(name, input);
+    const oldest = at - IDEMPOTENCY_LIFE_MS;
+    const row = await find.get({ ...key, oldest });
+    // The cast: the fingerprint is of this mutation.
+    if (row) {
+      return replay(readBytes(row, 'fingerprint'), readText(row, 'outcome'), fingerprint) as Value;
+    }
+    const value = await mutate();
+    if (isRejection(value)) return value;
+    await write.run({ ...key, fingerprint, at, outcome: JSON.stringify(value) });
+    if (pruned > 0) await prune.run({ sellerId, before: oldest, limit: pruned });
+    return value;
+  };
 }

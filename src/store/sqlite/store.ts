@@ -6,9 +6,8 @@
 import { join } from 'node:path';
 import { CatalogueWatchers } from '../rules/watching/catalogue-watchers.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
-import {
-  argumentMethods, catalogueMethods, keyMethods, type RunMutation, scopeOf,
-} from '../rules/mutations/mutation-methods.ts';
+import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
+import type { RunMutation } from '../rules/mutations/registry.ts';
 import { makeMemoryThrottles } from '../nodes/memory-throttles.ts';
 import type { Store } from '../store.ts';
 import { deriveAuditKey } from '../rules/audit.ts';
@@ -16,13 +15,12 @@ import { secretMethods } from '../sql/accounts/account-secrets.ts';
 import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { explainOpening } from './engine/disk-failure.ts';
-import type { Mutations } from './engine/mutations.ts';
 import { Reader } from './engine/reader.ts';
 import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
 import { Search } from './search/search.ts';
 import { openDelivery } from './webhooks/delivery.ts';
-import { type RunWebhookMutation, webhookMethods } from '../sql/webhooks/webhook-methods.ts';
+import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
 
 interface SqliteStoreOptions {
   /** Data folder; created if missing, and closed to other users (mode 0700). */
@@ -58,25 +56,20 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
     const watchers = new CatalogueWatchers({
       findPositions: (ids) => reader.snapshot().findPositions(ids), watchAll,
     });
-    const webhooks = webhookMethods({
-      key, queries: reader.methods, clock, scopeOf, run: runWebhookMutations(writer),
-    });
+    const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
+    const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });
     const delivery = openDelivery({ lockFile: join(folder, 'webhooks.lock'), reader, watchAll });
     writer.onCommit(() => {
       reader.endSnapshot();
       search.noteCommit();
       commits.poll();
     });
-    const run: RunMutation<Mutations> = (name, input, scope, rows) =>
-      writer.run(name, input, scope, rows);
     return {
       cursorKey: reader.cursorKey,
       ...reader.methods,
-      ...argumentMethods(run), ...keyMethods(run), ...catalogueMethods(run),
+      ...mutationMethods(run),
       ...historyMethods({ queries: reader.queries, run, clock }),
-      ...secretMethods({
-        key, queries: reader.methods, enableTotp: (input) => writer.run('enableTotp', input),
-      }),
+      ...secretMethods({ key, queries: reader.methods, run }),
       ...search.store,
       ...makeMemoryThrottles(clock),
       ...webhooks,
@@ -84,7 +77,6 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       joinDelivery: delivery.join,
       findGrant: (hash) => reader.findGrant(hash),
       findInvitation: (hash) => reader.methods.findInvitationAt(hash, clock()),
-      noteUsage: (usage) => writer.run('noteUsage', [usage], undefined, usage.length),
       watch: (sellerId, after, listener) => watchers.watch(sellerId, after, listener),
       watchAll,
       readMetrics: async () => ({ ...writer.readMetrics(), disk: await readDiskMetrics(file) }),
@@ -99,9 +91,4 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
     await writer.close(Promise.resolve());
     throw error;
   }
-}
-
-function runWebhookMutations(writer: Writer): RunWebhookMutation {
-  // The cast: the writer has these mutations under the same names.
-  return ((name, input, scope) => writer.run(name, input, scope)) as RunWebhookMutation;
 }

@@ -4,7 +4,7 @@
  */
 import type { SellerId } from '../../../domain/id.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
-import { runOnce } from '../../sql/idempotency.ts';
+import { prepareRunOnce } from '../../sql/idempotency.ts';
 import type { Sql } from '../../sql/sql.ts';
 import { POSTGRES_CONFLICT_ATTEMPTS } from '../limits.ts';
 import { BEGIN, COMMIT, type Statement } from '../wire/statement-run.ts';
@@ -70,7 +70,7 @@ export class SellerTransactions {
       await connection.run([BEGIN, ...(sellerId === undefined ? [] : [
         { text: 'SELECT FROM seller WHERE id = $1 FOR UPDATE', values: [sellerId] },
       ]), ...first]);
-      const value = await runOnce(sql, mutation, at, () => mutation.run(sql, at));
+      const value = await prepareRunOnce(sql)(mutation, at, () => mutation.run(sql, at));
       await connection.run([COMMIT]).catch((error: unknown) => {
         throw isOutcomeUnknown(error) ? unknownOutcome(error) : error;
       });

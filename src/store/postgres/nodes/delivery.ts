@@ -7,13 +7,11 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { SellerVersion } from '../../nodes/due-webhooks.ts';
 import type { WebhookLeases } from '../../nodes/webhook-leases.ts';
 import { readId, readInteger, readText, type Row } from '../../sql/row.ts';
-import type { RunWebhookMutation } from '../../sql/webhooks/webhook-methods.ts';
+import type { MutationName } from '../../rules/mutations/registry.ts';
 import { decodeWebhook, SELECT_WEBHOOK } from '../../sql/webhooks/webhooks.ts';
 import { queryOf, type Runner } from '../sql.ts';
 import type { Statement } from '../wire/statement-run.ts';
 import { DATABASE_TIME, removeNode, renewNode } from './node-table.ts';
-
-type MutationName = Parameters<RunWebhookMutation>[0];
 
 const BUCKETS = 64;
 const REGISTER = `

@@ -3,12 +3,10 @@ import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { CatalogueStore } from '../../catalogue-store.ts';
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { Store } from '../../store.ts';
-import type { SharedMutations } from '../../sql/shared.ts';
 import { openImportDryRun, openStockDryRun } from '../../temporary/dry-run.ts';
 import { openStreamedStocktake } from '../../temporary/streamed-stocktake.ts';
 import type { PageQuery } from '../../write.ts';
-import type { RunMutation } from '../mutations/mutation-methods.ts';
-import type { revertMutations } from '../mutations/revert-mutations.ts';
+import type { RunMutation } from '../mutations/registry.ts';
 import type { StockLevel } from '../stock-levels.ts';
 import { listCollapsedChanges } from './collapsed-changes.ts';
 import { Ledger } from './ledger.ts';
@@ -37,8 +35,7 @@ interface Queries
 
 interface HistoryMethodsOptions {
   readonly queries: Queries;
-  readonly run: RunMutation<Pick<SharedMutations, 'pruneHistory' | 'pruneIdempotency'>
-    & ReturnType<typeof revertMutations>>;
+  readonly run: RunMutation;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -73,14 +70,9 @@ export function historyMethods(
     listProductsAt: (sellerId, position, query) => past.listProductsAt(sellerId, position, query),
     findProductAt: (sellerId, target, position) => past.findProductAt(sellerId, target, position),
     findNewestTime: async () => (await queries.findNewestTime()) || undefined,
-    startRevert: (write, request) => startRevert({
-      queries, write, request,
-      revertProducts: (input, scope, products) => run('revertProducts', input, scope, products),
-    }),
-    pruneHistory: (before) => pruneHistory(queries, (step) =>
-      run('pruneHistory', step, undefined, step.upTo - step.after), before),
-    pruneIdempotency: () => pruneIdempotency(queries, (sellerId, before) =>
-      run('pruneIdempotency', { sellerId, before }), clock()),
+    startRevert: (write, request) => startRevert({ queries, write, request, run }),
+    pruneHistory: (before) => pruneHistory(queries, run, before),
+    pruneIdempotency: () => pruneIdempotency(queries, run, clock()),
     dryRunImport: (sellerId, mode) =>
       openImportDryRun(mode, (skus) => queries.findProductsBySku(sellerId, skus)),
     dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>

@@ -5,29 +5,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../limits.ts';
+import type { RunMutation } from '../mutations/registry.ts';
 import type { PruningQueries } from './queries.ts';
 
 const SELLERS_PAGE = 100;
 
-export interface PruneStep {
-  readonly sellerId: SellerId;
-  /** Changes after this position, ... */
-  readonly after: number;
-  /** ... up to this one. */
-  readonly upTo: number;
-  /** Milliseconds since 1970: only older changes are removed. */
-  readonly before: number;
-}
-
 /** Removes every seller's changes before a time, in milliseconds since 1970. */
 export function pruneHistory(
-  queries: PruningQueries, prune: (step: PruneStep) => Promise<void>, before: number,
+  queries: PruningQueries, run: RunMutation, before: number,
 ): Promise<void> {
   return pruneEverySeller(queries, async function* (sellerId) {
     const { reach: { prunedTo }, position: end } = await queries.findTime(sellerId, before - 1);
     for (let after = prunedTo; after < end;) {
       const upTo = Math.min(end, after + PRUNE_STEP_CHANGES);
-      yield prune({ sellerId, after, upTo, before });
+      yield run('pruneHistory', { sellerId, after, upTo, before });
       after = upTo;
     }
   });
@@ -35,11 +26,13 @@ export function pruneHistory(
 
 /** Removes the idempotency records that have expired by this time, also of inactive sellers. */
 export function pruneIdempotency(
-  queries: PruningQueries, prune: (sellerId: SellerId, before: number) => Promise<void>, at: number,
+  queries: PruningQueries, run: RunMutation, at: number,
 ): Promise<void> {
   const before = at - IDEMPOTENCY_LIFE_MS;
   return pruneEverySeller(queries, async function* (sellerId) {
-    while (await queries.hasOldRecords(sellerId, before)) yield prune(sellerId, before);
+    while (await queries.hasOldRecords(sellerId, before)) {
+      yield run('pruneIdempotency', { sellerId, before });
+    }
   });
 }
 

@@ -15,20 +15,15 @@ import {
   REVERT_ATTEMPTS_LIMIT, REVERT_BATCH_PRODUCTS, REVERT_SKU_CHAIN_LIMIT,
 } from '../../limits.ts';
 import { type TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
-import type { IdempotencyScope } from '../idempotency.ts';
-import type {
-  RestoredProduct, RestoredProducts, RevertInput,
-} from '../mutations/revert-mutations.ts';
+import type { RunMutation } from '../mutations/registry.ts';
+import type { RestoredProduct } from '../mutations/revert-mutations.ts';
 import { conflictOf } from '../revert.ts';
 import type { RevertQueries } from './queries.ts';
 import { openRevertPlanner, type PlannedProduct, type RevertPlanner } from './revert-planner.ts';
 
 interface RevertOptions {
   readonly queries: RevertQueries;
-  /** Runs the mutation, which writes this number of products. */
-  readonly revertProducts: (
-    input: RevertInput, scope: IdempotencyScope | undefined, products: number,
-  ) => Promise<RestoredProducts>;
+  readonly run: RunMutation;
   readonly write: WriteContext;
   readonly request: RevertRequest;
 }
@@ -181,15 +176,14 @@ class RevertRun implements Revert {
     products: readonly RestoredProduct[],
     { part, counts = {} }: { readonly part?: 0 | 1; readonly counts?: ImportCounts },
   ) {
-    const { revertProducts, write, request: { selection, isForced } } = this.#options;
+    const { run, write, request: { selection, isForced } } = this.#options;
     const { sellerId, keyId, actorName, address, idempotency } = write;
     const record = { kind: 'revert', address, reverts: this.#planner.changes } as const;
     const imported = { id: this.importId, record, counts, isLast: part === 1 };
     const actor = { sellerId, keyId, actorName, import: imported };
-    const scope = idempotency && part !== undefined
-      ? { sellerId, key: idempotency.key, part } : undefined;
     const input = { actor, selection, isForced, generated: { products } };
-    return revertProducts(input, scope, products.length);
+    return run('revertProducts', input, idempotency && part !== undefined
+      ? { key: idempotency.key, part } : undefined);
   }
 
   #settle(one: PlannedProduct, written: number | null | undefined): RevertedProduct {

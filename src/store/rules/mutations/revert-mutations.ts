@@ -26,14 +26,14 @@ export interface RevertRows extends ProductRows {
 }
 
 /** Names and order of the members are hashed (rules/idempotency.ts), except `generated`. */
-export interface RevertInput {
+interface RevertInput {
   readonly actor: WriteActor;
   readonly selection: RevertSelection;
   readonly isForced: boolean;
   readonly generated: { readonly products: readonly RestoredProduct[] };
 }
 
-export interface RestoredProducts extends ImportReference {
+interface RestoredProducts extends ImportReference {
   /** Of each product's new change; null if the product cannot be written as planned. */
   readonly positions: readonly (number | null)[];
   /** Of the catalogue afterwards. */

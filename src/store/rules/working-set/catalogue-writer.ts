@@ -12,7 +12,7 @@ import { countBatch } from '../batches.ts';
 import { CommitMetrics } from '../commit-metrics.ts';
 import type { IdempotencyScope } from '../idempotency.ts';
 import {
-  type CatalogueCall, type CatalogueMutationName, needsNoRows, STOCK_MUTATIONS,
+  type CatalogueCall, type CatalogueMutationName, isOfStock, needsNoRows,
 } from './named-rows.ts';
 import type { CatalogueMutations } from './working-set.ts';
 import type { Outcome } from './decision.ts';
@@ -180,9 +180,9 @@ export class CatalogueWriter {
 
 /** How many mutations one transaction can have: all of stock levels, or none. */
 function countNext(queue: readonly Pending[]): number {
-  const isStock = ({ call }: Pending): boolean => STOCK_MUTATIONS.has(call.name);
   const [first] = queue;
-  return countBatch(queue, (one) => first !== undefined && isStock(one) !== isStock(first));
+  return countBatch(queue, ({ call }) =>
+    first !== undefined && isOfStock(call) !== isOfStock(first.call));
 }
 
 function settle(pending: readonly Pending[], outcomes: readonly Outcome[]): void {

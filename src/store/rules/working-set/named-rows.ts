@@ -6,20 +6,12 @@ import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { ImportId, ProductId, SellerId } from '../../../domain/id.ts';
 import { hashIdempotencyKey, type IdempotencyScope } from '../idempotency.ts';
 import type { WriteActor } from '../mutations/import-records.ts';
+import { familyOf } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
 import { parseNamedId } from '../stock-levels.ts';
 import type { CatalogueMutations } from './working-set.ts';
 
 export type CatalogueMutationName = keyof CatalogueMutations;
-
-const CATALOGUE_MUTATIONS: ReadonlySet<string> = new Set<CatalogueMutationName>([
-  'createProduct', 'putProduct', 'patchProduct', 'deleteProduct', 'importProducts',
-  'editProducts', 'revertProducts', 'syncStock', 'zeroStock',
-]);
-
-export function isCatalogueMutation(name: string): name is CatalogueMutationName {
-  return CATALOGUE_MUTATIONS.has(name);
-}
 
 /** A mutation of the catalogue: its input is the one of its name. */
 export interface CatalogueCall {
@@ -41,9 +33,10 @@ interface Input {
   readonly generated?: { readonly products: readonly (ProductId | RestoredProduct)[] };
 }
 
-/** The mutations that work on stock levels. A transaction has only these of a seller, or others. */
-export const STOCK_MUTATIONS: ReadonlySet<CatalogueMutationName> =
-  new Set(['syncStock', 'zeroStock']);
+/** Whether it works on stock levels: a transaction has only such ones of a seller, or others. */
+export function isOfStock({ name }: CatalogueCall): boolean {
+  return familyOf(name) === 'stock';
+}
 
 /** Whether a mutation conflicts with other rows only by unique keys, which the database checks. */
 export function isCreation({ name }: CatalogueCall): boolean {
@@ -77,8 +70,8 @@ export class NamedRows {
   isStocktake = false;
 
   add(sellerId: SellerId, call: CatalogueCall): void {
-    const { name, idempotency } = call;
-    this.isStock ||= STOCK_MUTATIONS.has(name);
+    const { idempotency } = call;
+    this.isStock ||= isOfStock(call);
     if (idempotency) this.idempotencyHashes.push(hashIdempotencyKey(idempotency));
     // The cast: which members an input has depends on its mutation.
     const {

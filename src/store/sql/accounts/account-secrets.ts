@@ -6,23 +6,19 @@ import type { AccountReference } from '../../../domain/access/account.ts';
 import { formatSellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
 import type { AccountStore } from '../../account-store.ts';
+import type { RunMutation } from '../../rules/mutations/registry.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
-import type { totpMutations, totpQueries } from './totp.ts';
+import type { totpQueries } from './totp.ts';
 
 type SecretMethods = Pick<AccountStore, 'findTotp' | 'enableTotp' | 'encrypt' | 'decrypt'>;
 
 interface SecretMethodsOptions {
   readonly key: ServerKey;
   readonly queries: ReturnType<typeof totpQueries>;
-  /** Runs the mutation in a transaction. */
-  readonly enableTotp: (
-    input: Parameters<ReturnType<typeof totpMutations>['enableTotp']>[0],
-  ) => Promise<void>;
+  readonly run: RunMutation;
 }
 
-export function secretMethods(
-  { key, queries, enableTotp }: SecretMethodsOptions,
-): SecretMethods {
+export function secretMethods({ key, queries, run }: SecretMethodsOptions): SecretMethods {
   return {
     async findTotp(account) {
       const found = await queries.findEncryptedTotp(account);
@@ -34,7 +30,7 @@ export function secretMethods(
     },
     async enableTotp(account, { secret, ...totp }, by) {
       const sealed = key.encrypt(secret, contextOfTotp(account)).toString('base64');
-      await enableTotp([account, { sealed, ...totp }, by]);
+      await run('enableTotp', [account, { sealed, ...totp }, by]);
     },
     encrypt: async (text, context) => key.encrypt(text, `portal ${context}`).toString('base64url'),
     decrypt: async (sealed, context) =>

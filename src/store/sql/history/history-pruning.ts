@@ -6,9 +6,18 @@
 import { nextId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { type Link, pruneChains } from '../../rules/history/pruning.ts';
-import type { PruneStep } from '../../rules/history/pruning-jobs.ts';
 import { readInteger, readOptional } from '../row.ts';
 import type { Sql } from '../sql.ts';
+
+interface PruneStep {
+  readonly sellerId: SellerId;
+  /** Changes after this position, ... */
+  readonly after: number;
+  /** ... up to this one. */
+  readonly upTo: number;
+  /** Milliseconds since 1970: only older changes are removed. */
+  readonly before: number;
+}
 
 export function pruningMutations(sql: Sql) {
   const removeSuperseded = prepareRemoveSuperseded(sql);

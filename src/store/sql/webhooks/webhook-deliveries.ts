@@ -4,33 +4,16 @@
  */
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
 import type { WebhookReference } from '../../../domain/id.ts';
-import type { Webhook, WebhookMessage, WebhookStep } from '../../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookMessage } from '../../../domain/webhooks/webhook.ts';
 import {
   describeMessage, type TestMessage, type WebhookResult,
 } from '../../../domain/webhooks/webhook-attempt.ts';
 import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
+import type { WebhookStore } from '../../webhook-store.ts';
+import type { MutationsOf } from '../port-methods.ts';
 import { readInteger } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareUpdateWebhook, type StoredDetail } from './webhooks.ts';
-
-interface MessageStart {
-  readonly webhook: Webhook;
-  readonly position: number;
-  readonly message: WebhookMessage | undefined;
-}
-
-interface AttemptEnd {
-  readonly webhook: WebhookReference;
-  readonly message: WebhookMessage;
-  readonly result: WebhookResult;
-  readonly step: WebhookStep;
-}
-
-interface LoggedAttempt {
-  readonly webhook: WebhookReference;
-  readonly message: WebhookMessage | TestMessage;
-  readonly result: WebhookResult;
-}
 
 export function webhookDeliveryMutations(sql: Sql) {
   const findWebhook = prepareFindWebhook(sql);
@@ -43,16 +26,12 @@ export function webhookDeliveryMutations(sql: Sql) {
   }
 
   return {
-    async beginWebhookMessage(
-      { webhook: seen, position, message }: MessageStart,
-    ): Promise<boolean> {
+    async beginWebhookMessage([seen, position, message]) {
       const webhook = await findAsSeen(seen);
       if (webhook) await update({ ...webhook, position, message });
       return webhook !== undefined;
     },
-    async endWebhookAttempt(
-      { webhook: reference, message, result, step }: AttemptEnd, at: number,
-    ): Promise<boolean> {
+    async endWebhookAttempt([reference, message, result, step], at) {
       const before = await findWebhook(reference);
       if (!before) return false;
       await addAttempt(before, message, result);
@@ -61,18 +40,14 @@ export function webhookDeliveryMutations(sql: Sql) {
       await update(after);
       return step.isDelivered && after.message !== undefined;
     },
-    async noteWebhookAttempt(
-      { webhook, message, result }: LoggedAttempt,
-    ): Promise<number | undefined> {
+    async noteWebhookAttempt([webhook, message, result]) {
       return await findWebhook(webhook) && addAttempt(webhook, message, result);
     },
-    async disableWebhook(
-      { webhook: seen, reason }: { readonly webhook: Webhook; readonly reason: string }, at: number,
-    ): Promise<void> {
+    async disableWebhook([seen, reason], at) {
       const webhook = await findAsSeen(seen);
       if (webhook) await update(disable(webhook, reason, at));
     },
-  };
+  } satisfies Partial<MutationsOf<WebhookStore>>;
 }
 
 /** Logs an attempt of an existing webhook, and deletes the oldest attempt over the limit. */

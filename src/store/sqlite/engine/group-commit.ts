@@ -10,12 +10,25 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import type { AuditKey } from '../../rules/audit.ts';
 import { describeWriteFailure, resultCodeOf, SQLITE_IOERR } from './disk-failure.ts';
-import { prepareRunOnce } from '../catalogue/idempotency.ts';
-import { fingerprintMutation, type IdempotencyScope } from '../../rules/idempotency.ts';
-import { CatalogueTransaction } from '../catalogue/transaction.ts';
+import { IDEMPOTENCY_PRUNE_STEP } from '../../limits.ts';
+import type { IdempotencyScope } from '../../rules/idempotency.ts';
+import { editMutations } from '../../rules/mutations/edit-mutations.ts';
+import { prepareOpenRecord } from '../../rules/mutations/import-records.ts';
+import { productMutations } from '../../rules/mutations/product-mutations.ts';
+import {
+  type Family, type MutationName, type Mutations, unwrittenFamilyOf,
+} from '../../rules/mutations/registry.ts';
+import { revertMutations } from '../../rules/mutations/revert-mutations.ts';
+import { stockMutations } from '../../rules/mutations/stock-mutations.ts';
+import { StockLevelCache } from '../../rules/stock-levels.ts';
 import { readInteger } from '../../sql/row.ts';
-import { readPragma } from '../sql.ts';
-import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
+import { prepareRunOnce } from '../../sql/idempotency.ts';
+import { sharedMutations } from '../../sql/shared.ts';
+import { prepareImportRows } from '../catalogue/import-records.ts';
+import { prepareProductRows } from '../catalogue/product-rows.ts';
+import { prepareStockRows } from '../catalogue/stock-rows.ts';
+import { CatalogueTransaction } from '../catalogue/transaction.ts';
+import { readPragma, sqlOf } from '../sql.ts';
 
 /** The name and the input match, since `Writer.run` paired them. */
 export interface MutationCall {
@@ -164,12 +177,6 @@ function attempt(work: () => boolean): boolean {
   }
 }
 
-/** Each of a family sees the rows that the others deferred; all other mutations need a flush. */
-const DEFERRING: readonly ReadonlySet<MutationName>[] = [
-  new Set(['createProduct', 'putProduct', 'patchProduct', 'deleteProduct', 'importProducts']),
-  new Set(['syncStock']),
-];
-
 /** Runs a mutation, or finds its recorded outcome. */
 type RunMutation = (call: MutationCall, at: number) => Outcome | Promise<Outcome>;
 
@@ -177,17 +184,18 @@ function prepareRunMutation(
   db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
 ): RunMutation {
   const mutations = prepareMutations(db, transaction, auditKey);
-  const runOnce = prepareRunOnce(db);
-  let previous = -1;
-  return ({ name, input, idempotency: scope }, at) => {
+  const runOnce = prepareRunOnce(sqlOf(db), IDEMPOTENCY_PRUNE_STEP);
+  /** The family whose deferred rows the next mutation may see. */
+  let previous: Family | undefined;
+  return (call, at) => {
+    const { name, input } = call;
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
-    const family = DEFERRING.findIndex((names) => names.has(name));
-    if (family < 0 || family !== previous) transaction.flushDeferred();
+    const family = unwrittenFamilyOf(name);
+    if (family === undefined || family !== previous) transaction.flushDeferred();
     previous = family;
-    const value = scope
-      ? runOnce(scope, fingerprintMutation(name, input), at, () => mutate(input, at))
+    const value = call.idempotency ? runOnce<unknown>(call, at, () => mutate(input, at))
       : mutate(input, at);
     return value instanceof Promise ? value.then(succeed) : succeed(value);
   };
@@ -206,4 +214,25 @@ function describeFailure(error: unknown): Failure {
   const detail = `${what} Nothing was changed; try again later.`;
   const cause = error instanceof Error ? error.stack : String(error);
   return { isDone: false, code, detail, cause };
+}
+
+/**
+ * A mutation takes its input and the commit time, and returns its outcome. It may run twice, so its
+ * only effects are in the database.
+ */
+function prepareMutations(
+  db: DatabaseSync, transaction: CatalogueTransaction, auditKey: AuditKey,
+): Mutations {
+  const { positions } = transaction;
+  const products = prepareProductRows(db, transaction);
+  const openRecord = prepareOpenRecord(prepareImportRows(db), positions);
+  const levels = new StockLevelCache();
+  const stock = prepareStockRows(db, transaction, levels);
+  return {
+    ...sharedMutations(sqlOf(db), { auditKey, positions }),
+    ...productMutations(products, positions, openRecord),
+    ...editMutations(products, positions, openRecord),
+    ...stockMutations(stock, positions, openRecord, levels),
+    ...revertMutations(products, positions, openRecord),
+  };
 }

@@ -14,8 +14,10 @@ import type { StoreMetrics } from '../../maintenance-store.ts';
 import { countBatch } from '../../rules/batches.ts';
 import { CommitMetrics } from '../../rules/commit-metrics.ts';
 import type { Batch, MutationCall, Outcome } from './group-commit.ts';
-import type { IdempotencyScope } from '../../rules/idempotency.ts';
-import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
+import {
+  describeCall, type MutationInput, type MutationName, type MutationOutput,
+} from '../../rules/mutations/registry.ts';
+import type { Idempotency } from '../../write.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 const UNKNOWN_OUTCOME = {
@@ -73,22 +75,21 @@ export class Writer {
     this.#onCommit = listener;
   }
 
-  /**
-   * Runs a mutation of so many rows, or finds its recorded outcome. Resolves when it is durable.
-   */
+  /** Runs a mutation, or finds its recorded outcome. Resolves when it is durable. */
   run<Name extends MutationName>(
-    name: Name, input: MutationInput<Name>, idempotency?: IdempotencyScope, rows = 1,
+    name: Name, input: MutationInput<Name>, idempotency?: Idempotency,
   ): Promise<MutationOutput<Name>> {
     const rejection = this.#findRejection();
     if (rejection) return Promise.reject(rejection);
     if (this.#inFlight.length === 0) this.#scheduled ??= setImmediate(() => this.#send());
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome): void => {
-        // The mutation called `name` produced this value: mutations.ts has its type.
+        // The mutation called `name` produced this value: the registry has its type.
         if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
-      this.#waiting.push({ rows, call: { name, input, idempotency }, settle });
+      const { rows, scope } = describeCall(name, input, idempotency);
+      this.#waiting.push({ rows, call: { name, input, idempotency: scope }, settle });
     });
   }
 

@@ -17,8 +17,9 @@ import { searchProducts } from '../../../../src/store/postgres/search/product-se
 import { queryOf } from '../../../../src/store/postgres/sql.ts';
 import { Pool } from '../../../../src/store/postgres/wire/pool.ts';
 import {
-  catalogueMethods,
+  mutationMethods,
 } from '../../../../src/store/rules/mutations/mutation-methods.ts';
+import { describeCall, type RunMutation } from '../../../../src/store/rules/mutations/registry.ts';
 import { NO_POSTGRES } from '../../../support/postgres/install.ts';
 import { borrowDatabase, sharePostgres } from '../../../support/postgres/shared-server.ts';
 import { recordStatements } from '../../../support/postgres/statement-recorder.ts';
@@ -52,8 +53,11 @@ describe('catalogues on PostgreSQL', { skip: NO_POSTGRES }, () => {
     }, findPlace);
     const writer = new CatalogueWriter(transactions);
     t.after(() => writer.close().then(() => pool.close()));
-    const run = writer.run.bind(writer);
-    return { ...catalogueMethods(run), ...productReads(queryOf(pool)), pool, commits };
+    const run: RunMutation = (name, input, idempotency) => {
+      const { scope, rows } = describeCall(name, input, idempotency);
+      return writer.run(name as never, input as never, scope, rows); // only those of catalogues
+    };
+    return { ...mutationMethods(run), ...productReads(queryOf(pool)), pool, commits };
   }
 
   test('gives the changes of several nodes positions without gaps', async (t) => {

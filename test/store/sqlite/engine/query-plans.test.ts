@@ -16,7 +16,6 @@ import { revertQueries } from '../../../../src/store/sql/history/revert-queries.
 import { stockDayQueries } from '../../../../src/store/sql/history/stock-days.ts';
 import { stockQueries } from '../../../../src/store/sql/history/stock-queries.ts';
 import { idempotencyQueries } from '../../../../src/store/sql/idempotency.ts';
-import { prepareRunOnce } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
 import { usageQueries } from '../../../../src/store/sql/access/key-usage.ts';
 import { invitationQueries } from '../../../../src/store/sql/accounts/invitations.ts';
 import { grantQueries } from '../../../../src/store/sqlite/catalogue/grants.ts';
@@ -24,12 +23,11 @@ import { columnMappingQueries } from '../../../../src/store/sql/accounts/column-
 import { keyQueries } from '../../../../src/store/sql/access/key-queries.ts';
 import { productQueries } from '../../../../src/store/sqlite/catalogue/products.ts';
 import { sellerQueries } from '../../../../src/store/sql/access/sellers.ts';
-import { CatalogueTransaction } from '../../../../src/store/sqlite/catalogue/transaction.ts';
 import { sqlOf } from '../../../../src/store/sqlite/sql.ts';
 import { sessionQueries } from '../../../../src/store/sql/accounts/sessions.ts';
 import { passkeyQueries } from '../../../../src/store/sql/accounts/passkeys.ts';
 import { totpQueries } from '../../../../src/store/sql/accounts/totp.ts';
-import { prepareMutations } from '../../../../src/store/sqlite/engine/mutations.ts';
+import { prepareGroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts';
 import { webhookQueries } from '../../../../src/store/sql/webhooks/webhooks.ts';
 import { dueWebhookQueries } from '../../../../src/store/sqlite/webhooks/due-webhooks.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -113,8 +111,7 @@ function explainAll(t: TestContext): Map<string, string> {
 }
 
 function prepareAll(db: DatabaseSync): void {
-  prepareMutations(db, new CatalogueTransaction(db), AUDIT_KEY);
-  prepareRunOnce(db);
+  prepareGroupCommit(db, AUDIT_KEY);
   const sql = sqlOf(db);
   sellerQueries(sql);
   keyQueries(sql);
