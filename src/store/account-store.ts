@@ -1,6 +1,6 @@
 /**
- * The accounts port: portal accounts, sessions, invitations and the audit log. Secrets are passed
- * as hashes, except TOTP secrets, which are stored encrypted.
+ * The accounts port: portal accounts, sessions, invitations and the audit log; and the port of
+ * passkeys. Secrets are passed as hashes, except TOTP secrets, which are stored encrypted.
  */
 import type {
   Account, AccountReference, AccountSettings, NewAccount, Role,
@@ -11,6 +11,7 @@ import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/access/seller.ts';
 import type { TotpSecret } from '../domain/access/totp.ts';
 import type { ListCount } from './write.ts';
+import type { NewPasskey, Passkey } from '../domain/access/passkey.ts';
 
 /** An invitation to create an account, valid once. */
 export interface Invitation {
@@ -246,4 +247,32 @@ export interface AccountStore {
   encrypt(text: string, context: string): Promise<string>;
   /** Undefined if the text was not encrypted with this key and for this context. */
   decrypt(sealed: string, context: string): Promise<string | undefined>;
+}
+
+/** A passkey whose signature was correct, with the counter that was signed. */
+export type PasskeyUse = Pick<Passkey, 'id' | 'name' | 'publicKey' | 'signCount'>;
+
+export interface PasskeyStore {
+  /** Oldest first. */
+  listPasskeys(account: AccountReference): Promise<readonly Passkey[]>;
+  /**
+   * Returns false, and adds nothing, if an account of the seller has this credential.
+   * @throws AppError `limit_reached`, `not_found`
+   */
+  addPasskey(account: AccountReference, passkey: NewPasskey, by: Requester): Promise<boolean>;
+  /** @throws AppError `not_found` */
+  renamePasskey(account: AccountReference, id: number, name: string): Promise<void>;
+  /** @throws AppError `not_found`; `limit_reached` for the last one while the password is off */
+  removePasskey(account: AccountReference, id: number, by: Requester): Promise<void>;
+  /** @throws AppError `limit_reached` without a passkey; `not_found` */
+  setPasswordOff(account: AccountReference, isOff: boolean, by: Requester): Promise<void>;
+  /**
+   * Returns false, and stores nothing, if the passkey was removed, or if its signature counter did
+   * not increase: it may have been copied.
+   */
+  notePasskeyUse(account: AccountReference, use: PasskeyUse): Promise<boolean>;
+  /** Starts a session as well. Returns false, and creates none, if the seller is disabled, too. */
+  createPasskeySession(
+    account: AccountReference, use: PasskeyUse, session: NewSession,
+  ): Promise<boolean>;
 }

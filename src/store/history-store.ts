@@ -1,10 +1,14 @@
-/** The history port: the change feed, the stock ledger, and the catalogue as it was. */
+/**
+ * The history port: the change feed, the stock ledger, and the catalogue as it was; and the port of
+ * import records.
+ */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
 import type { ImportId, KeyId, ProductId, SellerId } from '../domain/id.ts';
 import type { ProductTarget } from '../domain/catalogue/product.ts';
 import type { Product, Sku } from '../domain/catalogue/product-fields.ts';
 import type { ProductPage } from './catalogue-store.ts';
 import type { ListCount, PageQuery } from './write.ts';
+import type { ImportKind, ImportRecord } from '../domain/catalogue/import.ts';
 
 /** Up to `limit` changes after a position. */
 export interface ChangeQuery {
@@ -231,4 +235,27 @@ export interface HistoryStore {
    * function that ends it.
    */
   watchAll(listener: () => void): () => void;
+}
+
+/** Newest first; with `after`, oldest first. */
+interface ImportQuery {
+  /** Exclusive; undefined for the newest. */
+  readonly before: ImportId | undefined;
+  /** Only records after this one; instead of `before`. */
+  readonly after?: ImportId | undefined;
+  readonly limit: number;
+  /** Undefined for all. */
+  readonly kind?: ImportKind | undefined;
+}
+
+export interface ImportStore {
+  /** Undefined if there is none, or if it was removed with the history. */
+  findImport(sellerId: SellerId, id: ImportId): Promise<ImportRecord | undefined>;
+  listImports(sellerId: SellerId, query: ImportQuery): Promise<readonly ImportRecord[]>;
+  /** Of all, or of one kind: undefined if there are too many records to find out. */
+  countImports(sellerId: SellerId, kind: ImportKind | undefined): Promise<ListCount | undefined>;
+  /** The newest imports whose file name or source contains the text, in any case. */
+  searchImports(
+    sellerId: SellerId, text: string, limit: number,
+  ): Promise<readonly ImportRecord[]>;
 }

@@ -5,15 +5,13 @@
  * see transactions. Every adapter passes `test/store/contract.ts`.
  */
 import type { AccessStore, UsageStore } from './access-store.ts';
-import type { AccountStore } from './account-store.ts';
+import type { AccountStore, PasskeyStore } from './account-store.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
-import type { HistoryStore } from './history-store.ts';
-import type { ImportStore } from './import-store.ts';
+import type { HistoryStore, ImportStore } from './history-store.ts';
 import type { MaintenanceStore } from './maintenance-store.ts';
 import type { ImportJobStore } from './nodes/import-job-store.ts';
 import type { RateLeaseStore } from './nodes/rate-lease-store.ts';
 import type { ThrottleStore } from './nodes/throttle-store.ts';
-import type { PasskeyStore } from './passkey-store.ts';
 import type { RevertStore } from './revert-store.ts';
 import type { SearchStore } from './search-store.ts';
 import type { WebhookStore } from './webhook-store.ts';

@@ -12,7 +12,7 @@ import {
 import { AppError } from '../../domain/error.ts';
 import { formatImportId, type ImportId, parseImportId, type SellerId } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ImportStore } from '../../store/import-store.ts';
+import type { ImportStore } from '../../store/history-store.ts';
 import { importId } from '../../api/description/examples.ts';
 import type { Operation, PathParameter } from '../../api/description/operation.ts';
 import {

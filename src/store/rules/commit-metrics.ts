@@ -1,8 +1,10 @@
-/** Metrics of commits: their durations, and the last failure. */
+/** Commits: which mutations are written together, how long that takes, and the last failure. */
 import type { ErrorCode } from '../../domain/error.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { StoreMetrics } from '../maintenance-store.ts';
-import { COMMIT_DURATION_BUCKETS_SECONDS } from '../limits.ts';
+import {
+  COMMIT_DURATION_BUCKETS_SECONDS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT,
+} from '../limits.ts';
 
 export class CommitMetrics {
   readonly #commits = new Histogram(COMMIT_DURATION_BUCKETS_SECONDS);
@@ -28,4 +30,20 @@ export class CommitMetrics {
     const lastFailure = last && { code: last.code, agoMs: performance.now() - last.at };
     return { commits: this.#commits.read(), failedCommits: this.#failed, lastFailure };
   }
+}
+
+/**
+ * How many of the waiting mutations one transaction takes: up to the first that it may not have.
+ * Mutations of many rows fill a batch sooner, so that others do not wait long for them.
+ */
+export function countBatch<Pending extends { readonly rows: number }>(
+  waiting: readonly Pending[], isExcluded: (pending: Pending) => boolean = () => false,
+): number {
+  let rows = 0;
+  const end = waiting.findIndex((pending, index) => {
+    rows += pending.rows;
+    return index > 0 && (rows > WRITE_BATCH_ROWS_LIMIT || index >= WRITE_BATCH_LIMIT
+      || isExcluded(pending));
+  });
+  return end < 0 ? waiting.length : end;
 }

@@ -5,24 +5,22 @@ import { keyQueries } from './access/key-queries.ts';
 import { usageMutations, usageQueries } from './access/key-usage.ts';
 import { keyMutations, type NoteKey } from './access/keys.ts';
 import { sellerMutations, sellerQueries } from './access/sellers.ts';
-import { accountMutations, accountQueries } from './accounts/accounts.ts';
+import { accountMutations, accountQueries, peopleMutations } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
-import { columnMappingMutations, columnMappingQueries } from './accounts/column-mappings.ts';
+import {
+  columnMappingMutations, columnMappingQueries, savedFilterMutations, savedFilterQueries,
+} from './accounts/saved-filters.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
 import {
   passkeyMutations, passkeyQueries, passkeySignInMutations,
 } from './accounts/passkeys.ts';
-import { peopleMutations } from './accounts/people.ts';
-import { savedFilterMutations, savedFilterQueries } from './accounts/saved-filters.ts';
 import { sessionMutations, sessionQueries } from './accounts/sessions.ts';
 import { totpMutations, totpQueries } from './accounts/totp.ts';
 import { pruningMutations } from './history/history-pruning.ts';
 import { importQueries } from './history/import-queries.ts';
 import { ledgerQueries } from './history/ledger-queries.ts';
-import { pastQueries } from './history/past-queries.ts';
-import { revertQueries } from './history/revert-queries.ts';
-import { stockDayQueries } from './history/stock-days.ts';
-import { stockQueries } from './history/stock-queries.ts';
+import { pastQueries, revertQueries } from './history/past-queries.ts';
+import { stockDayQueries, stockQueries } from './history/stock-queries.ts';
 import { idempotencyMutations, idempotencyQueries } from './idempotency.ts';
 import type { MutationsOf } from './port-methods.ts';
 import type { Sql } from './sql.ts';

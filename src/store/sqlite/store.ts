@@ -3,7 +3,8 @@
  * mutations in the writer thread, searches and exports in a third one. Several processes may have
  * the same folder open.
  */
-import { join } from 'node:path';
+import { stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { CatalogueWatchers } from '../rules/watching/catalogue-watchers.ts';
 import { historyMethods } from '../rules/history/history-methods.ts';
 import { mutationMethods } from '../rules/mutations/mutation-methods.ts';
@@ -16,11 +17,12 @@ import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { explainOpening } from './engine/disk-failure.ts';
 import { Reader } from './engine/reader.ts';
-import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
 import { Search } from './search/search.ts';
 import { openDelivery } from './webhooks/delivery.ts';
 import { webhookMethods } from '../sql/webhooks/webhook-methods.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
+import type { DiskMetrics } from '../maintenance-store.ts';
 
 interface SqliteStoreOptions {
   /** Data folder; created if missing, and closed to other users (mode 0700). */
@@ -89,6 +91,20 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
     };
   } catch (error) {
     await writer.close(Promise.resolve());
+    throw error;
+  }
+}
+
+async function readDiskMetrics(file: string): Promise<DiskMetrics> {
+  const [walBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
+  return { walBytes, freeBytes: disk.bavail * disk.bsize };
+}
+
+async function readSize(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return 0; // created with the first mutation
     throw error;
   }
 }

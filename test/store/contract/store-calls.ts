@@ -4,7 +4,7 @@
  */
 import type { AccountReference } from '../../../src/domain/access/account.ts';
 import type { TotpSecret } from '../../../src/domain/access/totp.ts';
-import type { PasskeyUse } from '../../../src/store/passkey-store.ts';
+import type { PasskeyUse } from '../../../src/store/account-store.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { ImportId, ProductId, SellerId } from '../../../src/domain/id.ts';
 import type { Webhook } from '../../../src/domain/webhooks/webhook.ts';

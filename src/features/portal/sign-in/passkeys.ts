@@ -11,7 +11,7 @@ import {
   findRpId, type RegisteredCredential, verifyAssertion, verifyRegistration,
 } from '../../../domain/access/webauthn/ceremony.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { PasskeyUse } from '../../../store/passkey-store.ts';
+import type { PasskeyUse } from '../../../store/account-store.ts';
 import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { CHALLENGE_LIFE_MS, CHALLENGE_LIMIT_CHARACTERS } from '../limits.ts';

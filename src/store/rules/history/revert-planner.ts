@@ -14,8 +14,7 @@ import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import type { RevertRequest } from '../../revert-store.ts';
 import type { TouchedProduct, TouchedProducts } from '../../temporary/touched-products.ts';
 import { assertReached } from '../history.ts';
-import { conflictOf, RevertedChain, type RevertPlan } from '../revert.ts';
-import { SelectedChanges } from '../selected-changes.ts';
+import { conflictOf, RevertedChain, type RevertPlan, SelectedChanges } from '../revert.ts';
 import { followChains } from './chains.ts';
 import type { ChainedChange, RevertQueries } from './queries.ts';
 

@@ -8,8 +8,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import {
   CONCURRENT_WRITES_LIMIT, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
 } from '../../limits.ts';
-import { countBatch } from '../batches.ts';
-import { CommitMetrics } from '../commit-metrics.ts';
+import { CommitMetrics, countBatch } from '../commit-metrics.ts';
 import type { IdempotencyScope } from '../idempotency.ts';
 import {
   type CatalogueCall, type CatalogueMutationName, isOfStock, needsNoRows,

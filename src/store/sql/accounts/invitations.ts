@@ -13,8 +13,7 @@ import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareFindAccountOfEmail, readRole } from './accounts.ts';
-import { prepareListPeople } from './people.ts';
+import { prepareFindAccountOfEmail, prepareListPeople, readRole } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const COLUMNS = 'hash, seller_id, role, name, is_first, expires_at';

@@ -7,7 +7,7 @@ import { type NewPasskey, type Passkey, readTransports } from '../../../domain/a
 import { AppError } from '../../../domain/error.ts';
 import { nextId } from '../../../domain/id.ts';
 import { PASSKEYS_PER_ACCOUNT_LIMIT } from '../../../domain/limits.ts';
-import type { PasskeyStore, PasskeyUse } from '../../passkey-store.ts';
+import type { PasskeyStore, PasskeyUse } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import { readBytes, readInteger, readOptional, readText, type Row } from '../row.ts';

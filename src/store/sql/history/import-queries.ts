@@ -3,7 +3,7 @@ import {
   IMPORT_KINDS, type ImportCounts, type ImportRecord, type RevertedChanges,
 } from '../../../domain/catalogue/import.ts';
 import type { ImportId, KeyId, SellerId } from '../../../domain/id.ts';
-import type { ImportStore } from '../../import-store.ts';
+import type { ImportStore } from '../../history-store.ts';
 import { IMPORTS_SEARCHED_LIMIT } from '../../limits.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { ImportQueries } from '../../rules/history/queries.ts';

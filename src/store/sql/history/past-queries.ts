@@ -1,6 +1,6 @@
 /**
  * The queries behind past catalogues: where the version chains of products begin that may have
- * existed at a position.
+ * existed at a position; and those behind the planner of reverts.
  */
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
@@ -8,6 +8,8 @@ import type { StockLevelAt } from '../../history-store.ts';
 import type { Span } from '../../rules/history/queries.ts';
 import { readId, readInteger, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
+import type { RevertedChanges } from '../../../domain/catalogue/import.ts';
+import type { TouchedProduct } from '../../temporary/touched-products.ts';
 
 export function pastQueries(sql: Sql) {
   const list = sql.prepare(`
@@ -75,6 +77,39 @@ function deletionQueries(sql: Sql) {
     ): Promise<ProductId | undefined> {
       const row = await findRename.get({ sellerId, sku, after, upTo });
       return row && readId<ProductId>(row, 'product_id');
+    },
+  };
+}
+
+export function revertQueries(sql: Sql) {
+  const listSelected = sql.prepare(`
+    SELECT position, product_id FROM change
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND (CAST(:importId AS bigint) IS NULL OR import_id = :importId)
+      AND (CAST(:keyId AS bigint) IS NULL OR key_id = :keyId)
+      AND (CAST(:source AS text) IS NULL OR source = :source)
+    ORDER BY position`);
+  const listDeletions = sql.prepare(`
+    SELECT product_id, position FROM change ${sql.indexedBy('change_deleted')}
+    WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'`);
+  return {
+    async listTouched(
+      sellerId: SellerId, { after, upTo, importId, keyId, source }: RevertedChanges,
+    ): Promise<TouchedProduct[]> {
+      const rows = await listSelected.all({ sellerId, after, upTo, importId, keyId, source });
+      return rows.map((row) => ({
+        id: readId<ProductId>(row, 'product_id'), first: readInteger(row, 'position'),
+      }));
+    },
+    async findLastDeletions(
+      sellerId: SellerId, ids: readonly ProductId[],
+    ): Promise<ReadonlyMap<ProductId, number>> {
+      const last = new Map<ProductId, number>();
+      for (const row of await listDeletions.all({ sellerId, ids })) {
+        const id = readId<ProductId>(row, 'product_id');
+        last.set(id, Math.max(last.get(id) ?? 0, readInteger(row, 'position')));
+      }
+      return last;
     },
   };
 }

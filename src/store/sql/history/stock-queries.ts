@@ -1,10 +1,15 @@
-/** The queries behind the stock over time: what changes did to it, and what products cost. */
+/**
+ * The queries behind the stock over time: what changes did to it, what products cost, and the units
+ * moved in and out per day.
+ */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { CurrentPrice, Span, StockEffect } from '../../rules/history/queries.ts';
 import { readId, readInteger, readOptional, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
+import type { HistoryStore } from '../../history-store.ts';
+import type { QueriesOf } from '../port-methods.ts';
 
 export function stockQueries(sql: Sql) {
   const scan = sql.prepare(`
@@ -42,4 +47,20 @@ export function stockQueries(sql: Sql) {
       }));
     },
   };
+}
+
+export function stockDayQueries(sql: Sql) {
+  const list = sql.prepare(`
+    SELECT day, units_in, units_out FROM stock_day
+    WHERE seller_id = :sellerId AND day >= :since ORDER BY day LIMIT :limit`);
+  return {
+    async listStockDays(sellerId, { since, limit }) {
+      const rows = await list.all({ sellerId, since, limit });
+      return rows.map((row) => ({
+        day: readInteger(row, 'day'),
+        unitsIn: readInteger(row, 'units_in'),
+        unitsOut: readInteger(row, 'units_out'),
+      }));
+    },
+  } satisfies Partial<QueriesOf<HistoryStore>>;
 }

@@ -1,4 +1,7 @@
-/** Products in SQLite as mutations write them. New rows are inserted in groups. */
+/**
+ * Products, stock levels and import records in SQLite as mutations write them. New products are
+ * inserted in groups.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { RevertRows } from '../../rules/mutations/revert-mutations.ts';
@@ -10,6 +13,13 @@ import {
   encodeMember, encodeProduct, PRODUCT_COLUMNS, SENT_COLUMNS,
 } from '../../sql/product-rows.ts';
 import type { CatalogueTransaction } from './transaction.ts';
+import type { ImportRows } from '../../rules/mutations/import-records.ts';
+import { encodeImport, readCounts } from '../../sql/history/import-queries.ts';
+import { readInteger, readOptional } from '../../sql/row.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
+import type { StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
+import { prepareProductsMissingFromStocktake, prepareReadLevels } from './stock-levels.ts';
 
 const ROW_COLUMNS = ['seller_id', 'snapshot_position', ...PRODUCT_COLUMNS];
 
@@ -60,5 +70,76 @@ function prepareStatements(db: DatabaseSync) {
     deleteRow: db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?'),
     deleteSequences: db.prepare(
       'DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?'),
+  };
+}
+
+export function prepareImportRows(db: DatabaseSync): ImportRows {
+  const findLast = db.prepare('SELECT max(id) AS id FROM import WHERE seller_id = ?');
+  const insert = db.prepare(`
+    INSERT INTO import (seller_id, id, kind, key_id, actor, address, file_name, mode, source,
+      reverts, started_at, finished_at, counts, first_position, last_position)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const findCounts = db.prepare('SELECT counts FROM import WHERE seller_id = ? AND id = ?');
+  const update = db.prepare(`
+    UPDATE import SET finished_at = :finishedAt, counts = :counts,
+      first_position = coalesce(first_position, :first),
+      last_position = coalesce(:last, last_position)
+    WHERE seller_id = :sellerId AND id = :id`);
+  return {
+    findLastId: (sellerId) =>
+      readOptional(findLast.get(sellerId) ?? { id: null }, 'id', readInteger) ?? 0,
+    insert(record) {
+      insert.run(...encodeImport(record));
+    },
+    findCounts(sellerId, id) {
+      const row = findCounts.get(sellerId, id);
+      return row && readCounts(row);
+    },
+    update(sellerId, id, { finishedAt, counts, firstPosition, lastPosition }) {
+      update.run({
+        sellerId, id, finishedAt: finishedAt ?? null, counts: JSON.stringify(counts),
+        first: firstPosition ?? null, last: lastPosition ?? null,
+      });
+    },
+  };
+}
+
+export function prepareStockRows(
+  db: DatabaseSync, transaction: CatalogueTransaction, cache: StockLevelCache,
+): StockRows {
+  const updateRow = db.prepare(`
+    UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
+  const noteSequence = db.prepare(`
+    INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
+    VALUES (?, ?, ?, ?)`);
+  const missing = prepareProductsMissingFromStocktake(db);
+  const moved = new Map<StockLevel, SellerId>();
+
+  function flush(): void {
+    for (const [{ id, stock, position, at }, sellerId] of moved) {
+      updateRow.run(stock, position, at, sellerId, id);
+    }
+    moved.clear();
+  }
+
+  transaction.defer({
+    flush,
+    clear() {
+      moved.clear();
+      cache.clear();
+    },
+  });
+  return {
+    flush,
+    readLevels: prepareReadLevels(db),
+    update(sellerId, levels, source) {
+      for (const level of levels) {
+        if (level.isMoved) moved.set(level, sellerId);
+        if (source === undefined || !level.isSequenceMoved) continue;
+        noteSequence.run(sellerId, level.id, source, level.sequence);
+      }
+    },
+    countMissing: missing.count,
+    listMissing: missing.list,
   };
 }

@@ -24,9 +24,9 @@ import { StockLevelCache } from '../../rules/stock-levels.ts';
 import { readInteger } from '../../sql/row.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
 import { sharedMutations } from '../../sql/shared.ts';
-import { prepareImportRows } from '../catalogue/import-records.ts';
-import { prepareProductRows } from '../catalogue/product-rows.ts';
-import { prepareStockRows } from '../catalogue/stock-rows.ts';
+import {
+  prepareImportRows, prepareProductRows, prepareStockRows,
+} from '../catalogue/product-rows.ts';
 import { CatalogueTransaction } from '../catalogue/transaction.ts';
 import { readPragma, sqlOf } from '../sql.ts';
 

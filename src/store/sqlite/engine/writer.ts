@@ -11,8 +11,7 @@ import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { startThread } from '../../../runtime/thread.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
-import { countBatch } from '../../rules/batches.ts';
-import { CommitMetrics } from '../../rules/commit-metrics.ts';
+import { CommitMetrics, countBatch } from '../../rules/commit-metrics.ts';
 import type { Batch, MutationCall, Outcome } from './group-commit.ts';
 import {
   describeCall, type MutationInput, type MutationName, type MutationOutput,

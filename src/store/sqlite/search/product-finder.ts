@@ -13,13 +13,12 @@ import {
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { Category, CategoryQuery } from '../../search-store.ts';
 import type { ListCount } from '../../write.ts';
-import { type FilterPart, mergeRows, partsOf } from './filter-parts.ts';
+import {
+  type AccessPath, between, type Condition, conditionsOf, type FilterPart, filterPaths, mergeRows,
+  partsOf, type RowRange, rowsOf, SORT_COLUMNS, sortPath, type Value,
+} from './access-paths.ts';
 import type { FoundRows } from './protocol.ts';
 import { PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
-import {
-  between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value,
-  type AccessPath, sortPath, filterPaths,
-} from './access-paths.ts';
 
 const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 

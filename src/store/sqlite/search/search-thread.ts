@@ -1,6 +1,6 @@
 /**
  * Entry point of the search thread, so that searching and catching up block neither the main thread
- * nor the writer. Only `search-client.ts` starts it.
+ * nor the writer. Only `search.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../../domain/error.ts';
@@ -20,7 +20,7 @@ const TRANSIENT_CODES: ReadonlySet<number> = new Set([
   SQLITE_CORRUPT, SQLITE_NOTADB,
 ]);
 
-// The casts: only search-client.ts starts this thread and sends it messages, of these types.
+// The casts: only search.ts starts this thread and sends it messages, of these types.
 const service = new SearchService(workerData as SearchFiles);
 
 parentPort?.on('message', (text: string) => {

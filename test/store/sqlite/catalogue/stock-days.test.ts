@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
-import { stockDayQueries } from '../../../../src/store/sql/history/stock-days.ts';
+import { stockDayQueries } from '../../../../src/store/sql/history/stock-queries.ts';
 import { prepareNoteStockDay } from '../../../../src/store/sqlite/catalogue/change-rows.ts';
 import { sqlOf } from '../../../../src/store/sqlite/sql.ts';
 import { makeFolder } from '../../../support/folder.ts';

@@ -6,20 +6,19 @@ import { accountQueries } from '../../../../src/store/sql/accounts/accounts.ts';
 import { auditQueries } from '../../../../src/store/sql/accounts/audit.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
-import { chainQueries } from '../../../../src/store/sqlite/history/chain-queries.ts';
+import {
+  chainQueries, productBatchQueries,
+} from '../../../../src/store/sqlite/history/chain-queries.ts';
 import { feedQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
-import { productBatchQueries } from '../../../../src/store/sqlite/history/product-queries.ts';
 import { importQueries } from '../../../../src/store/sql/history/import-queries.ts';
 import { ledgerQueries } from '../../../../src/store/sql/history/ledger-queries.ts';
-import { pastQueries } from '../../../../src/store/sql/history/past-queries.ts';
-import { revertQueries } from '../../../../src/store/sql/history/revert-queries.ts';
-import { stockDayQueries } from '../../../../src/store/sql/history/stock-days.ts';
-import { stockQueries } from '../../../../src/store/sql/history/stock-queries.ts';
+import { pastQueries, revertQueries } from '../../../../src/store/sql/history/past-queries.ts';
+import { stockDayQueries, stockQueries } from '../../../../src/store/sql/history/stock-queries.ts';
 import { idempotencyQueries } from '../../../../src/store/sql/idempotency.ts';
 import { usageQueries } from '../../../../src/store/sql/access/key-usage.ts';
 import { invitationQueries } from '../../../../src/store/sql/accounts/invitations.ts';
 import { grantQueries } from '../../../../src/store/sqlite/catalogue/grants.ts';
-import { columnMappingQueries } from '../../../../src/store/sql/accounts/column-mappings.ts';
+import { columnMappingQueries } from '../../../../src/store/sql/accounts/saved-filters.ts';
 import { keyQueries } from '../../../../src/store/sql/access/key-queries.ts';
 import { productQueries } from '../../../../src/store/sqlite/catalogue/products.ts';
 import { sellerQueries } from '../../../../src/store/sql/access/sellers.ts';
