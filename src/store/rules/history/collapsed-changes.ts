@@ -9,7 +9,7 @@ import type { ImportId, SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type { CollapsedQuery, MovementPage } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT, LEDGER_STEPS_LIMIT } from '../../limits.ts';
-import type { CollapsedQueries, Span } from './queries.ts';
+import type { HistoryQueries, Span } from './queries.ts';
 
 /** An entry of the page, and where the history continues after it. */
 interface Entry {
@@ -19,7 +19,7 @@ interface Entry {
 
 /** @param span The part of the history that has the page. */
 export async function listCollapsedChanges(
-  queries: CollapsedQueries, sellerId: SellerId, query: CollapsedQuery,
+  queries: HistoryQueries, sellerId: SellerId, query: CollapsedQuery,
   { after: start, upTo: end, prunedTo }: Span & { readonly prunedTo: number },
 ): Promise<MovementPage> {
   const { isDescending, isContinued, limit } = query;
@@ -57,7 +57,7 @@ function nextPart({ after, upTo }: Span, isDescending: boolean): Span {
 
 /** Up to `limit` entries of a part. */
 async function scanPart(
-  queries: CollapsedQueries, sellerId: SellerId, part: Span, isDescending: boolean, limit: number,
+  queries: HistoryQueries, sellerId: SellerId, part: Span, isDescending: boolean, limit: number,
 ): Promise<readonly Entry[]> {
   const changes = await queries.scanCollapsed(sellerId, part, isDescending, limit);
   if (!isDescending) return changes.map((change) => ({ change, next: change.position }));
@@ -77,7 +77,7 @@ interface Imported extends Entry {
 
 /** The change at a position if it is part of an import. */
 async function findImported(
-  queries: CollapsedQueries, sellerId: SellerId, position: number,
+  queries: HistoryQueries, sellerId: SellerId, position: number,
 ): Promise<Imported | undefined> {
   const [change] = await queries.listChangesAt(sellerId, [position]);
   return change?.importId === undefined ? undefined

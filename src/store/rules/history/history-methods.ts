@@ -1,40 +1,19 @@
 /** The methods of the ports that read the history, or change it in many steps. */
-import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { CatalogueStore } from '../../catalogue-store.ts';
-import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
 import type { Store } from '../../store.ts';
 import { openImportDryRun, openStockDryRun } from '../../temporary/dry-run.ts';
 import { openStreamedStocktake } from '../../temporary/streamed-stocktake.ts';
-import type { PageQuery } from '../../write.ts';
 import type { RunMutation } from '../mutations/registry.ts';
-import type { StockLevel } from '../stock-levels.ts';
 import { listCollapsedChanges } from './collapsed-changes.ts';
 import { Ledger } from './ledger.ts';
 import { PastCatalogue } from './past-catalogue.ts';
 import { pruneHistory, pruneIdempotency } from './pruning-jobs.ts';
-import type {
-  Awaitable, CollapsedQueries, LedgerQueries, PastQueries, PruningQueries, RevertQueries,
-  StockQueries,
-} from './queries.ts';
+import type { HistoryQueries } from './queries.ts';
 import { startRevert } from './revert.ts';
 import { listTopMovers, sumStockChanges } from './stock-sums.ts';
 
-interface Queries
-  extends LedgerQueries, CollapsedQueries, PastQueries, RevertQueries, PruningQueries,
-  StockQueries {
-  /** Milliseconds since 1970; 0 or undefined if there is none. */
-  findNewestTime(): Awaitable<number | undefined>;
-  readLevels(
-    sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
-  ): Awaitable<readonly (StockLevel | undefined)[]>;
-  /** In the order of ids. */
-  listLevels(
-    sellerId: SellerId, query: PageQuery<ProductId>,
-  ): Awaitable<readonly StockLevel[]>;
-}
-
 interface HistoryMethodsOptions {
-  readonly queries: Queries;
+  readonly queries: HistoryQueries;
   readonly run: RunMutation;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -12,7 +12,7 @@ import {
 } from '../../limits.ts';
 import type { ListCount } from '../../write.ts';
 import { assertReached } from '../history.ts';
-import type { KeptSpan, LedgerQueries, Span } from './queries.ts';
+import type { KeptSpan, HistoryQueries, Span } from './queries.ts';
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
@@ -23,9 +23,9 @@ const VERSIONS_LIMIT = 2_000;
 const SLICE_CHANGES = 1_000;
 
 export class Ledger {
-  readonly #queries: LedgerQueries;
+  readonly #queries: HistoryQueries;
 
-  constructor(queries: LedgerQueries) {
+  constructor(queries: HistoryQueries) {
     this.#queries = queries;
   }
 
@@ -170,7 +170,7 @@ export class Ledger {
   async *#followChain(sellerId: SellerId, from: number, after: number): Positions {
     let limit = FIRST_VERSIONS;
     for (let next: number | undefined = from; next !== undefined && next > after;) {
-      const versions: Awaited<ReturnType<LedgerQueries['listVersions']>>
+      const versions: Awaited<ReturnType<HistoryQueries['listVersions']>>
         = await this.#queries.listVersions(sellerId, next, after, limit);
       yield versions.map(({ position }) => position);
       next = versions.at(-1)?.previousPosition;

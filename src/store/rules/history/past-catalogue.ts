@@ -17,7 +17,7 @@ import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import type { PageQuery } from '../../write.ts';
 import { assertReached } from '../history.ts';
 import { followChains } from './chains.ts';
-import type { PastQueries, PastVersion } from './queries.ts';
+import type { HistoryQueries, PastVersion } from './queries.ts';
 
 /** Versions that one query of chains reads. */
 const SLICE_VERSIONS = 2_000;
@@ -34,9 +34,9 @@ interface Past<Item> {
 type Versions = ReadonlyMap<number, PastVersion>;
 
 export class PastCatalogue {
-  readonly #queries: PastQueries;
+  readonly #queries: HistoryQueries;
 
-  constructor(queries: PastQueries) {
+  constructor(queries: HistoryQueries) {
     this.#queries = queries;
   }
 

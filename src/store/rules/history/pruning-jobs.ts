@@ -6,13 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SellerId } from '../../../domain/id.ts';
 import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../limits.ts';
 import type { RunMutation } from '../mutations/registry.ts';
-import type { PruningQueries } from './queries.ts';
+import type { HistoryQueries } from './queries.ts';
 
 const SELLERS_PAGE = 100;
 
 /** Removes every seller's changes before a time, in milliseconds since 1970. */
 export function pruneHistory(
-  queries: PruningQueries, run: RunMutation, before: number,
+  queries: HistoryQueries, run: RunMutation, before: number,
 ): Promise<void> {
   return pruneEverySeller(queries, async function* (sellerId) {
     const { reach: { prunedTo }, position: end } = await queries.findTime(sellerId, before - 1);
@@ -26,7 +26,7 @@ export function pruneHistory(
 
 /** Removes the idempotency records that have expired by this time, also of inactive sellers. */
 export function pruneIdempotency(
-  queries: PruningQueries, run: RunMutation, at: number,
+  queries: HistoryQueries, run: RunMutation, at: number,
 ): Promise<void> {
   const before = at - IDEMPOTENCY_LIFE_MS;
   return pruneEverySeller(queries, async function* (sellerId) {
@@ -38,7 +38,7 @@ export function pruneIdempotency(
 
 /** Starts each step after the previous one and a pause. */
 async function pruneEverySeller(
-  queries: PruningQueries, startSteps: (sellerId: SellerId) => AsyncIterable<void>,
+  queries: HistoryQueries, startSteps: (sellerId: SellerId) => AsyncIterable<void>,
 ): Promise<void> {
   let after: SellerId | undefined;
   for (;;) {

@@ -16,7 +16,7 @@ import type { TouchedProduct, TouchedProducts } from '../../temporary/touched-pr
 import { assertReached } from '../history.ts';
 import { conflictOf, RevertedChain, type RevertPlan, SelectedChanges } from '../revert.ts';
 import { followChains } from './chains.ts';
-import type { ChainedChange, RevertQueries } from './queries.ts';
+import type { ChainedChange, HistoryQueries } from './queries.ts';
 
 /** Changes that one query of chains reads. */
 const SLICE_CHANGES = 200;
@@ -50,7 +50,7 @@ interface ReadChain {
 
 /** @throws AppError `not_found`, `history_pruned`, `invalid_query` */
 export async function openRevertPlanner(
-  queries: RevertQueries, sellerId: SellerId, { selection, isForced }: RevertRequest,
+  queries: HistoryQueries, sellerId: SellerId, { selection, isForced }: RevertRequest,
 ): Promise<RevertPlanner> {
   const record = 'importId' in selection
     ? (await queries.findImports(sellerId, [selection.importId])).get(selection.importId)
@@ -65,7 +65,7 @@ export async function openRevertPlanner(
 }
 
 interface PlannerContext {
-  readonly queries: RevertQueries;
+  readonly queries: HistoryQueries;
   readonly sellerId: SellerId;
   readonly isForced: boolean;
   readonly currency: Currency;

@@ -18,11 +18,11 @@ import { type TouchedProduct, TouchedProducts } from '../../temporary/touched-pr
 import type { RunMutation } from '../mutations/registry.ts';
 import type { RestoredProduct } from '../mutations/revert-mutations.ts';
 import { conflictOf } from '../revert.ts';
-import type { RevertQueries } from './queries.ts';
+import type { HistoryQueries } from './queries.ts';
 import { openRevertPlanner, type PlannedProduct, type RevertPlanner } from './revert-planner.ts';
 
 interface RevertOptions {
-  readonly queries: RevertQueries;
+  readonly queries: HistoryQueries;
   readonly run: RunMutation;
   readonly write: WriteContext;
   readonly request: RevertRequest;

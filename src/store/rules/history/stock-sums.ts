@@ -17,7 +17,7 @@ import type {
 } from '../../history-store.ts';
 import { STOCK_SUMS_CHANGES_LIMIT, TOP_MOVERS_CHANGES_LIMIT } from '../../limits.ts';
 import { followChains } from './chains.ts';
-import type { KeptSpan, StockEffect, StockQueries } from './queries.ts';
+import type { KeptSpan, StockEffect, HistoryQueries } from './queries.ts';
 
 /** Changes that one query reads. */
 const SLICE_CHANGES = 1_000;
@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 export async function sumStockChanges(
-  queries: StockQueries, sellerId: SellerId, { after: start, upTo, prunedTo }: KeptSpan,
+  queries: HistoryQueries, sellerId: SellerId, { after: start, upTo, prunedTo }: KeptSpan,
 ): Promise<StockSums> {
   const after = Math.max(start, upTo - STOCK_SUMS_CHANGES_LIMIT);
   const currency = (await queries.findSeller(sellerId))?.currency;
@@ -141,7 +141,7 @@ interface Counted extends Pick<ProductMoves, 'productId' | 'sku'> {
 }
 
 export async function listTopMovers(
-  queries: StockQueries, sellerId: SellerId, { limit }: MoversQuery,
+  queries: HistoryQueries, sellerId: SellerId, { limit }: MoversQuery,
   { after: start, upTo, prunedTo }: KeptSpan,
 ): Promise<TopMovers> {
   const after = Math.max(start, upTo - TOP_MOVERS_CHANGES_LIMIT);
@@ -168,7 +168,7 @@ export async function listTopMovers(
 }
 
 async function* readEffects(
-  queries: StockQueries, sellerId: SellerId, { after, upTo }: { after: number; upTo: number },
+  queries: HistoryQueries, sellerId: SellerId, { after, upTo }: { after: number; upTo: number },
 ): AsyncGenerator<readonly StockEffect[], void, void> {
   for (let end = upTo; end > after; end -= SLICE_CHANGES) {
     await yieldToEventLoop();

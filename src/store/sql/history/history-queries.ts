@@ -4,12 +4,12 @@
  */
 import { CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { ImportId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
-import { assertReached, type Reach } from '../../rules/history.ts';
-import type { Span, TimePosition } from '../../rules/history/queries.ts';
+import { assertReached } from '../../rules/history.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
 import { readInteger, readOptional } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
@@ -53,25 +53,25 @@ function spanQueries(sql: Sql) {
     SELECT first_position, last_position FROM import
     WHERE seller_id = :sellerId AND id = :id AND first_position IS NOT NULL`);
   return {
-    async findReach(sellerId: SellerId): Promise<Reach> {
+    async findReach(sellerId) {
       const row = await findReach.get({ sellerId });
       if (!row) throw noSeller();
       return { prunedTo: readInteger(row, 'pruned_to'), position: readInteger(row, 'position') };
     },
-    async findImportSpan(sellerId: SellerId, id: ImportId): Promise<Span | undefined> {
+    async findImportSpan(sellerId, id) {
       const row = await findSpan.get({ sellerId, id });
       return row && {
         after: readInteger(row, 'first_position') - 1, upTo: readInteger(row, 'last_position'),
       };
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 /**
  * Finds the position of a time. The history has no index on time: a small table has the last change
  * of each minute, and within a minute time follows position, so that a binary search finds it.
  */
-function prepareFindTime(sql: Sql) {
+function prepareFindTime(sql: Sql): HistoryQueries['findTime'] {
   const lastOf = (minutes: string): string => `coalesce((
     SELECT m.position FROM change_minute AS m WHERE m.seller_id = :sellerId AND ${minutes}
     ORDER BY m.minute DESC LIMIT 1), 0)`;
@@ -92,7 +92,7 @@ function prepareFindTime(sql: Sql) {
         WHERE p.seller_id = :sellerId AND p.position = s.pruned_to) AS pruned_at
     FROM search CROSS JOIN seller AS s
     WHERE search.low >= search.high AND s.id = :sellerId`);
-  return async (sellerId: SellerId, at: number): Promise<TimePosition> => {
+  return async (sellerId, at) => {
     const row = await find.get({ sellerId, at, minute: Math.floor(at / MINUTE_MS) });
     if (!row) throw noSeller();
     const prunedTo = readInteger(row, 'pruned_to');

@@ -6,7 +6,7 @@ import type { ImportId, KeyId, SellerId } from '../../../domain/id.ts';
 import type { ImportStore } from '../../history-store.ts';
 import { IMPORTS_SEARCHED_LIMIT } from '../../limits.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
-import type { ImportQueries } from '../../rules/history/queries.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { likePattern } from '../product-filter.ts';
 import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
@@ -63,7 +63,7 @@ export function importQueries(sql: Sql) {
       const rows = await search.all({ sellerId, pattern: likePattern(text), limit });
       return rows.map((row) => mapImport(sellerId, row));
     },
-  } satisfies QueriesOf<ImportStore> & ImportQueries;
+  } satisfies QueriesOf<ImportStore> & Pick<HistoryQueries, 'findImports'>;
 }
 
 function mapImport(sellerId: SellerId, row: Row): ImportRecord {

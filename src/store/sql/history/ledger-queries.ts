@@ -1,8 +1,7 @@
 /** The queries behind the ledger and the collapsed history, each with a limit. */
-import type { Change } from '../../../domain/catalogue/change.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../history-store.ts';
-import type { ChainedChange, Span } from '../../rules/history/queries.ts';
+import type { HistoryQueries, Span } from '../../rules/history/queries.ts';
 import { readInteger, readOptional, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
@@ -13,7 +12,7 @@ export function ledgerQueries(sql: Sql) {
   };
 }
 
-function prepareListVersions(sql: Sql) {
+function prepareListVersions(sql: Sql): HistoryQueries['listVersions'] {
   // A number instead of a LIMIT, which PostgreSQL does not know within a recursion.
   const list = sql.prepare(`
     WITH RECURSIVE version (position, prior, n) AS (
@@ -23,9 +22,7 @@ function prepareListVersions(sql: Sql) {
       WHERE c.seller_id = :sellerId AND c.position = version.prior
         AND version.prior > :after AND version.n < :limit)
     SELECT position, prior FROM version`);
-  return async (
-    sellerId: SellerId, from: number, after: number, limit: number,
-  ): Promise<Pick<ChainedChange, 'position' | 'previousPosition'>[]> => {
+  return async (sellerId, from, after, limit) => {
     const rows = await list.all({ sellerId, from, after, limit });
     return rows.map((row) => ({
       position: readInteger(row, 'position'),
@@ -55,24 +52,17 @@ function scanQueries(sql: Sql) {
         SELECT i.last_position FROM import AS i
         WHERE i.seller_id = :sellerId AND i.id = c.import_id), position))`);
   return {
-    async scanMovements(
-      sellerId: SellerId, span: Span, filter: MovementFilter, isDescending: boolean, limit: number,
-    ): Promise<Change[]> {
+    async scanMovements(sellerId, span, filter, isDescending, limit) {
       const rows = await scan(isDescending).all({ ...bindFilter(sellerId, span, filter), limit });
       return rows.map((row) => mapChange(sellerId, row));
     },
-    async countMovements(
-      sellerId: SellerId, span: Span, filter: MovementFilter,
-    ): Promise<number> {
-      return readInteger(await count.get(bindFilter(sellerId, span, filter)) ?? {}, 'count');
-    },
-    async scanCollapsed(
-      sellerId: SellerId, { after, upTo }: Span, isDescending: boolean, limit: number,
-    ): Promise<Change[]> {
+    countMovements: async (sellerId, span, filter) =>
+      readInteger(await count.get(bindFilter(sellerId, span, filter)) ?? {}, 'count'),
+    async scanCollapsed(sellerId, { after, upTo }, isDescending, limit) {
       const rows = await scanCollapsed(isDescending).all({ sellerId, after, upTo, limit });
       return rows.map((row) => mapChange(sellerId, row));
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 function prepareBothWays(sql: Sql, select: string) {
@@ -87,7 +77,7 @@ function bindFilter(sellerId: SellerId, { after, upTo }: Span, filter: MovementF
 }
 
 /** Finds the last changes of products, and then those of deleted ones. */
-function prepareFindNewest(sql: Sql) {
+function prepareFindNewest(sql: Sql): HistoryQueries['findNewest'] {
   const findById = sql.prepare(`
     SELECT position, sku FROM product WHERE seller_id = :sellerId AND id = :id`);
   const findDeletion = sql.prepare(`
@@ -105,9 +95,7 @@ function prepareFindNewest(sql: Sql) {
         SELECT 1 FROM change AS d WHERE d.seller_id = c.seller_id
           AND d.product_id = c.product_id AND d.type = 'deleted' AND d.position > c.position)
     ORDER BY c.position DESC LIMIT :limit`);
-  return async (
-    sellerId: SellerId, { sku, productId: id }: MovementFilter, limit: number,
-  ): Promise<number[]> => {
+  return async (sellerId, { sku, productId: id }, limit) => {
     if (id !== undefined) {
       const row = await findById.get({ sellerId, id }) ?? await findDeletion.get({ sellerId, id });
       const isNamed = row && (sku === undefined || readText(row, 'sku') === sku);

@@ -3,13 +3,10 @@
  * existed at a position; and those behind the planner of reverts.
  */
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { StockLevelAt } from '../../history-store.ts';
-import type { Span } from '../../rules/history/queries.ts';
+import type { ProductId } from '../../../domain/id.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
 import { readId, readInteger, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
-import type { RevertedChanges } from '../../../domain/catalogue/import.ts';
-import type { TouchedProduct } from '../../temporary/touched-products.ts';
 
 export function pastQueries(sql: Sql) {
   const list = sql.prepare(`
@@ -21,9 +18,7 @@ export function pastQueries(sql: Sql) {
     ORDER BY 1 LIMIT :limit`);
   return {
     ...deletionQueries(sql),
-    async listKnown(
-      sellerId: SellerId, after: number, position: number, limit: number,
-    ): Promise<StockLevelAt[]> {
+    async listKnown(sellerId, after, position, limit) {
       const rows = await list.all({ sellerId, after, position, limit });
       return rows.map((row) => ({
         id: readId<ProductId>(row, 'id'),
@@ -33,7 +28,7 @@ export function pastQueries(sql: Sql) {
         position: readInteger(row, 'position'),
       }));
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 /** Changes by which products lost their SKUs. */
@@ -53,9 +48,7 @@ function deletionQueries(sql: Sql) {
       AND c.type = 'updated' AND c.sku <> :sku AND b.sku = :sku
     ORDER BY c.position LIMIT 1`);
   return {
-    async findDeletionsAfter(
-      sellerId: SellerId, ids: readonly ProductId[], position: number,
-    ): Promise<ReadonlyMap<ProductId, { readonly position: number; readonly snapshot: string }>> {
+    async findDeletionsAfter(sellerId, ids, position) {
       const first = new Map<ProductId, { position: number; snapshot: string }>();
       // Only products that reverts created again have several.
       for (const row of await listDeletions.all({ sellerId, ids, position })) {
@@ -66,19 +59,15 @@ function deletionQueries(sql: Sql) {
       }
       return first;
     },
-    async findSkuDeletionAfter(
-      sellerId: SellerId, sku: Sku, position: number,
-    ): Promise<ProductId | undefined> {
+    async findSkuDeletionAfter(sellerId, sku, position) {
       const row = await findSkuDeletion.get({ sellerId, sku, position });
       return row && readId<ProductId>(row, 'product_id');
     },
-    async findRename(
-      sellerId: SellerId, sku: Sku, { after, upTo }: Span,
-    ): Promise<ProductId | undefined> {
+    async findRename(sellerId, sku, { after, upTo }) {
       const row = await findRename.get({ sellerId, sku, after, upTo });
       return row && readId<ProductId>(row, 'product_id');
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 export function revertQueries(sql: Sql) {
@@ -93,17 +82,13 @@ export function revertQueries(sql: Sql) {
     SELECT product_id, position FROM change ${sql.indexedBy('change_deleted')}
     WHERE seller_id = :sellerId AND ${sql.isAmong('product_id', ':ids')} AND type = 'deleted'`);
   return {
-    async listTouched(
-      sellerId: SellerId, { after, upTo, importId, keyId, source }: RevertedChanges,
-    ): Promise<TouchedProduct[]> {
+    async listTouched(sellerId, { after, upTo, importId, keyId, source }) {
       const rows = await listSelected.all({ sellerId, after, upTo, importId, keyId, source });
       return rows.map((row) => ({
         id: readId<ProductId>(row, 'product_id'), first: readInteger(row, 'position'),
       }));
     },
-    async findLastDeletions(
-      sellerId: SellerId, ids: readonly ProductId[],
-    ): Promise<ReadonlyMap<ProductId, number>> {
+    async findLastDeletions(sellerId, ids) {
       const last = new Map<ProductId, number>();
       for (const row of await listDeletions.all({ sellerId, ids })) {
         const id = readId<ProductId>(row, 'product_id');
@@ -111,5 +96,5 @@ export function revertQueries(sql: Sql) {
       }
       return last;
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }

@@ -4,8 +4,8 @@
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { CurrentPrice, Span, StockEffect } from '../../rules/history/queries.ts';
+import type { ProductId } from '../../../domain/id.ts';
+import type { HistoryQueries } from '../../rules/history/queries.ts';
 import { readId, readInteger, readOptional, readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import type { HistoryStore } from '../../history-store.ts';
@@ -20,9 +20,7 @@ export function stockQueries(sql: Sql) {
     SELECT id, price_minor, snapshot_position FROM product
     WHERE seller_id = :sellerId AND ${sql.isAmong('id', ':ids')}`);
   return {
-    async scanStock(
-      sellerId: SellerId, { after, upTo }: Span, limit: number,
-    ): Promise<StockEffect[]> {
+    async scanStock(sellerId, { after, upTo }, limit) {
       const rows = await scan.all({ sellerId, after, upTo, limit });
       return rows.map((row) => ({
         position: readInteger(row, 'position'),
@@ -36,9 +34,7 @@ export function stockQueries(sql: Sql) {
         snapshot: readOptional(row, 'product', readText),
       }));
     },
-    async listCurrentPrices(
-      sellerId: SellerId, ids: readonly ProductId[],
-    ): Promise<CurrentPrice[]> {
+    async listCurrentPrices(sellerId, ids) {
       const rows = await listPrices.all({ sellerId, ids });
       return rows.map((row) => ({
         productId: readId<ProductId>(row, 'id'),
@@ -46,7 +42,7 @@ export function stockQueries(sql: Sql) {
         since: readInteger(row, 'snapshot_position'),
       }));
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
 export function stockDayQueries(sql: Sql) {

@@ -4,16 +4,15 @@
  * the products of many chains at once.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change } from '../../../domain/catalogue/change.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type {
-  ChainedChange, ChainStart, FoundSnapshot, PastVersion,
+  ChainedChange, FoundSnapshot, HistoryQueries, PastVersion,
 } from '../../rules/history/queries.ts';
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
 import { readCurrency, readInteger, readOptional, readText } from '../../sql/row.ts';
-import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import { prepareFindProduct } from '../catalogue/products.ts';
 
@@ -34,14 +33,12 @@ export function chainQueries(db: DatabaseSync) {
   return {
     findVersions: prepareFindVersions(db),
     findSnapshots: prepareFindSnapshots(db),
-    listChangesAt: (sellerId: SellerId, positions: readonly number[]): Change[] =>
+    listChangesAt: (sellerId, positions) =>
       positions.flatMap((position) => {
         const row = find.get(sellerId, position);
         return row ? mapChange(sellerId, row) : [];
       }),
-    listChains(
-      sellerId: SellerId, chains: readonly ChainStart[], limit: number,
-    ): (readonly ChainedChange[])[] {
+    listChains(sellerId, chains, limit) {
       const found: ChainedChange[][] = [];
       let left = limit;
       for (const { from, first } of chains) {
@@ -57,16 +54,14 @@ export function chainQueries(db: DatabaseSync) {
       }
       return found;
     },
-  };
+  } satisfies Partial<HistoryQueries>;
 }
 
-function prepareFindVersions(db: DatabaseSync) {
+function prepareFindVersions(db: DatabaseSync): HistoryQueries['findVersions'] {
   const find = db.prepare(`
     SELECT ${VERSION_COLUMNS} FROM change WHERE seller_id = ? AND position = ?`);
   const step = db.prepare('SELECT prior, type FROM change WHERE seller_id = ? AND position = ?');
-  return (
-    sellerId: SellerId, from: readonly number[], position: number, limit: number,
-  ): (PastVersion | undefined)[] => {
+  return (sellerId, from, position, limit) => {
     const found: (PastVersion | undefined)[] = [];
     let left = limit;
     for (const start of from) {
@@ -89,11 +84,9 @@ function prepareFindVersions(db: DatabaseSync) {
   };
 }
 
-function prepareFindSnapshots(db: DatabaseSync) {
+function prepareFindSnapshots(db: DatabaseSync): HistoryQueries['findSnapshots'] {
   const step = db.prepare('SELECT prior, product FROM change WHERE seller_id = ? AND position = ?');
-  return (
-    sellerId: SellerId, from: readonly number[], limit: number,
-  ): (FoundSnapshot | undefined)[] => {
+  return (sellerId, from, limit) => {
     const found: (FoundSnapshot | undefined)[] = [];
     let left = limit;
     for (const start of from) {
@@ -136,9 +129,7 @@ export function productBatchQueries(db: DatabaseSync) {
   }
 
   return {
-    findProducts: (sellerId: SellerId, ids: readonly ProductId[]) =>
-      findAll(sellerId, ids, (id) => ({ id })),
-    findProductsBySku: (sellerId: SellerId, skus: readonly Sku[]) =>
-      findAll(sellerId, skus, (sku) => ({ sku })),
-  };
+    findProducts: (sellerId, ids) => findAll(sellerId, ids, (id) => ({ id })),
+    findProductsBySku: (sellerId, skus) => findAll(sellerId, skus, (sku) => ({ sku })),
+  } satisfies Partial<HistoryQueries>;
 }

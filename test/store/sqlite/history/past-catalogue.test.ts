@@ -187,8 +187,8 @@ function countVersions(t: TestContext, folder: string) {
   const { queries } = reader;
   const past = new PastCatalogue({
     ...queries,
-    findVersions(...asked) {
-      const found = queries.findVersions(...asked);
+    async findVersions(...asked) {
+      const found = await queries.findVersions(...asked);
       count += found.length;
       return found;
     },
