@@ -21,7 +21,7 @@ export interface WebhookWithSecret extends WrittenWebhook {
 }
 
 /** Up to `limit` attempts, newest first. */
-export interface AttemptQuery {
+interface AttemptQuery {
   /** Only attempts before the one with this number. */
   readonly before: number | undefined;
   readonly limit: number;

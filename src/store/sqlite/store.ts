@@ -56,7 +56,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
     const commits = new CommitSubscriptions(reader);
     const watchAll: Store['watchAll'] = (listener) => commits.add(listener);
     const watchers = new CatalogueWatchers({
-      findPositions: (ids) => reader.snapshot().findPositions(ids), watchAll,
+      findPositions: (ids) => reader.queries.findPositions(ids), watchAll,
     });
     const run: RunMutation = (name, input, idempotency) => writer.run(name, input, idempotency);
     const webhooks = webhookMethods({ key, queries: reader.methods, clock, run });

@@ -24,12 +24,7 @@ interface ProductState extends TouchedProduct {
 
 export class TouchedProducts {
   readonly #db = openTemporary();
-  readonly #add;
-  readonly #list;
-  readonly #find;
-  readonly #set;
-  readonly #claim;
-  readonly #findClaim;
+  readonly #statements;
   /** The last one taken. */
   #last = 0;
 
@@ -42,30 +37,32 @@ export class TouchedProducts {
       CREATE TABLE claim (sku TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       BEGIN;
     `);
-    this.#add = this.#db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)');
-    this.#list = this.#db.prepare(`
-      SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`);
-    this.#find = this.#db.prepare('SELECT id, first, state, sku FROM touched WHERE id = ?');
-    this.#set = this.#db.prepare('UPDATE touched SET state = ?, sku = ? WHERE id = ?');
-    this.#claim = this.#db.prepare('INSERT INTO claim (sku, id) VALUES (?, ?)');
-    this.#findClaim = this.#db.prepare('SELECT id FROM claim WHERE sku = ?');
+    this.#statements = {
+      add: this.#db.prepare('INSERT OR IGNORE INTO touched (id, first) VALUES (?, ?)'),
+      list: this.#db.prepare(`
+        SELECT n, id, first FROM touched WHERE n > ? AND state = 'pending' ORDER BY n LIMIT ?`),
+      find: this.#db.prepare('SELECT id, first, state, sku FROM touched WHERE id = ?'),
+      set: this.#db.prepare('UPDATE touched SET state = ?, sku = ? WHERE id = ?'),
+      claim: this.#db.prepare('INSERT INTO claim (sku, id) VALUES (?, ?)'),
+      findClaim: this.#db.prepare('SELECT id FROM claim WHERE sku = ?'),
+    };
   }
 
   /** Adds a product, unless it was added before. */
   add({ id, first }: TouchedProduct): void {
-    this.#add.run(id, first);
+    this.#statements.add.run(id, first);
   }
 
   /** The next pending ones. */
   take(limit: number): TouchedProduct[] {
-    const rows = this.#list.all(this.#last, limit);
+    const rows = this.#statements.list.all(this.#last, limit);
     const last = rows.at(-1);
     if (last) this.#last = readInteger(last, 'n');
     return rows.map(mapTouched);
   }
 
   find(id: ProductId): ProductState | undefined {
-    const row = this.#find.get(id);
+    const row = this.#statements.find.get(id);
     return row && {
       ...mapTouched(row),
       // The columns hold what `set` wrote.
@@ -75,14 +72,14 @@ export class TouchedProducts {
   }
 
   set(id: ProductId, state: State, sku?: Sku): void {
-    this.#set.run(state, sku ?? null, id);
+    this.#statements.set.run(state, sku ?? null, id);
   }
 
   /** Claims a SKU that a product gets back. Returns whether no other product has claimed it. */
   claim(id: ProductId, sku: Sku): boolean {
-    const row = this.#findClaim.get(sku);
+    const row = this.#statements.findClaim.get(sku);
     if (row) return readId<ProductId>(row, 'id') === id;
-    this.#claim.run(sku, id);
+    this.#statements.claim.run(sku, id);
     return true;
   }
 

@@ -1,12 +1,12 @@
 /** Webhooks: columns, row mapper and queries. */
-import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
+import type { SellerId, WebhookReference } from '../../../domain/id.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookType } from '../../../domain/webhooks/webhook-type.ts';
 import type {
   WebhookAttempt, WebhookAttemptDetail,
 } from '../../../domain/webhooks/webhook-attempt.ts';
-import type { AttemptQuery } from '../../webhook-store.ts';
-import type { PageQuery } from '../../write.ts';
+import type { WebhookStore } from '../../webhook-store.ts';
+import type { QueriesOf } from '../port-methods.ts';
 import { readBytes, readInteger, readText, type Row } from '../row.ts';
 import type { Parameters, Sql } from '../sql.ts';
 
@@ -51,6 +51,13 @@ export function prepareFindWebhook(sql: Sql) {
   };
 }
 
+/** The queries behind the methods that need the server's key. */
+interface WebhookKeyQueries {
+  findLastWebhookId(sellerId: SellerId): Promise<number>;
+  /** The secrets valid at this time, still encrypted, newest first. */
+  listWebhookSecrets(webhook: WebhookReference, at: number): Promise<readonly Uint8Array[]>;
+}
+
 export function webhookQueries(sql: Sql) {
   const list = sql.prepare(`
     ${SELECT_WEBHOOK} WHERE seller_id = :sellerId AND id > :after ORDER BY id LIMIT :limit`);
@@ -70,35 +77,22 @@ export function webhookQueries(sql: Sql) {
     WHERE seller_id = :sellerId AND webhook_id = :id AND n = :n`);
   return {
     findWebhook: prepareFindWebhook(sql),
-    async listWebhooks(
-      sellerId: SellerId, { after, limit }: PageQuery<WebhookId>,
-    ): Promise<Webhook[]> {
-      return (await list.all({ sellerId, after: after ?? 0, limit })).map(decodeWebhook);
-    },
-    async findLowStock(sellerId: SellerId): Promise<number> {
-      return readInteger(await findThreshold.get({ sellerId }) ?? {}, 'low_stock');
-    },
-    async findLastWebhookId(sellerId: SellerId): Promise<number> {
-      return readInteger(await findLastId.get({ sellerId }) ?? {}, 'id');
-    },
-    /** The secrets valid at this time, still encrypted, newest first. */
-    async listWebhookSecrets(
-      { sellerId, id }: WebhookReference, at: number,
-    ): Promise<Uint8Array[]> {
-      return (await listSecrets.all({ sellerId, id, at })).map((row) => readBytes(row, 'secret'));
-    },
-    async listWebhookAttempts(
-      { sellerId, id }: WebhookReference, { before, limit }: AttemptQuery,
-    ): Promise<WebhookAttempt[]> {
+    listWebhooks: async (sellerId, { after, limit }) =>
+      (await list.all({ sellerId, after: after ?? 0, limit })).map(decodeWebhook),
+    findLowStock: async (sellerId) =>
+      readInteger(await findThreshold.get({ sellerId }) ?? {}, 'low_stock'),
+    findLastWebhookId: async (sellerId) =>
+      readInteger(await findLastId.get({ sellerId }) ?? {}, 'id'),
+    listWebhookSecrets: async ({ sellerId, id }, at) =>
+      (await listSecrets.all({ sellerId, id, at })).map((row) => readBytes(row, 'secret')),
+    async listWebhookAttempts({ sellerId, id }, { before, limit }) {
       const rows = await listAttempts.all({
         sellerId, id, before: before ?? Number.MAX_SAFE_INTEGER, limit,
       });
       // The cast: the columns are named as members, and the table holds their types.
       return rows.map((row) => replaceNulls(row) as unknown as WebhookAttempt);
     },
-    async findWebhookAttempt(
-      { sellerId, id }: WebhookReference, n: number,
-    ): Promise<WebhookAttemptDetail | undefined> {
+    async findWebhookAttempt({ sellerId, id }, n) {
       const row = await findAttempt.get({ sellerId, id, n });
       if (!row) return undefined;
       const { detail, ...attempt } = row;
@@ -106,7 +100,7 @@ export function webhookQueries(sql: Sql) {
       // The cast: as above, and `detail` is a `StoredDetail`.
       return { ...replaceNulls(attempt), ...stored } as WebhookAttemptDetail;
     },
-  };
+  } satisfies Partial<QueriesOf<WebhookStore>> & WebhookKeyQueries;
 }
 
 /** Inserts a webhook with its encrypted secret. */

@@ -32,7 +32,6 @@ export class Reader {
   readonly #begin;
   readonly #end;
   readonly #findDataVersion;
-  readonly #onSnapshot: Queries;
   /** Permissions read in this snapshot: concurrent requests mostly use the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
@@ -51,19 +50,17 @@ export class Reader {
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');
       this.#findDataVersion = this.#db.prepare('PRAGMA data_version');
-      const onSnapshot = Object.entries(prepareQueries(this.#db)).map(([name, query]) =>
+      const queries = Object.entries(prepareQueries(this.#db)).map(([name, prepared]) => {
         // The cast: arguments and results are passed through.
-        [name, explainFailures(query as Query)] as const);
-      const queries = onSnapshot.map(([name, query]) => [name, (...args: unknown[]) => {
-        this.snapshot();
-        return query(...args);
-      }] as const);
-      const methods = onSnapshot.map(([name, query]) => [name, async (...args: unknown[]) => {
-        this.snapshot();
-        return query(...args);
-      }] as const);
+        const query = explainFailures(prepared as Query);
+        return [name, (...args: unknown[]) => {
+          this.#beginSnapshot();
+          return query(...args);
+        }] as const;
+      });
+      const methods = queries.map(([name, query]) =>
+        [name, async (...args: unknown[]) => query(...args)] as const);
       // The casts: each has the signature of the query it wraps.
-      this.#onSnapshot = Object.fromEntries(onSnapshot) as Queries;
       this.queries = Object.fromEntries(queries) as Queries;
       this.methods = Object.fromEntries(methods) as QueryMethods;
     } catch (error) {
@@ -72,22 +69,20 @@ export class Reader {
     }
   }
 
-  /** Queries on the current snapshot. Do not keep them across an `await`. */
-  snapshot(): Queries {
+  #beginSnapshot(): void {
     if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
     if (!this.#db.isTransaction) {
       this.#grants.clear();
       this.#begin.run();
       setImmediate(() => this.endSnapshot());
     }
-    return this.#onSnapshot;
   }
 
   findGrant(hash: string): Grant | undefined {
-    const queries = this.snapshot();
+    this.#beginSnapshot();
     const seen = this.#grants.get(hash);
     if (seen) return seen;
-    const grant = queries.findGrant(hash);
+    const grant = this.queries.findGrant(hash);
     if (grant) this.#grants.set(hash, grant);
     return grant;
   }

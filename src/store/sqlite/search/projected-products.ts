@@ -24,50 +24,26 @@ interface ProjectedProduct extends StoredProduct {
 
 export class ProjectedProducts {
   readonly #db: DatabaseSync;
-  readonly #find;
-  readonly #insert;
-  readonly #insertText;
-  readonly #replaceText;
-  readonly #delete;
-  readonly #deleteText;
-  readonly #vacate;
-  readonly #takeVacant;
-  readonly #mergeText;
-  readonly #countChanges;
+  readonly #statements;
   /** By SQL: one for each set of columns that changed together. */
   readonly #updates = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#find = prepareSelect(db, `
-      , row FROM product INDEXED BY product_id WHERE seller = ? AND id = ?`);
-    this.#insert = prepareWrite(db, `
-      INSERT INTO product (row, seller, name_key, text, ${PRODUCT_COLUMNS.join(', ')})
-      VALUES (?, ?, ?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})`);
-    this.#insertText = prepareWrite(db, 'INSERT INTO product_text (rowid, folded) VALUES (?, ?)');
-    this.#replaceText = prepareWrite(db, 'UPDATE product_text SET folded = ? WHERE rowid = ?');
-    this.#delete = prepareWrite(db, 'DELETE FROM product WHERE row = ?');
-    this.#deleteText = prepareWrite(db, 'DELETE FROM product_text WHERE rowid = ?');
-    this.#vacate = prepareWrite(db, `
-      INSERT INTO vacant_row (row, seller, id) VALUES (?, ?, ?)`);
-    this.#takeVacant = db.prepare(`
-      DELETE FROM vacant_row WHERE seller = ? AND id = ? RETURNING row`);
-    this.#mergeText = prepareWrite(db, `
-      INSERT INTO product_text (product_text, rank) VALUES ('merge', ${SEARCH_MERGE_STEP_PAGES})`);
-    this.#countChanges = db.prepare('SELECT total_changes() AS changes');
+    this.#statements = prepareStatements(db);
   }
 
   find(ordinal: number, id: ProductId): ProjectedProduct | undefined {
     // The cast: prepareSelect asks for arrays.
-    const values = this.#find.get(ordinal, id) as unknown as ProductRow | undefined;
+    const values = this.#statements.find.get(ordinal, id) as unknown as ProductRow | undefined;
     return values && decodeProduct({ row: Number(values.at(-1)) }, values);
   }
 
   /** Adds a product in a row that orders it by id. */
   insert(ordinal: number, row: number, product: StoredProduct): void {
     const [nameKey, text] = searchTextsOf(product);
-    this.#insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
-    this.#insertText.run(BigInt(row), text);
+    this.#statements.insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
+    this.#statements.insertText.run(BigInt(row), text);
   }
 
   /** Writes only changed columns, since each one has an index. */
@@ -80,34 +56,34 @@ export class ProjectedProducts {
       const [nameKey, text] = searchTextsOf(product);
       columns.push('name_key', 'text');
       values.push(nameKey, text);
-      this.#replaceText.run(text, BigInt(before.row));
+      this.#statements.replaceText.run(text, BigInt(before.row));
     }
     this.#prepareUpdate(columns).run(...values, before.row);
   }
 
   /** Leaves the product's row vacant. */
   delete(ordinal: number, { row, id }: ProjectedProduct): void {
-    this.#delete.run(row);
-    this.#deleteText.run(BigInt(row));
-    this.#vacate.run(row, ordinal, id);
+    this.#statements.delete.run(row);
+    this.#statements.deleteText.run(BigInt(row));
+    this.#statements.vacate.run(row, ordinal, id);
   }
 
   /** Keeps a row for a product that is deleted. */
   vacate(ordinal: number, row: number, id: ProductId): void {
-    this.#vacate.run(row, ordinal, id);
+    this.#statements.vacate.run(row, ordinal, id);
   }
 
   /** Takes the row that a deleted product left, if there is one. */
   takeVacant(ordinal: number, id: ProductId): number | undefined {
-    const row = this.#takeVacant.get(ordinal, id);
+    const row = this.#statements.takeVacant.get(ordinal, id);
     return row && readInteger(row, 'row');
   }
 
   /** Merges a part of the text index; returns whether more is left (FTS5 section 6.9). */
   mergeText(): boolean {
-    const count = (): number => readInteger(this.#countChanges.get() ?? {}, 'changes');
+    const count = (): number => readInteger(this.#statements.countChanges.get() ?? {}, 'changes');
     const before = count();
-    this.#mergeText.run();
+    this.#statements.mergeText.run();
     return count() - before >= 2;
   }
 
@@ -117,4 +93,25 @@ export class ProjectedProducts {
     this.#updates.set(sql, statement);
     return statement;
   }
+}
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    find: prepareSelect(db, `
+      , row FROM product INDEXED BY product_id WHERE seller = ? AND id = ?`),
+    insert: prepareWrite(db, `
+      INSERT INTO product (row, seller, name_key, text, ${PRODUCT_COLUMNS.join(', ')})
+      VALUES (?, ?, ?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})`),
+    insertText: prepareWrite(db, 'INSERT INTO product_text (rowid, folded) VALUES (?, ?)'),
+    replaceText: prepareWrite(db, 'UPDATE product_text SET folded = ? WHERE rowid = ?'),
+    delete: prepareWrite(db, 'DELETE FROM product WHERE row = ?'),
+    deleteText: prepareWrite(db, 'DELETE FROM product_text WHERE rowid = ?'),
+    vacate: prepareWrite(db, `
+      INSERT INTO vacant_row (row, seller, id) VALUES (?, ?, ?)`),
+    takeVacant: db.prepare(`
+      DELETE FROM vacant_row WHERE seller = ? AND id = ? RETURNING row`),
+    mergeText: prepareWrite(db, `
+      INSERT INTO product_text (product_text, rank) VALUES ('merge', ${SEARCH_MERGE_STEP_PAGES})`),
+    countChanges: db.prepare('SELECT total_changes() AS changes'),
+  };
 }

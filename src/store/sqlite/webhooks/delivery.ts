@@ -71,12 +71,12 @@ class LockMember {
     this.#check();
     const lease = this.#lease?.signal;
     if (!lease) return [];
-    const due = this.#options.reader.snapshot().listDueWebhooks(query);
+    const due = this.#options.reader.queries.listDueWebhooks(query);
     return due.map((webhook) => ({ webhook, lease }));
   }
 
   findNextRetry(after: number): number | undefined {
-    return this.#lease && this.#options.reader.snapshot().findNextRetry(after);
+    return this.#lease && this.#options.reader.queries.findNextRetry(after);
   }
 
   /** Ignores errors: the next look-up of due webhooks gets them. */
@@ -96,7 +96,7 @@ class LockMember {
 
   /** Has the lease if there are webhooks and no other process has it. */
   #check(): void {
-    const isNeeded = this.#options.reader.snapshot().hasWebhooks();
+    const isNeeded = this.#options.reader.queries.hasWebhooks();
     if (isNeeded === (this.#lease !== undefined)) return;
     this.#lease?.end();
     this.#lease = isNeeded ? this.#acquire() : undefined;
