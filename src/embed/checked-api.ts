@@ -31,38 +31,39 @@ const options: Check = [
   'an object whose `signal`, if any, is an AbortSignal',
 ];
 
-type Methods<Api> = { readonly [Name in keyof Api]: readonly Check[] };
+/** The arguments of each method before its options; none for the other methods. */
+const ARGUMENTS: {
+  readonly [Group in Groups]: { readonly [Name in keyof SellerApi[Group]]?: readonly Check[] };
+} = {
+  products: {
+    create: [object],
+    get: [target],
+    getIfChanged: [target, version],
+    put: [text, object],
+    patch: [target, object],
+    update: [target, callback],
+    delete: [target],
+    export: [object],
+    import: [source],
+  },
+  stock: { sync: [source] },
+  imports: { get: [text], revert: [object] },
+  webhooks: {
+    create: [object],
+    get: [text],
+    patch: [text, object],
+    delete: [text],
+    deliveries: [text],
+    delivery: [text, integer],
+    resend: [text, integer],
+    retry: [text],
+    test: [text],
+    replay: [text, integer],
+    rotateSecret: [text, optionalText],
+  },
+};
+type Groups = Exclude<keyof SellerApi, 'changes'>;
 
-const products: Methods<SellerApi['products']> = {
-  create: [object, options],
-  get: [target, options],
-  getIfChanged: [target, version, options],
-  put: [text, object, options],
-  patch: [target, object, options],
-  update: [target, callback, options],
-  delete: [target, options],
-  list: [options],
-  listPage: [options],
-  export: [object, options],
-  import: [source, options],
-};
-const stock: Methods<SellerApi['stock']> = {
-  sync: [source, options], levels: [options], movements: [options],
-};
-const webhooks: Methods<SellerApi['webhooks']> = {
-  create: [object, options],
-  list: [options],
-  get: [text, options],
-  patch: [text, object, options],
-  delete: [text, options],
-  deliveries: [text, options],
-  delivery: [text, integer, options],
-  resend: [text, integer, options],
-  retry: [text, options],
-  test: [text, options],
-  replay: [text, integer, options],
-  rotateSecret: [text, optionalText, options],
-};
 /** They return a generator, and so throw; the others reject. */
 const LISTS: ReadonlySet<string> = new Set([
   'changes', 'list', 'levels', 'movements', 'deliveries',
@@ -70,29 +71,30 @@ const LISTS: ReadonlySet<string> = new Set([
 
 /** The same catalogue, whose methods check their arguments. */
 export function checkArguments(api: SellerApi): SellerApi {
-  replace(api.products, 'products', products);
-  replace(api.stock, 'stock', stock);
-  replace(api.webhooks, 'webhooks', webhooks);
-  replace(api, '', { changes: [object] });
+  for (const [group, methods] of Object.entries(ARGUMENTS)) {
+    // The casts: the groups are objects, with methods by name.
+    const owner = api[group as Groups];
+    const checks = methods as Readonly<Record<string, readonly Check[]>>;
+    for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(owner))) {
+      if (name !== 'constructor') replace(owner, `${group}.`, name, checks[name] ?? []);
+    }
+  }
+  replace(api, '', 'changes', [object]);
   return api;
 }
 
-function replace(
-  api: object, group: string, methods: Readonly<Record<string, readonly Check[]>>,
-): void {
-  for (const [name, checks] of Object.entries(methods)) {
-    const method: unknown = Reflect.get(api, name);
-    if (typeof method !== 'function') continue;
-    const what = [group, name].filter((part) => part !== '').join('.');
-    Object.defineProperty(api, name, {
-      value(...args: unknown[]): unknown {
-        const wrong = checks.findIndex(([isRight], index) => !isRight(args[index]));
-        if (wrong < 0) return Reflect.apply(method, api, args);
-        const expected = `Argument ${wrong + 1} must be ${checks[wrong]?.[1]}.`;
-        const error = wrongArgument(what, expected);
-        if (LISTS.has(name)) throw error;
-        return Promise.reject(error);
-      },
-    });
-  }
+function replace(owner: object, group: string, name: string, before: readonly Check[]): void {
+  const method: unknown = Reflect.get(owner, name);
+  if (typeof method !== 'function') return;
+  const checks = [...before, options];
+  Object.defineProperty(owner, name, {
+    value(...args: unknown[]): unknown {
+      const wrong = checks.findIndex(([isRight], index) => !isRight(args[index]));
+      if (wrong < 0) return Reflect.apply(method, owner, args);
+      const expected = `Argument ${wrong + 1} must be ${checks[wrong]?.[1]}.`;
+      const error = wrongArgument(group + name, expected);
+      if (LISTS.has(name)) throw error;
+      return Promise.reject(error);
+    },
+  });
 }

@@ -1,6 +1,7 @@
 /** Invalid arguments from JavaScript programs: each method reports them as an AppError. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Imports } from '../../src/client/imports.ts';
 import { Products } from '../../src/client/products.ts';
 import { SellerApi } from '../../src/client/seller-client.ts';
 import { Stock } from '../../src/client/stock.ts';
@@ -135,7 +136,8 @@ test('rejects invalid arguments of a catalogue', async (t) => {
   const { shop, id } = await makeShop(t);
   const api = shop.as(id);
   await api.products.create(MUG);
-  const groups = { products: api.products, stock: api.stock, webhooks: api.webhooks, '': api };
+  const { products, stock, imports, webhooks } = api;
+  const groups = { products, stock, imports, webhooks, '': api };
   const wrong = [undefined, null, 7, true, 'x\ud800', Symbol('x'), 10n, [], {}, () => {}, CYCLE];
   let calls = 0;
   for (const [group, owner] of Object.entries(groups)) {
@@ -158,7 +160,7 @@ test('rejects invalid arguments of a catalogue', async (t) => {
       }
     }
   }
-  assert.equal(calls, 27 * wrong.length ** 2);
+  assert.equal(calls, 30 * wrong.length ** 2);
   const fields = { ...MUG, sku: 'CUP-1', price: 10n as never };
   await rejectsWith('invalid_data', () => api.products.create(fields), /BigInt/);
   await rejectsWith('invalid_data', () => api.stock.levels({ at: new Date(NaN) }), /Invalid time/);
@@ -167,16 +169,16 @@ test('rejects invalid arguments of a catalogue', async (t) => {
 
 /** The methods of the client, so that new ones are tested, too. */
 function methodsOf(group: string): readonly string[] {
-  const owner = { products: Products, stock: Stock, webhooks: Webhooks }[group] ?? SellerApi;
+  const groups = { products: Products, stock: Stock, imports: Imports, webhooks: Webhooks };
+  const owner = Object.entries(groups).find(([name]) => name === group)?.[1] ?? SellerApi;
   return Object.getOwnPropertyNames(owner.prototype).filter((name) => name !== 'constructor');
 }
 
 test('validates the arguments of every method of a catalogue', async (t) => {
   const { shop, id } = await makeShop(t);
   const api = shop.as(id);
-  for (const [group, owner] of Object.entries({
-    products: api.products, stock: api.stock, webhooks: api.webhooks, '': api,
-  })) {
+  const { products, stock, imports, webhooks } = api;
+  for (const [group, owner] of Object.entries({ products, stock, imports, webhooks, '': api })) {
     const checked = methodsOf(group).filter((name) => Object.hasOwn(owner, name));
     assert.deepEqual(checked, methodsOf(group));
   }
