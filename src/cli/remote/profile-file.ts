@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
-import { tryLock } from '../../store/sqlite/files/file-lock.ts';
+import { tryLock } from '../../store/sqlite/files/atomic-file.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { writeJsonFile } from '../json-file.ts';
 import { readSettingFile, readUrl } from '../settings.ts';

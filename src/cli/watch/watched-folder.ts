@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { formatFileTime } from '../../domain/time.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { syncFolder } from '../../store/sqlite/files/durable-files.ts';
-import { tryLock } from '../../store/sqlite/files/file-lock.ts';
+import { tryLock } from '../../store/sqlite/files/atomic-file.ts';
 import { CommandFailure } from '../command.ts';
 import { Claim, type Published } from './claim.ts';
 

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, watch, writeFileSync } from
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { tryLock } from '../../../src/store/sqlite/files/file-lock.ts';
+import { tryLock } from '../../../src/store/sqlite/files/atomic-file.ts';
 import { live } from '../../secrecy/life.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { run, startServing } from '../../support/command.ts';

@@ -6,8 +6,7 @@ import { applyPatch, isSameProduct } from '../../../domain/catalogue/product.ts'
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { EditedProducts, EditEffect, ProductEdit } from '../../catalogue-store.ts';
 import type { ChangeActor } from '../history.ts';
-import { countEdits } from '../import-counts.ts';
-import type { OpenRecord, WriteActor } from './import-records.ts';
+import { countEdits, type OpenRecord, type WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { productChanges, type ProductRows } from './product-mutations.ts';
 

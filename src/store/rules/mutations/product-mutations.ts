@@ -16,11 +16,10 @@ import type {
 } from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import type { ChangeActor } from '../history.ts';
-import { countEffects } from '../import-counts.ts';
+import { countEffects, type OpenRecord, type WriteActor } from './import-records.ts';
 import {
   describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
 } from '../product-changes.ts';
-import type { OpenRecord, WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
 /** Where an adapter keeps products. */

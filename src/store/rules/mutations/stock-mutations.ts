@@ -8,11 +8,10 @@ import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
-import { countResults } from '../import-counts.ts';
+import { countResults, type OpenRecord, type WriteActor } from './import-records.ts';
 import { findRejection, StockBatch } from '../stock-batch.ts';
 import type { LevelTable, StockLevel, StockLevelCache } from '../stock-levels.ts';
 import { encodeResults } from '../stock-outcome.ts';
-import type { OpenRecord, WriteActor } from './import-records.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
 /** Where an adapter keeps stock levels. */

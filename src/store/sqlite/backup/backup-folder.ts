@@ -13,11 +13,10 @@ import type { CopyState } from './database-copy.ts';
 import {
   CATALOGUE_FILE_NAME, findReleasedVersion, findVersion, noCatalogue, readCursorKey,
 } from '../engine/database-file.ts';
-import { tryLock } from '../files/file-lock.ts';
+import { type AtomicFile, removeAbandonedParts, tryLock } from '../files/atomic-file.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
-import { type AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;

@@ -4,7 +4,8 @@ import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { ProductPage, ProductPageQuery } from '../../catalogue-store.ts';
+import type { CatalogueStore } from '../../catalogue-store.ts';
+import type { QueriesOf } from '../../sql/port-methods.ts';
 import { decodeProduct, PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
 import { readCurrency, readInteger } from '../../sql/row.ts';
 
@@ -44,13 +45,11 @@ export function productQueries(db: DatabaseSync) {
     WHERE seller_id = ? AND archived = ? AND id > ? ORDER BY id LIMIT ?`);
 
   return {
-    findProduct(sellerId: SellerId, target: ProductTarget): Product | undefined {
+    findProduct(sellerId, target) {
       const seller = findSeller.get(sellerId);
       return seller && find(sellerId, readCurrency(seller), target);
     },
-    listProducts(
-      sellerId: SellerId, { after, limit, archived }: ProductPageQuery,
-    ): ProductPage {
+    listProducts(sellerId, { after, limit, archived }) {
       const seller = findSeller.get(sellerId);
       if (!seller) return { products: [], hasMore: false, position: 0 };
       const currency = readCurrency(seller);
@@ -66,5 +65,5 @@ export function productQueries(db: DatabaseSync) {
         position: readInteger(seller, 'position'),
       };
     },
-  };
+  } satisfies Partial<QueriesOf<CatalogueStore>>;
 }

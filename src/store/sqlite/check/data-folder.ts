@@ -12,7 +12,7 @@ import { AppError } from '../../../domain/error.ts';
 import {
   assertCatalogueExists, assertNotOldFile, CATALOGUE_FILE_NAME,
 } from '../engine/database-file.ts';
-import { openForChecks } from '../engine/connection.ts';
+import { openForChecks, openReader } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, needsRollback, rollBackHotJournal,
@@ -23,11 +23,12 @@ import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { deriveAuditKey } from '../../rules/audit.ts';
 import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
 import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
-import { fault, type Finding, type Findings, note, warning } from '../../sql/check/finding.ts';
+import {
+  fault, fillIn, type Finding, type Findings, note, warning,
+} from '../../sql/check/finding.ts';
 import {
   checkIntegrity, checkReferences, checkSchema, checkVersion, hasCurrentTables,
 } from './schema.ts';
-import { checkSearchFile } from './search-file.ts';
 import { checkSecrets } from './secrets.ts';
 import {
   DOCTOR_FREE_LIMIT_BYTES, DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES,
@@ -36,6 +37,8 @@ import { isBeingWritten } from '../files/atomic-file.ts';
 import {
   ALLOWED_FOREIGN_FILES, isLasting, isUnfinished, UPLOADS,
 } from '../files/data-folder-files.ts';
+import { readInteger, readText } from '../../sql/row.ts';
+import { isCurrentProjection } from '../search/projection-file.ts';
 
 /** `folder` is undefined for a database file without its data folder. */
 type Entry = readonly [
@@ -226,4 +229,52 @@ function* checkDisk(file: string): Findings {
   const [left, needed] = [free, size].map((bytes) => `${Math.floor(bytes / 2 ** 20)} MiB`);
   yield warning(`The disk has ${left} free, and the database takes ${needed}.`,
     'Free some space: a backup or an update may need as much as the database itself.');
+}
+
+const REBUILD = 'Stop the server, delete search.db, search.db-wal and search.db-shm, and start it '
+  + 'again: it rebuilds them.';
+
+/**
+ * Checks that the search database agrees with the catalogue where both have the same position.
+ * Reports no faults: the server can rebuild the search database at any time.
+ */
+function* checkSearchFile(catalogue: DatabaseSync, folder = ''): Findings {
+  const file = join(folder, 'search.db');
+  if (!existsSync(file)) return; // nobody has searched yet
+  try {
+    yield* compare(catalogue, file);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    yield warning(`The search database cannot be read: ${error.message}.`, REBUILD);
+  }
+}
+
+function* compare(catalogue: DatabaseSync, file: string): Findings {
+  // A journal is left by the first write: later ones use a write-ahead log.
+  using search = hasJournal(file) ? undefined : openReader(file);
+  if (!search || !isCurrentProjection(search)) {
+    yield warning('The search database is incomplete, or of another version of the server.',
+      'Nothing is lost and no action is needed: the server rebuilds it at the next search. You can '
+        + 'also delete it while no server runs.');
+    return;
+  }
+  const [damage] = search.prepare('PRAGMA quick_check(1)').all();
+  if (damage && damage['quick_check'] !== 'ok') {
+    yield warning('The search database is damaged.', REBUILD);
+    return;
+  }
+  const findTotals = catalogue.prepare(`
+    SELECT count(*) AS products, CAST(coalesce(sum(p.stock), 0) AS TEXT) AS units
+    FROM seller AS s JOIN product AS p ON p.seller_id = s.id WHERE s.id = ? AND s.position = ?
+      AND p.archived = 0
+    HAVING count(*) > 0`);
+  const sellers = search.prepare(`
+    SELECT seller_id, position, products, units FROM seller WHERE built_to IS NULL`);
+  for (const row of sellers.iterate()) {
+    const totals = findTotals.get(readInteger(row, 'seller_id'), readInteger(row, 'position'));
+    const isSame = !totals || (totals['products'] === row['products']
+      && readText(totals, 'units') === readText(row, 'units'));
+    if (isSame) continue;
+    yield warning(fillIn('Searches of seller {seller} miss some products.', row), REBUILD);
+  }
 }

@@ -3,7 +3,8 @@
  * once it is on disk. Until then its process holds the lock FILE.ID.part.lock, which the system
  * releases when the process ends, even by kill -9. A part with a free lock is abandoned: the next
  * process that creates the file removes it. Unlike a process id, a lock means the same in every
- * container and on every host that shares the folder.
+ * container and on every host that shares the folder. Other work that only one process does at a
+ * time takes such a lock, too.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -14,8 +15,8 @@ import { UNLOCKED_TEMP_FILE_AGE_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
-import { tryLock } from './file-lock.ts';
-import { resultCodeOf } from '../engine/disk-failure.ts';
+import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
+import { openLock } from '../engine/connection.ts';
 
 /** A part, its lock, and SQLite's files. */
 const PART = new RegExp('^((.+)\\.[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}\\.part)'
@@ -172,4 +173,18 @@ function isOld(path: string): boolean {
 function cannotMake(path: string, why: string): AppError {
   const hint = 'Choose a path on another file system, and copy the file from there.';
   return new AppError('unavailable', `The file system of ${dirname(path)} ${why}. ${hint}`);
+}
+
+/**
+ * A lock, held until disposed of; undefined if another process has it. The system releases it when
+ * the process ends, even by kill -9.
+ */
+export function tryLock(file: string): Disposable | undefined {
+  createEmpty(file);
+  try {
+    return openLock(file, 0);
+  } catch (error) {
+    if (resultCodeOf(error) === SQLITE_BUSY) return undefined;
+    throw error;
+  }
 }

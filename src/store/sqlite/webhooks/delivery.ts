@@ -6,7 +6,7 @@
 import type { HistoryStore } from '../../history-store.ts';
 import type { DeliveryMember, WebhookStore } from '../../webhook-store.ts';
 import type { Reader } from '../engine/reader.ts';
-import { tryLock } from '../files/file-lock.ts';
+import { tryLock } from '../files/atomic-file.ts';
 import { WEBHOOK_LOCK_INTERVAL_MS } from '../limits.ts';
 
 interface DeliveryOptions {

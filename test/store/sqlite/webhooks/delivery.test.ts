@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { tryLock } from '../../../../src/store/sqlite/files/file-lock.ts';
+import { tryLock } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { WEBHOOK_LOCK_INTERVAL_MS } from '../../../../src/store/sqlite/limits.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeActor, makeNewProduct } from '../../contract/fixture.ts';
