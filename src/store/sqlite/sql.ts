@@ -21,7 +21,8 @@ export function sqlOf(db: DatabaseSync): Sql {
 
 function bind(parameters: Parameters = {}): Record<string, SQLInputValue> {
   const values: Record<string, SQLInputValue> = {};
-  for (const [name, value] of Object.entries(parameters)) {
+  for (const name in parameters) { // quicker than entries
+    const value = parameters[name];
     values[name] = isList(value) ? JSON.stringify(value) : value ?? null;
   }
   return values;
