@@ -1,4 +1,4 @@
-/** The property tests on PostgreSQL. */
+/** The property tests on PostgreSQL, and sellers with equal ids. */
 import { describe } from 'node:test';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { NO_POSTGRES } from '../support/postgres/install.ts';
@@ -7,6 +7,7 @@ import { borrowDatabase } from '../support/postgres/shared-server.ts';
 import { closeAfter, type Engine } from './engine.ts';
 import { testRandomReverts } from './revert-property.ts';
 import { testRandomCalls } from './stock-property.ts';
+import { testTwins } from './twins.ts';
 
 const postgres: Engine = {
   runsShare: 1 / 3,
@@ -22,4 +23,5 @@ const postgres: Engine = {
 describe('a store on PostgreSQL', { skip: NO_POSTGRES }, () => {
   testRandomCalls(postgres);
   testRandomReverts(postgres);
+  testTwins(postgres);
 });

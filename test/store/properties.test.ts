@@ -1,21 +1,8 @@
 /** The property tests on SQLite. */
 import { describe } from 'node:test';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { makeDataFolder } from '../support/folder.ts';
-import { assertHealthy } from '../support/health.ts';
-import { closeAfter, type Engine } from './engine.ts';
 import { testRandomReverts } from './revert-property.ts';
+import { sqlite } from './sqlite-engine.ts';
 import { testRandomCalls } from './stock-property.ts';
-
-const sqlite: Engine = {
-  runsShare: 1,
-  async prepare(t) {
-    // Before the folder: cleanups run in the order in which they are registered.
-    const open = closeAfter(t, (clock) => openSqliteStore({ folder, clock }));
-    const folder = makeDataFolder(t);
-    return { open, hasExactIds: true, assertHealthy: () => assertHealthy(folder) };
-  },
-};
 
 describe('a store on SQLite', () => {
   testRandomCalls(sqlite);

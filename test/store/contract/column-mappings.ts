@@ -35,6 +35,7 @@ export function testColumnMappings(prepare: PrepareStore): void {
     for (const n of [0, ...countTo(COLUMN_MAPPINGS_PER_SELLER_LIMIT - 1), 0, -1]) {
       clock.now += 1;
       await store.keepColumnMapping(one.id, hashOf(String(n)), { sku: String(n) });
+      await store.keepColumnMapping(other.id, hashOf('0'), { sku: '0' });
     }
     assert.deepEqual(await store.findColumnMapping(one.id, hashOf('0')), { sku: '0' });
     assert.equal(await store.findColumnMapping(one.id, hashOf('1')), undefined);
