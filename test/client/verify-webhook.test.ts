@@ -5,7 +5,7 @@ import {
   verifyWebhook, WebhookVerificationError,
 } from '../../src/client/verify-webhook.ts';
 import {
-  generateWebhookSecret, signMessage,
+  generateWebhookSecret, signMessage, type WebhookSecret,
 } from '../../src/domain/webhooks/webhook-signature.ts';
 
 const AT = Date.UTC(2026, 10, 22);
@@ -62,6 +62,18 @@ describe('rejects', () => {
         WebhookVerificationError);
     });
   }
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+    test(`a message without exactly one ${name}, and says so`, () => {
+      for (const value of [undefined, [HEADERS[name] ?? '']]) {
+        assert.throws(() => verifyWebhook(BODY, { ...HEADERS, [name]: value }, SECRET, { clock }),
+          { name: 'WebhookVerificationError', message: /header field is missing/ });
+      }
+    });
+  }
+  test('a time that is no number, before it compares signatures', () => {
+    const headers = { ...HEADERS, 'webhook-timestamp': 'NaN' };
+    assert.throws(() => verifyWebhook(BODY, headers, SECRET, { clock }), /too far/);
+  });
   test('a message older than five minutes', () => {
     const late = () => AT + 301_000;
     assert.throws(() => verifyWebhook(BODY, HEADERS, SECRET, { clock: late }), /too far/);
@@ -70,7 +82,20 @@ describe('rejects', () => {
 });
 
 test('throws a TypeError for a malformed secret', () => {
-  for (const secret of ['', 'whsec_', 'secret', 'whsec_AAAA']) {
+  const sized = [23, 65].map(makeSecret);
+  for (const secret of ['', 'whsec_', 'secret', 'whsec_AAAA', ...sized]) {
     assert.throws(() => verifyWebhook(BODY, HEADERS, secret, { clock }), TypeError);
   }
 });
+
+test('accepts secrets of 24 to 64 bytes', () => {
+  for (const secret of [24, 64].map(makeSecret)) {
+    const headers = signMessage({ id: 'msg_1', at: AT, body: BODY }, [secret]);
+    assert.ok(verifyWebhook(BODY, headers, secret, { clock }));
+  }
+});
+
+function makeSecret(bytes: number): WebhookSecret {
+  // The cast: this is the format of secrets.
+  return `whsec_${Buffer.alloc(bytes, 7).toString('base64')}` as WebhookSecret;
+}

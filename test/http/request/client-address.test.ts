@@ -44,6 +44,19 @@ test('is the address of the socket if no proxy is trusted, whatever the headers 
   assert.equal((await send(port, { path: '/', headers })).text, '127.0.0.1');
 });
 
+test('trusts a Unix socket, but no closed connection and no other without an address', () => {
+  const unix = new TrustedProxies(['unix']);
+  const readFrom = (localAddress: string | undefined, destroyed: boolean): string => {
+    const socket = { remoteAddress: undefined, localAddress, destroyed };
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    // The cast: nothing else of a request is read.
+    return unix.readClientAddress({ socket, headers } as unknown as IncomingMessage);
+  };
+  assert.equal(readFrom(undefined, false), '192.0.2.1');
+  assert.equal(readFrom(undefined, true), '');
+  assert.equal(readFrom('127.0.0.1', false), '');
+});
+
 test('is the address of the socket unless the peer is a trusted proxy', () => {
   const peer = ask('192.0.2.9', { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' });
   assert.equal(PROXIES.readClientAddress(peer), '192.0.2.9');

@@ -1,7 +1,10 @@
 /** Cookies that only this host gets and sets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatCookie, readCookie } from '../../../../src/features/portal/sign-in/cookie.ts';
+import {
+  decryptValue, encryptValue, formatCookie, readCookie,
+} from '../../../../src/features/portal/sign-in/cookie.ts';
+import { makeClock } from '../../../support/clock.ts';
 
 test('reads back its cookies, under a name that no other host can set', () => {
   const cookie = formatCookie('one', 'a=b==', 60_000);
@@ -21,4 +24,29 @@ test('reads no cookie that is missing, has another name, or was sent several tim
   ]) {
     assert.equal(readCookie(header, 'one'), undefined, String(header));
   }
+});
+
+test('decrypts no value that is empty, too long or expired', async () => {
+  const clock = makeClock();
+  const decrypted: string[] = [];
+  const store = {
+    encrypt: async (text: string) => text,
+    async decrypt(sealed: string) {
+      decrypted.push(sealed);
+      return sealed;
+    },
+  };
+  const sealed = await encryptValue({ store, clock }, { name: 'A' }, 'a context', 1_000);
+  const decrypt = (text: string, limit?: number) =>
+    decryptValue({ store, clock }, text, 'a context', limit);
+  const value = { name: 'A', endsAt: clock.now + 1_000 };
+  assert.deepEqual(await decrypt(sealed, sealed.length), value);
+  decrypted.length = 0;
+  assert.equal(await decrypt('', 10), undefined);
+  assert.equal(await decrypt(sealed, sealed.length - 1), undefined);
+  assert.deepEqual(decrypted, []);
+  clock.now += 999;
+  assert.deepEqual(await decrypt(sealed), value);
+  clock.now += 1;
+  assert.equal(await decrypt(sealed), undefined);
 });
