@@ -19,6 +19,11 @@ export interface RunOptions {
   readonly exitLimitMs?: number;
   /** Variables of the workers in addition to those of this process. */
   readonly environment?: NodeJS.ProcessEnv;
+  /**
+   * Whether a failure ends the run: no other file starts, and the worker is killed with all
+   * processes that it has started. Without it every file runs.
+   */
+  readonly isLast?: (failure: Failure) => boolean;
   readonly print: (text: string) => void;
 }
 
@@ -66,6 +71,8 @@ export class Run implements RunResult {
   readonly files: FileResult[] = [];
   readonly failures: Failure[] = [];
   readonly skipReasons = new Set<string>();
+  /** Whether a failure has ended the run. */
+  isEnded = false;
   readonly #waiting: string[];
   readonly #options: RunOptions;
 
@@ -112,6 +119,10 @@ export class Run implements RunResult {
 
   fail(what: string, why = ''): void {
     this.failures.push({ what, why });
+    if (this.#options.isLast?.({ what, why })) {
+      this.isEnded = true;
+      this.#waiting.length = 0;
+    }
     this.#options.print(`\n✖ ${what}\n${why}\n\n`);
   }
 }

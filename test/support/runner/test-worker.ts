@@ -1,6 +1,7 @@
 /** One worker process: gives it files, and watches that it reports each and ends. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { isSystemError } from '../../../src/runtime/system-error.ts';
 import type { RunnerMessage, WorkerMessage } from './messages.ts';
 import type { Run, RunOptions } from './run-files.ts';
 
@@ -24,22 +25,27 @@ export class TestWorker {
   constructor(run: Run, options: RunOptions) {
     this.#run = run;
     this.#options = options;
+    const isGroup = options.isLast !== undefined;
     this.#process = fork(join(FOLDER, 'worker.ts'), [], {
       execArgv: [
         `--test-timeout=${options.testTimeoutMs}`,
         `--test-reporter=${join(FOLDER, 'reporter.ts')}`, '--test-reporter-destination=stdout',
       ],
       env: { ...process.env, ...options.environment, TEST_WORKER: 'true' },
+      // Such a run is about which tests fail, not about what their processes print.
+      ...(isGroup && { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
     });
     this.#watchSilence();
     this.#process.on('message', (message: WorkerMessage) => {
       this.#watchSilence();
       this.#receive(message);
+      if (run.isEnded) this.#kill();
     });
     this.ended = new Promise((resolve) => {
       this.#process.once('close', (status, signal) => {
         clearTimeout(this.#silence);
-        this.#assertEnd(status ?? signal);
+        if (isGroup) this.#kill();
+        if (!run.isEnded) this.#assertEnd(status ?? signal);
         resolve(this.#files.length > 0);
       });
     });
@@ -81,8 +87,22 @@ export class TestWorker {
     this.#silence = setTimeout(() => {
       const name = this.#files.at(-1) ?? 'A worker';
       this.#fail(`${name} hangs: it has reported nothing for too long.`);
-      this.#process.kill('SIGKILL');
+      this.#kill();
     }, testTimeoutMs + silenceLimitMs);
+  }
+
+  /** With the processes of its group, if it has one of its own. */
+  #kill(): void {
+    const { pid } = this.#process;
+    if (this.#options.isLast === undefined || pid === undefined) {
+      this.#process.kill('SIGKILL');
+      return;
+    }
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch (error) {
+      if (!isSystemError(error, 'ESRCH')) throw error; // none of them is left
+    }
   }
 
   #assertEnd(status: number | NodeJS.Signals | null): void {
