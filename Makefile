@@ -18,6 +18,9 @@ QUICK_TESTS = $(NODE) $(THREAD_BUNDLES) && \
 STRIP_CACHE = test/support/strip-cache.js
 COVERED = $(IN_MEMORY) NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp" \
   NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"' $(NODE) test/run.ts
+MUTANTS_RUN = $(IN_MEMORY) NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" \
+  $(NODE) --disable-warning=ExperimentalWarning test/mutants/main.ts
+SINCE ?= HEAD~1
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
 # A copy of the package, built, in a temporary folder; its modes do not depend on the umask.
 PACKAGE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -34,7 +37,7 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test test-postgres coverage test-all test-packages test-faults \
-  test-browser fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
+  test-browser mutants mutants-subset fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
   fixture print-node clean
 
 help: ## list these targets
@@ -89,7 +92,15 @@ test-all: ## everything: coverage, Node 24, packages, faults, a browser
 	  PACKAGES_TESTS=test/package/package.packages.ts || failed="$$failed test-packages on Node 24,"; \
 	$(RUN_TESTS) --alone --jobs 3 --timeout 1200000 $(PACKAGES_TESTS) $(FAULT_TESTS) $(BROWSER_TESTS) \
 	  || failed="$$failed packages or faults or browser,"; \
+	$(MAKE) -o types mutants-subset || failed="$$failed mutants,"; \
 	[ -z "$$failed" ] || { echo "Failed: $$failed" >&2; exit 1; }
+
+mutants: types ## weaken one guard at a time, and require a failing test; MUTANTS='csrf' for a part
+	@$(NODE) --disable-warning=ExperimentalWarning $(STRIP_CACHE)
+	@$(MUTANTS_RUN) --pattern '$(MUTANTS)'
+
+mutants-subset: types ## the same for a fixed part, and for the guards changed since SINCE (HEAD~1)
+	@$(MUTANTS_RUN) --subset --since '$(SINCE)'
 
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts
