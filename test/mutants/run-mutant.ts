@@ -1,5 +1,6 @@
 /** Runs the tests of a mutant until one finds it. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { ROOT } from '../audit/places.ts';
@@ -61,8 +62,17 @@ export async function runMutant(
     const failure = { what: 'It is no TypeScript.', why: error.message };
     return { mutant, outcome: 'crashed', test: undefined, failure, runs: 0 };
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(folder);
   }
+}
+
+/** A test that was killed may have left a small disk mounted there. */
+function removeFolder(folder: string): void {
+  const mounts = process.platform === 'linux' ? readFileSync('/proc/mounts', 'utf8') : '';
+  for (const [, path = ''] of mounts.split('\n').map((line) => line.split(' '))) {
+    if (path.startsWith(`${folder}/`)) spawnSync('umount', [path]);
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Errors of code that does not work at all. */
