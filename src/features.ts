@@ -1,7 +1,6 @@
 /**
- * The composition: one import and one entry for each feature of this server. To remove a feature,
- * delete its folder in `features/`, its pages in `features/portal/` and its lines here and in
- * `features/portal/routes.ts`; `test/packages/removal.packages.ts` does so for each.
+ * The composition: one import and one entry for each feature of this server. `make minimal` writes
+ * this file for a selection of features, by `.toolchain/composition.ts`.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';

@@ -27,7 +27,7 @@ import { renderRoleNeeded } from './people/roles.ts';
 import {
   type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
 } from './route.ts';
-import { additions, routes } from './routes.ts';
+import { parts, routes } from './routes.ts';
 import { readDevice } from './sign-in/device.ts';
 import { PortalLimits } from './sign-in/rate-limits.ts';
 import { findSession, noteSessionSeen, readSessionToken } from './sign-in/session.ts';
@@ -52,7 +52,7 @@ export function createPortal(
   const router = new Router<PageRoute>(routes);
   const shared = {
     assets: loadAssets(), passwords, formats: new Formats(clock), router,
-    additions, isRegistrationOpen: openRegistration, clock, uploadFolder,
+    additions: parts, isRegistrationOpen: openRegistration, clock, uploadFolder,
     sections: routes.flatMap((route) => 'section' in route && route.section !== undefined
       ? [{ path: route.path, name: route.section, role: route.role }] : []),
   };

@@ -1,4 +1,7 @@
-/** The import and export page: the upload form, recent imports, and the export form. */
+/**
+ * The import and export page: the upload form, recent imports, and the export form. Shops that want
+ * to try the portal first import the sample catalogue, which is an import like any other.
+ */
 import { readFile } from 'node:fs/promises';
 import { AppError } from '../../../domain/error.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
