@@ -140,7 +140,8 @@ export function parseInput(
     environment: io.env,
     io,
     isJson: flags['json'] === 'true',
-    location: command.isRemote ? readFolder(flags) : readLocation(values, flags, io.env),
+    location: command.isRemote ? readFolder(flags)
+      : readLocation({ flags: values, values: flags, environment: io.env }),
     out: (text) => void io.stdout.write(`${text}\n`),
     note: (text) => void io.stderr.write(`${printableLines(text)}\n`),
   };

@@ -1,10 +1,8 @@
 /** Opens the store of a location. Only this module knows which adapter a location needs. */
-import { join } from 'node:path';
-import type { DatabaseLocation } from './nodes/database-location.ts';
-import {
-  assertCatalogueExists, CATALOGUE_FILE_NAME, findVersion,
-} from './sqlite/engine/database-file.ts';
-import { SCHEMA_VERSION } from './sqlite/schema/migrate.ts';
+import { AppError } from '../domain/error.ts';
+import type { DatabaseEngine, DatabaseLocation } from './database-engine.ts';
+import { engines } from './engines.ts';
+import { assertCatalogueExists } from './sqlite/engine/database-file.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
@@ -31,31 +29,15 @@ interface OpenOptions {
 export async function openStore(
   location: StoreLocation, { clock, mustExist = false }: OpenOptions = {},
 ): Promise<Store> {
-  if ('database' in location) {
-    // Only then is any code for PostgreSQL loaded.
-    return (await import('./postgres/database.ts')).openDatabase(location, clock);
-  }
+  if ('database' in location) return getEngine().open(location, clock);
   const { folder } = location;
   if (mustExist) assertCatalogueExists(folder);
   return openSqliteStore({ folder, ...(clock && { clock }) });
 }
 
-/** The schema versions of a database, before and after. */
-interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * Creates or updates the tables of a database, or updates those of a folder. One process
- * at a time does so; others wait for it.
- * @throws AppError as `openStore`; `unavailable` for a version that this program cannot read
- */
-export async function migrateStore(location: StoreLocation): Promise<Migrated> {
-  if ('database' in location) {
-    return (await import('./postgres/database.ts')).migrateDatabase(location);
-  }
-  const from = findVersion(join(location.folder, CATALOGUE_FILE_NAME));
-  await (await openStore(location, { mustExist: true })).close();
-  return { from: from ?? SCHEMA_VERSION, to: SCHEMA_VERSION };
+/** @throws AppError `unavailable` in a program without an adapter for databases */
+export function getEngine(): DatabaseEngine {
+  const [engine] = engines;
+  if (engine) return engine;
+  throw new AppError('unavailable', 'This server has no adapter for databases: use a folder.');
 }

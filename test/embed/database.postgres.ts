@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { createShop, openStore, type ShopDatabase } from '../../src/index.ts';
-import { migrateStore } from '../../src/store/open-store.ts';
+import { migrateDatabase } from '../../src/store/postgres/database.ts';
 import { makeDatabase } from '../cli/database/setup.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_POSTGRES } from '../support/postgres/install.ts';
@@ -27,7 +27,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
   test('shares its catalogues with shops in other processes', async (t) => {
     const location = await prepare(makeFolder(t));
     await assert.rejects(createShop(location), /The database is empty\. Run `migrate` once/);
-    await migrateStore(location);
+    await migrateDatabase(location);
     const one = await createShop(location);
     t.after(() => one.close());
     const store = await openStore(location);
@@ -48,7 +48,7 @@ describe('a shop on a database', { skip: NO_POSTGRES }, () => {
 
   test('sets timeouts on the database server', async (t) => {
     const location = await prepare(makeFolder(t));
-    await migrateStore(location);
+    await migrateDatabase(location);
     const { pathname } = new URL(location.database);
     const administrator = await server.openAdministrator();
     const text = `ALTER DATABASE ${pathname.slice(1)} SET log_statement = 'all'`;

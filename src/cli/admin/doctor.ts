@@ -3,17 +3,14 @@
  * with advice. It changes nothing and can run beside a server. Exit status 1 if anything is damaged
  * or at risk.
  */
+import type { DatabaseCheck } from '../../store/database-engine.ts';
+import { getEngine } from '../../store/open-store.ts';
 import { checkDatabaseFile, checkDataFolder } from '../../store/sqlite/check/data-folder.ts';
 import type { Check } from '../../store/sqlite/check/finding.ts';
 import type { Finding } from '../../store/sql/check/finding.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { checkNodeRelease } from '../node-runtime.ts';
 import { formatCounted } from '../format.ts';
-
-/** On a database, findings are read while they are waited for. */
-type AnyCheck = Check | (Pick<Check, 'name' | 'subject'> & {
-  find(): Promise<readonly Finding[]>;
-});
 
 interface CheckResult extends Pick<Check, 'name' | 'subject'> {
   readonly status: 'ok' | Finding['level'];
@@ -31,7 +28,7 @@ export const doctor: Command = {
     const now = Date.now();
     const checks = file !== undefined ? checkDatabaseFile(file)
       : 'folder' in location ? checkDataFolder(location.folder, now)
-        : (await import('../../store/postgres/check/doctor.ts')).checkDatabase(location);
+        : getEngine().check(location);
     const node = {
       name: 'node', subject: `the release of Node, ${process.version}`,
       findings: checkNodeRelease(process.version, now),
@@ -49,7 +46,7 @@ export const doctor: Command = {
 
 /** Runs the checks and prints the findings of each as soon as it is done. */
 async function runChecks(
-  { isJson, out }: Input, checks: Iterable<AnyCheck> | AsyncIterable<AnyCheck>,
+  { isJson, out }: Input, checks: Iterable<Check> | AsyncIterable<Check | DatabaseCheck>,
 ): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   for await (const check of checks) {

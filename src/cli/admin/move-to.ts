@@ -4,10 +4,11 @@
  */
 import type { MoveProgress, ProvenTable } from '../../store/move/move.ts';
 import type { MoveTask } from '../../store/move/to-postgres.ts';
+import { databaseSettings } from '../../store/nodes/database-settings.ts';
 import { formatCount } from '../../domain/wording.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { formatCounted, listResult } from '../format.ts';
-import { getFolder, locationFlags } from '../location.ts';
+import { dataFlag, getFolder } from '../location.ts';
 import { Progress, withInterrupt } from '../progress.ts';
 
 const DATABASE_URL = /^postgres(?:ql)?:\/\//;
@@ -17,8 +18,8 @@ export const moveTo: Command = {
   summary: 'Moves everything to a PostgreSQL database, or from one to a data folder.',
   operands: ['TARGET'],
   flags: {
-    data: locationFlags.data,
-    'database-password-file': locationFlags['database-password-file'],
+    data: dataFlag,
+    'database-password-file': databaseSettings['database-password-file'],
     database: {
       value: 'URL', isSetting: true,
       help: 'move from this database to the data folder TARGET: postgres://user@host/database',

@@ -1,8 +1,7 @@
 /** Opens and migrates the database of a URL, with the secrets that its settings name. */
 import { AppError } from '../../domain/error.ts';
-import {
-  type DatabaseLocation, readPasswordFile, readServerKeyFile,
-} from '../nodes/database-location.ts';
+import type { DatabaseLocation } from '../database-engine.ts';
+import { readPasswordFile, readServerKeyFile } from '../nodes/secret-files.ts';
 import type { Store } from '../store.ts';
 import { parseDatabaseUrl } from './connect/database-url.ts';
 import { type ConnectOptions, openConnection } from './connect/open-connection.ts';

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
-import { migrateStore } from '../../../src/store/open-store.ts';
+import { migrateDatabase } from '../../../src/store/postgres/database.ts';
 import { run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
@@ -126,7 +126,7 @@ describe('a database', { skip: NO_POSTGRES }, () => {
       [`${url}${tls}&sslrootcert=${folder}/none.pem`, right, /Check sslrootcert, sslcert and/],
       [url, `${folder}/none`, /none'\. Check the file with the password in the settings\.$/],
     ] as const) {
-      await assert.rejects(migrateStore({ database, serverKeyFile: keyFile, passwordFile }),
+      await assert.rejects(migrateDatabase({ database, serverKeyFile: keyFile, passwordFile }),
         (error) => {
           assert.ok(error instanceof AppError);
           assert.match(error.message, /^The database cannot be used: connection to server at "127/);

@@ -4,8 +4,9 @@
  * memory does not grow with the catalogue.
  */
 import type { SellerId } from '../../../domain/id.ts';
+import type { DatabaseCheck, DatabaseLocation } from '../../database-engine.ts';
 import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
-import { type DatabaseLocation, readServerKeyFile } from '../../nodes/database-location.ts';
+import { readServerKeyFile } from '../../nodes/secret-files.ts';
 import { deriveAuditKey, SERVER_CHAIN } from '../../rules/audit.ts';
 import { AUDIT_SCANS, scanCodes } from '../../sql/check/audit-chain.ts';
 import { AUDIT_CHECK, CATALOGUE_CHECKS } from '../../sql/check/catalogue-checks.ts';
@@ -23,13 +24,6 @@ import { assertSchema, assertServerKey, makePatientRunner } from '../schema/migr
 import { queryOf, type Runner } from '../sql.ts';
 import { PostgresError } from '../wire/errors.ts';
 import { checkDurability, checkReferences } from './database-checks.ts';
-
-/** One check; it runs when its findings are asked for. */
-interface DatabaseCheck {
-  readonly name: string;
-  readonly subject: string;
-  find(): Promise<readonly Finding[]>;
-}
 
 /** What finds something without a scan of catalogues. */
 type Find = (runner: Runner) => AsyncIterable<Finding>;

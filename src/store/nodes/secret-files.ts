@@ -1,6 +1,6 @@
 /**
- * A database as settings name it. Reads the secrets that all of its nodes share, the server's key
- * and the password, from files such as those of a secret manager; nothing here creates one.
+ * The secrets that all nodes of a database share, the server's key and the password, in files such
+ * as those of a secret manager; nothing here creates one.
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { AppError } from '../../domain/error.ts';
@@ -9,18 +9,6 @@ import { SERVER_KEY_BYTES, ServerKey } from '../rules/server-key.ts';
 /** Access for users that are neither the owner nor in the file's group. */
 const OTHERS_MODE = 0o007;
 const PASSWORD_LIMIT_BYTES = 4_096;
-
-/** A PostgreSQL database, which any number of processes may use at a time. */
-export interface DatabaseLocation {
-  /** `postgres://user@host:5432/name`, without a password. */
-  readonly database: string;
-  /** The file with the server's key: 32 bytes, the same for every process. */
-  readonly serverKeyFile: string;
-  /** A file with the password. Default: `PGPASSWORD`, then the password file of PostgreSQL. */
-  readonly passwordFile?: string | undefined;
-  /** Has `PGPASSWORD` and its like. Default: the environment of the process. */
-  readonly environment?: Readonly<NodeJS.ProcessEnv>;
-}
 
 /** @throws AppError `unavailable` for a file that is missing, open to all users, or not a key */
 export function readServerKeyFile(path: string): ServerKey {
