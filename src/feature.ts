@@ -142,6 +142,11 @@ interface RunningFeature<Options> {
   /** For `createApp`. */
   readonly options?: Options;
   listMetrics?(): readonly MetricFamily[];
+  /**
+   * What `serve` prints for an empty database, in place of what it prints without the feature.
+   * @param commands The steps on the command line.
+   */
+  firstSteps?(url: string, commands: string): Promise<string>;
   /** Called once the server accepts connections. */
   observe?(server: RunningServer): Promise<void>;
   /** Called as soon as the server stops, or after it failed to start. */

@@ -81,6 +81,14 @@ export interface Command {
 /** All commands by name, such as `key list`; each is loaded when it is needed. */
 export type CommandTable = ReadonlyMap<string, () => Promise<Command>>;
 
+/** Explains errors that commands of one kind have in common. */
+export interface FailureExplainer {
+  /** The failure to report for an error; any other error is returned unchanged. */
+  explainFailure(error: unknown): unknown;
+  /** The problem document of a server that an error is due to. */
+  findProblem(error: unknown): object | undefined;
+}
+
 /** Invalid arguments: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -56,8 +56,6 @@ export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
 /** Time that a stopping server gives a backup to remove its temporary file. */
 export const BACKUP_STOP_TIMEOUT_MS = 2_000;
 
-/** Lifetime of the invitation code that an empty server prints; a person is near. */
-export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Secret read from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
 

@@ -1,59 +1,16 @@
 /**
- * The table of all commands, and how one is run: finds it, runs it and explains its failure in one
- * line. Uses nothing of the process but what `io` gives it, except for `serve`, `demo` and the exit
- * of a command that a signal interrupts.
+ * How a command is run: finds it in the table of all commands, runs it and explains its failure in
+ * one line. Uses nothing of the process but what `io` gives it, except for `serve`, `demo` and the
+ * exit of a command that a signal interrupts.
  */
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { AppError } from '../domain/error.ts';
 import {
-  type Command, CommandFailure, type CommandIo, type CommandTable, findNearest, formatHelp,
-  parseInput, runCommand, UsageError,
+  CommandFailure, type CommandIo, findNearest, formatHelp, parseInput, runCommand, UsageError,
 } from './command.ts';
+import { commands, explainers } from './commands.ts';
 import { printableLines } from './printable.ts';
-
-const commands: CommandTable = new Map<string, () => Promise<Command>>(Object.entries({
-  serve: async () => (await import('./serve/serve.ts')).serve,
-  'seller create': async () => (await import('./admin/seller.ts')).createSeller,
-  'seller invite': async () => (await import('./admin/invite.ts')).inviteSeller,
-  'seller list': async () => (await import('./admin/seller.ts')).listSellers,
-  'seller disable': async () => (await import('./admin/seller.ts')).disableSeller,
-  'seller enable': async () => (await import('./admin/seller.ts')).enableSeller,
-  'seller reset-password': async () => (await import('./admin/seller.ts')).resetPassword,
-  'seller reset-totp': async () => (await import('./admin/seller.ts')).resetTotp,
-  'key create': async () => (await import('./admin/key.ts')).createKey,
-  'key list': async () => (await import('./admin/key.ts')).listKeys,
-  'key rotate': async () => (await import('./admin/key.ts')).rotateKey,
-  'key revoke': async () => (await import('./admin/key.ts')).revokeKey,
-  import: async () => (await import('./transfer/import.ts')).importProducts,
-  export: async () => (await import('./transfer/export.ts')).exportProducts,
-  'products list': async () => (await import('./remote/products.ts')).listProducts,
-  'products get': async () => (await import('./remote/products.ts')).getProduct,
-  'products set': async () => (await import('./remote/products.ts')).setProduct,
-  'stock sync': async () => (await import('./transfer/stock-sync.ts')).syncStock,
-  'stock set': async () => (await import('./remote/stock.ts')).setStock,
-  'imports list': async () => (await import('./remote/imports.ts')).listImports,
-  'imports show': async () => (await import('./remote/imports.ts')).showImport,
-  revert: async () => (await import('./remote/revert.ts')).revertChanges,
-  'changes tail': async () => (await import('./remote/changes.ts')).tailChanges,
-  'webhook list': async () => (await import('./remote/webhook.ts')).listWebhooks,
-  'webhook listen': async () =>
-    (await import('./remote/webhook-listen.ts')).listenForWebhooks,
-  'webhook test': async () => (await import('./remote/webhook.ts')).testWebhook,
-  status: async () => (await import('./remote/status.ts')).showStatus,
-  open: async () => (await import('./remote/portal.ts')).openPortal,
-  openapi: async () => (await import('./remote/openapi.ts')).printOpenApi,
-  'profile add': async () => (await import('./remote/profile.ts')).addProfile,
-  'profile list': async () => (await import('./remote/profile.ts')).listProfiles,
-  'profile remove': async () => (await import('./remote/profile.ts')).removeProfile,
-  migrate: async () => (await import('./admin/migrate.ts')).migrate,
-  doctor: async () => (await import('./admin/doctor.ts')).doctor,
-  backup: async () => (await import('./backup/backup.ts')).backupCatalogue,
-  restore: async () => (await import('./backup/backup.ts')).restoreCatalogue,
-  'move-to': async () => (await import('./admin/move-to.ts')).moveTo,
-  demo: async () => (await import('./serve/demo.ts')).demo,
-  completion: async () => (await import('./completion.ts')).createCompletion(commands),
-}));
 
 /** Returns the exit status of the command: 0, 1 (failure) or 2 (invalid arguments). */
 export async function run(words: readonly string[], io: CommandIo): Promise<number> {
@@ -64,11 +21,12 @@ export async function run(words: readonly string[], io: CommandIo): Promise<numb
     return 0;
   } catch (error) {
     // Not loaded if the process cannot open more files, which may be why the command failed.
-    const client = await import('./remote/api-error.ts').catch(() => undefined);
-    const { status, detail } = explain(client ? client.explainFailure(error) : error);
+    const loaded = await Promise.all(explainers.map((load) => load())).catch(() => []);
+    const { status, detail } = explain(
+      loaded.reduce((failure, { explainFailure }) => explainFailure(failure), error));
     io.stderr.write(`${printableLines(detail)}\n`);
     const isJson = words.includes('--json') && !hasPrinted;
-    const problem = client?.findProblem(error);
+    const problem = loaded.map(({ findProblem }) => findProblem(error)).find(Boolean);
     if (isJson) print(io, JSON.stringify({ error: { detail, exit_status: status, problem } }));
     return status;
   }

@@ -24,9 +24,8 @@ import { parseDuration } from '../domain/time.ts';
 import { integerValidator, invalid } from '../domain/validation.ts';
 import type { AccessStore } from '../store/access-store.ts';
 import type { AccountStore } from '../store/account-store.ts';
-import type { PageQuery } from '../store/write.ts';
-import { formatJoinUrl, invite } from './invitation.ts';
-import { LIST_PAGE_ITEMS } from './limits.ts';
+import { formatJoinUrl, invite } from '../store/invitation.ts';
+import { listAll } from '../store/list-all.ts';
 
 export type Seller = SellerDescription;
 export type Key = KeyDescription;
@@ -198,18 +197,6 @@ export class Keys {
   /** The next request with the key is rejected. Idempotent. @throws AppError `not_found` */
   async revoke(id: string): Promise<Key> {
     return describeKey(await this.#shop.getStore().revokeKey(getKey(id, 'keys.revoke')));
-  }
-}
-
-/** All items of a list of the store. */
-export async function* listAll<Id, Item extends { readonly id: Id }>(
-  read: (query: PageQuery<Id>) => Promise<readonly Item[]>,
-): AsyncGenerator<Item, void, void> {
-  for (let after: Id | undefined; ;) {
-    const page = await read({ after, limit: LIST_PAGE_ITEMS });
-    yield* page;
-    if (page.length < LIST_PAGE_ITEMS) return;
-    after = page.at(-1)?.id;
   }
 }
 

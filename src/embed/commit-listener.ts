@@ -5,8 +5,8 @@
 import { formatSellerId, type SellerId } from '../domain/id.ts';
 import type { Seller } from '../domain/access/seller.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
+import { listAll } from '../store/list-all.ts';
 import type { Store } from '../store/store.ts';
-import { listAll } from './administration.ts';
 import { COMMIT_READ_INTERVAL_MS } from './limits.ts';
 
 /** A catalogue that has changed. */

@@ -12,6 +12,8 @@ export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
 /** Concurrent exports, in total and per seller; each has a snapshot or a temporary file. */
 export const CONCURRENT_EXPORTS_LIMIT = 8;
 export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
+/** Items per read of a list that is read to its end. */
+export const LIST_PAGE_ITEMS = 1_000;
 /** `Retry-After` of an export over the limit. */
 export const EXPORT_RETRY_AFTER_SECONDS = 5;
 

@@ -5,13 +5,14 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type Account, parseRole, type Role } from '../../domain/access/account.ts';
 import type { SellerId } from '../../domain/id.ts';
-import { formatJoinUrl, invite } from '../../embed/invitation.ts';
+import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import type { AccountStore } from '../../store/account-store.ts';
 import {
   type Command, CommandFailure, type Input, setting, UsageError,
 } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
-import { getAccount, readSellerId } from './seller.ts';
+import { getAccount } from './account.ts';
+import { readSellerId } from './seller.ts';
 
 const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 

@@ -12,8 +12,8 @@ import {
 } from '../../domain/id.ts';
 import { KEY_OVERLAP_DEFAULT } from '../../domain/limits.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
-import { listAll } from '../../embed/administration.ts';
 import type { AccessStore } from '../../store/access-store.ts';
+import { listAll } from '../../store/list-all.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { splitList } from '../settings.ts';

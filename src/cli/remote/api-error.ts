@@ -8,7 +8,7 @@ import { UNEXPECTED_RESPONSE } from '../../client/errors.ts';
 import { BLOCKED_PORT } from '../../client/response.ts';
 import { findRetryDelay } from '../../client/transport.ts';
 import { type Backoff, retryDelayMs } from '../../runtime/backoff.ts';
-import { CommandFailure, UsageError } from '../command.ts';
+import { CommandFailure, type FailureExplainer, UsageError } from '../command.ts';
 import { formatCounts } from '../format.ts';
 import { printable } from '../printable.ts';
 
@@ -40,6 +40,8 @@ export class TemporaryFailure extends CommandFailure {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+export const apiErrors: FailureExplainer = { explainFailure, findProblem };
 
 /**
  * The failure to report for an error of the client; other errors are returned unchanged.

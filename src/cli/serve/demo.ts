@@ -15,7 +15,7 @@ import { PRODUCTS } from '../../api/route.ts';
 import { SellerClient } from '../../client/index.ts';
 import { type Command, CommandFailure, type Input, setting } from '../command.ts';
 import { serve } from './serve.ts';
-import { formatJoinUrl, invite } from '../../embed/invitation.ts';
+import { formatJoinUrl, invite } from '../../store/invitation.ts';
 import { withNewStore } from '../with-store.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', import.meta.url));

@@ -4,6 +4,7 @@
  * metrics; `src/features.ts` lists them.
  */
 import { once } from 'node:events';
+import { relative } from 'node:path';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
@@ -13,13 +14,15 @@ import {
 import type { LoadedFeature, Operator, RunningServer } from '../../feature.ts';
 import { type AppOptions, createApp, features } from '../../features.ts';
 import { safeErrorReporter } from '../../http/response/problem.ts';
+import type { StoreLocation } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { type Command, type Input, setting } from '../command.ts';
-import { describeFirstSteps } from './first-steps.ts';
 import { startRetentionJob } from './retention.ts';
 import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
 import { readTrustedProxies } from './listen-addresses.ts';
+import { formatLocation } from '../location.ts';
+import { listProgram } from '../node-runtime.ts';
 import { readNumber, readSettingFile, readSwitch } from '../settings.ts';
 import { withNewStore } from '../with-store.ts';
 
@@ -75,8 +78,11 @@ export const serve: Command = {
           store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
           listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
         });
-        const hasPortal = app.context.featurePages.some((pages) => pages.isFor('/portal/join'));
-        await announce(input, listener.url, { store, hasPortal });
+        announce(input, listener.url);
+        if (await isEmpty(store)) {
+          const { url } = listener;
+          input.note(await running.describeFirstSteps(url, formatFirstSteps(url, location)));
+        }
         listener.warnings.forEach(operator.warn);
         await stopped;
         operator.note('Stopping: finishing requests in flight.');
@@ -120,6 +126,10 @@ function startFeatures(
   return {
     options,
     listMetrics: () => running.flatMap((feature) => feature.listMetrics?.() ?? []),
+    async describeFirstSteps(url: string, commands: string): Promise<string> {
+      const [describe] = running.flatMap(({ firstSteps }) => firstSteps ?? []);
+      return await describe?.(url, commands) ?? `The database is empty. To start, ${commands}`;
+    },
     async observe(server: RunningServer): Promise<void> {
       for (const feature of running) await feature.observe?.(server);
     },
@@ -132,11 +142,34 @@ function plainOperator({ note }: Input): Operator {
   return { note, warn: note, report: safeErrorReporter(undefined) };
 }
 
-async function announce(
-  { isJson, out, note, location }: Input, url: string,
-  { store, hasPortal }: { readonly store: Store; readonly hasPortal: boolean },
-): Promise<void> {
+function announce({ isJson, out }: Input, url: string): void {
   out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
-  const steps = await describeFirstSteps({ store, url, location, hasPortal });
-  if (steps !== undefined) note(steps);
+}
+
+async function isEmpty(store: Store): Promise<boolean> {
+  return (await store.listSellers({ after: undefined, limit: 1 })).length === 0;
+}
+
+/** The steps on the command line, to type in another terminal. */
+function formatFirstSteps(url: string, location: StoreLocation): string {
+  const program = listProgram(process.argv[1] ?? '').map(shorten).join(' ');
+  const data = ['', ...formatLocation(location, quote)].join(' ');
+  return `in another terminal, in this folder, type:
+
+  ${program} seller create "My shop"${data}
+  KEY=$(${program} key create --name "My first key"${data})
+  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
+    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12,"stock":40}'
+  curl ${url}/api/v1/products -H "x-api-key: $KEY"
+`;
+}
+
+function shorten(path: string): string {
+  const short = relative('', path);
+  if (short.startsWith('..')) return quote(path);
+  return quote(short.includes('/') ? short : `./${short}`); // a bare name is looked up in PATH
+}
+
+function quote(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

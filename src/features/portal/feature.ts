@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { parseText, type Parsers, switchWith } from '../../domain/arguments.ts';
 import { booleanValidator } from '../../domain/validation.ts';
 import type { Feature, Pages } from '../../feature.ts';
+import type { AccountStore } from '../../store/account-store.ts';
+import { invite } from '../../store/invitation.ts';
 import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
+import { FIRST_CODE_LIFE_MS } from './limits.ts';
 import type { PortalOptions } from './portal.ts';
 import { isPortalPath } from './route.ts';
 
@@ -35,7 +38,12 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
       const { baseUrl, dataFolder } = settings;
       const uploads = dataFolder === undefined ? {} : { uploadFolder: join(dataFolder, UPLOADS) };
       const options = { portal: loadOnDemand({ openRegistration, baseUrl, ...uploads }) };
-      return { start: () => ({ options }) };
+      return {
+        start: (store) => ({
+          options,
+          firstSteps: (url, commands) => describeFirstSteps(store, url, commands),
+        }),
+      };
     },
   },
   embed: {
@@ -52,6 +60,20 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
     },
   },
 };
+
+/** Creates an invitation for the first account. */
+async function describeFirstSteps(
+  store: AccountStore, url: string, commands: string,
+): Promise<string> {
+  const { code } = await invite(store, { isFirst: true, lifeMs: FIRST_CODE_LIFE_MS });
+  return `
+The database is empty. Open a shop in the portal with this code, which works once within a day:
+
+Address: ${url}/portal/join
+Code: ${code}
+
+Or without the portal: ${commands}`;
+}
 
 /**
  * The portal whose code is loaded with the first request for a page: a fifth of the server's

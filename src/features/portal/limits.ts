@@ -16,6 +16,8 @@ export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
  */
 export const FAILED_TOTP_LIMIT = 10;
 export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** Lifetime of the invitation code that an empty server prints; a person is near. */
+export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Time between the password and the code of a sign-in; the device is at hand. */
 export const TWO_FACTOR_LIFE_MS = 5 * 60 * 1000;
 /** Time to use a passkey after the browser was asked for it; people look for their phones. */

@@ -1,7 +1,7 @@
 /** Joining: a code creates a shop, an account, a key and a session; the key is shown once. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { FIRST_CODE_LIFE_MS } from '../../../../src/cli/limits.ts';
+import { FIRST_CODE_LIFE_MS } from '../../../../src/features/portal/limits.ts';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
 import { REGISTRATIONS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
 import type { PortalOptions } from '../../../../src/features/portal/portal.ts';

@@ -5,7 +5,7 @@ import { generateCode, hashCode } from '../domain/access/human-code.ts';
 import type { SellerId } from '../domain/id.ts';
 import { INVITATION_CODE_LIFE_MS } from '../domain/limits.ts';
 import { formatTime } from '../domain/time.ts';
-import type { AccountStore } from '../store/account-store.ts';
+import type { AccountStore } from './account-store.ts';
 
 interface InvitationOptions {
   /** An existing seller. Default: the person creates a seller. */
