@@ -23,23 +23,6 @@ export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 /** How far the clock may be ahead of the newest change at start; a wrong clock must not prune. */
 export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
-/** Retries of an import or export and their delays; enough for a server restart. */
-export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
-/** Interval at which `stock sync --watch` scans its folder. */
-export const WATCH_INTERVAL_MS = 1_000;
-/** Default time after which an unchanged file in that folder counts as complete. */
-export const DEFAULT_SETTLE = '5s';
-/**
- * Time after which a file is not sent again under its Idempotency-Key; an hour less than the server
- * keeps the key, since their clocks may differ.
- */
-export const RESEND_LIMIT_MS = 47 * 60 * 60 * 1000;
-/** Rejected rows in the report on such a file; the file of rejected rows has all of them. */
-export const REPORTED_ROWS_LIMIT = 1_000;
-/** Rejected rows that an import prints, and duplicate ones; files and summaries have more. */
-export const REJECTED_ROWS_SHOWN = 5;
-/** Files of rejected rows beside one catalogue; they are numbered, and none is overwritten. */
-export const REJECTED_ROWS_FILES_LIMIT = 100;
 /** Interval of progress lines, on a terminal and elsewhere; a log must stay readable. */
 export const TERMINAL_PROGRESS_INTERVAL_MS = 100;
 export const PROGRESS_INTERVAL_MS = 5_000;
@@ -58,12 +41,3 @@ export const BACKUP_STOP_TIMEOUT_MS = 2_000;
 
 /** Secret read from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
-
-/** Retries of other commands, within a second: somebody waits, and can run them again. */
-export const COMMAND_RETRIES = 2;
-/** Silence after which `status` and `open` give up on a server; a health check must not hang. */
-export const STATUS_TIMEOUT_MS = 5_000;
-/** Webhook message that `webhook listen` accepts; 100 changes are far shorter. */
-export const WEBHOOK_MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Time that an application has to answer a forwarded message; the server waits for 15 s. */
-export const WEBHOOK_FORWARD_TIMEOUT_MS = 14_000;

@@ -2,7 +2,8 @@
  * The client of the commands that talk to a running server: its address and API key come from
  * flags, the environment, a file or a profile. The key is never printed.
  */
-import { COMMAND_RETRIES, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { COMMAND_RETRIES } from './limits.ts';
 import { type ClientOptions, SellerClient } from '../../client/index.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { type Input, setting, UsageError } from '../command.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { NotFoundError } from '../../client/index.ts';
 import { Transport } from '../../client/transport.ts';
-import { STATUS_TIMEOUT_MS } from '../limits.ts';
+import { STATUS_TIMEOUT_MS } from './limits.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { findServer, SERVER_FLAGS } from './client.ts';
 

@@ -7,7 +7,7 @@ import type { RevertedProduct, RevertSelection, RevertSummary } from '../../clie
 import { REVERT_CONFLICTS } from '../../store/revert-store.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { formatCounted, formatCounts } from '../format.ts';
-import { RETRY_POLICY } from '../limits.ts';
+import { RETRY_POLICY } from './limits.ts';
 import { printable } from '../printable.ts';
 import { readNumber } from '../settings.ts';
 import { asMembers, withRetries } from './api-error.ts';

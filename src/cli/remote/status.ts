@@ -6,7 +6,7 @@ import { styleText } from 'node:util';
 import { NotFoundError, PermissionError, SellerClient } from '../../client/index.ts';
 import { sendForJson } from '../../client/sender.ts';
 import { Transport } from '../../client/transport.ts';
-import { STATUS_TIMEOUT_MS } from '../limits.ts';
+import { STATUS_TIMEOUT_MS } from './limits.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { printable } from '../printable.ts';
 import { explainFailure } from './api-error.ts';

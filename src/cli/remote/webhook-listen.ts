@@ -13,9 +13,8 @@ import {
 import { isLoopbackHost } from '../../http/server/tls.ts';
 import { createServer } from '../../runtime/node-http.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
-import {
-  DEFAULT_HOST, WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES,
-} from '../limits.ts';
+import { DEFAULT_HOST } from '../limits.ts';
+import { WEBHOOK_FORWARD_TIMEOUT_MS, WEBHOOK_MESSAGE_LIMIT_BYTES } from './limits.ts';
 import {
   type Command, CommandFailure, type CommandIo, type Input, UsageError,
 } from '../command.ts';

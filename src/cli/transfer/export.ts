@@ -7,7 +7,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { RETRY_POLICY } from '../limits.ts';
+import { RETRY_POLICY } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import type { ExportOptions, SellerClient } from '../../client/index.ts';

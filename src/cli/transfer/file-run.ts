@@ -9,7 +9,7 @@ import type { Report } from '../../client/index.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import { CommandFailure, type CommandIo, type Input } from '../command.ts';
-import { RETRY_POLICY } from '../limits.ts';
+import { RETRY_POLICY } from '../remote/limits.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';

@@ -8,7 +8,7 @@ import type { ImportMode, ImportOptions, ImportRow } from '../../client/index.ts
 import type { Command, Input } from '../command.ts';
 import { explainRejected, type FileOutcome, readRejectedRow, transferFile } from './file-run.ts';
 import { formatCounted, formatCounts } from '../format.ts';
-import { REJECTED_ROWS_SHOWN } from '../limits.ts';
+import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
+import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StockLine } from '../../client/index.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
-import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../limits.ts';
+import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../remote/limits.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';

@@ -11,7 +11,7 @@ import { formatTime } from '../../domain/time.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';
 import { CommandFailure, type Input } from '../command.ts';
 import { formatCounts } from '../format.ts';
-import { REPORTED_ROWS_LIMIT, RESEND_LIMIT_MS, RETRY_POLICY } from '../limits.ts';
+import { REPORTED_ROWS_LIMIT, RESEND_LIMIT_MS, RETRY_POLICY } from '../remote/limits.ts';
 import { printable } from '../printable.ts';
 import { asMembers, explainFailure, findProblem, TemporaryFailure } from '../remote/api-error.ts';
 import { sendFile } from '../transfer/file-run.ts';
