@@ -1,13 +1,10 @@
 /** Runs a server in this process: a real database file, a real socket, sellers with keys. */
-import { after, before, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import {
   type ApiKeySecret, generateApiKey, parseNewApiKey, toStoredSecret,
 } from '../../src/domain/access/api-key.ts';
-import { Passwords } from '../../src/domain/access/password.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { type AppOptions, createApp } from '../../src/features.ts';
-import type { PortalOptions } from '../../src/features/portal/portal.ts';
-import type { startWebhooks } from '../../src/features/webhooks/webhooks.ts';
 import type { ErrorReport } from '../../src/http/response/problem.ts';
 import { listen } from '../../src/http/server/listener.ts';
 import type { Certificate } from '../../src/http/server/tls.ts';
@@ -16,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
 import { makeDataFolder } from './folder.ts';
+import { type FeatureTestOptions, testFeatures } from './features.ts';
 import { processEnd } from './process-end.ts';
 
 export interface TestSeller {
@@ -45,11 +43,9 @@ interface SellerOptions {
   readonly expiresAt?: number;
 }
 
-export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks' | 'portal'> {
-  /** Sends webhooks, with these options. */
-  readonly webhooks?: Omit<Parameters<typeof startWebhooks>[0], 'store' | 'report'>;
-  /** Serves the pages under `/portal`, with the server's clock and base URL. */
-  readonly portal?: true | PortalOptions;
+type OwnOptions = Omit<AppOptions, 'store' | 'report' | keyof FeatureTestOptions>;
+
+export interface TestOptions extends OwnOptions, FeatureTestOptions {
   /** An existing data folder. Default: an empty one. */
   readonly folder?: string;
   /** The address to listen on. Default: 127.0.0.1. */
@@ -81,54 +77,31 @@ export async function startServer(
   return { ...await shared, reports };
 }
 
-/** One server with the portal for all tests of a file. Call this outside of tests. */
-export function shareServer(): () => TestServer {
-  let server: TestServer | undefined;
-  const ends: (() => unknown)[] = [];
-  // The cast: cleanup functions take no arguments.
-  const file = { after: (end: unknown): unknown => ends.push(end as () => unknown) };
-  before(async () => { server = await startOwnServer(file, { portal: true }); });
-  after(async () => { for (const end of ends.toReversed()) await end(); });
-  return () => {
-    if (!server) throw new Error('The server exists only while tests run.');
-    return server;
-  };
-}
-
-/** Hash at the least cost that argon2id takes. Hashing has tests of its own. */
-const cheapPasswords = new Passwords({ memory: 8, passes: 1, parallelism: 1 });
-
-const loadWebhooks = () => import('../../src/features/webhooks/webhooks.ts');
-const loadPortal = () => import('../../src/features/portal/portal.ts');
-
 async function startOwnServer(
   t: Pick<TestContext, 'after'>,
-  {
-    webhooks: hooks, portal: pages, folder = makeDataFolder(t), host = '127.0.0.1',
-    certificate, ...options
-  }: TestOptions,
+  { folder = makeDataFolder(t), host = '127.0.0.1', certificate, ...options }: TestOptions,
   sink?: { push(entry: ErrorReport): void },
 ): Promise<TestServer> {
   const reports: ErrorReport[] = [];
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
   const report = (entry: ErrorReport): void => { (sink ?? reports).push(entry); };
-  // Loaded where they are used: most tests need neither.
-  const webhooks = hooks && await loadWebhooks().then(({ startWebhooks }) =>
-    startWebhooks({ store, report, ...(clock && { clock }), ...hooks }));
-  const portal = pages && await loadPortal().then(({ createPortal }) =>
-    createPortal({ clock, baseUrl, ...(pages !== true && pages) }, cheapPasswords));
-  const app = createApp({
-    rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
-    ...(portal && { portal }),
-  });
+  const started = await Promise.all(testFeatures.map((feature) =>
+    feature.start(options, { store, report, clock, baseUrl })));
+  // The cast: what each feature has started replaces the options with which it did so.
+  const appOptions: AppOptions = Object.assign(
+    { rateLimitPerMinute: 0, ...options as OwnOptions, store, report },
+    ...started.map((feature) => feature.options));
+  const app = createApp(appOptions);
   const listener = await listen(
     app.handle, { host, port: 0 },
     { findMethods: app.findMethods, ...(certificate && { certificate }) },
   );
   t.after(async () => {
     // Closing the app ends live streams.
-    await Promise.all([listener.stop(), webhooks?.close(), app.close()]);
+    await Promise.all([
+      listener.stop(), ...started.map((feature) => feature.close?.()), app.close(),
+    ]);
     await store.close();
   });
   const { port } = listener;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exchange, open, readToEnd } from '../raw.ts';
-import { shareServer } from '../../support/server.ts';
+import { shareServer } from '../../support/shared-server.ts';
 
 const PATH = '/api/v1/openapi.json';
 

@@ -8,7 +8,7 @@ import { LingeringConnections } from '../../../src/http/server/lingering-close.t
 import { type FindMethods, handleRequests } from '../../../src/http/server/request-rejections.ts';
 import { send } from '../../support/http.ts';
 import { exchange, open, readToEnd, readUntil } from '../raw.ts';
-import { shareServer } from '../../support/server.ts';
+import { shareServer } from '../../support/shared-server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
