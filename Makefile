@@ -37,8 +37,8 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test test-postgres coverage test-all test-packages test-faults \
-  test-browser mutants mutants-subset fuzz bench limits audit sbom sbom-dev pack api-surface executable image \
-  fixture print-node clean
+  test-browser mutants mutants-subset fuzz bench limits audit sbom sbom-dev pack api-surface \
+  executable image minimal test-minimal fixture print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -113,6 +113,12 @@ limits: ## write the table of limits, src/LIMITS.md, from the constants
 
 audit: ## list the core, exports, and every use of network, files, SQL, secrets, processes, markup
 	@$(NODE) test/audit/main.ts
+
+test-minimal: types ## the trees of `make minimal`, with the own tests of each room alone
+	@ALL_SELECTIONS=yes $(IN_MEMORY) $(RUN_TESTS) --alone --timeout 3600000 test/minimal/*.packages.ts
+
+minimal: ## write a tree with few rooms: FOLDER=../my-server WITH='webhooks imports'
+	@$(NODE) .toolchain/minimal.ts "$(FOLDER)" $(WITH)
 
 sbom: ## print a CycloneDX document of what runs: no package
 	@$(SBOM) --omit dev

@@ -1,6 +1,6 @@
 /**
- * The composition: one import and one entry for each feature of this server. `make minimal` writes
- * this file for a selection of features, by `.toolchain/composition.ts`.
+ * The composition: one import and one entry for each feature of this server.
+ * Written by `.toolchain/composition.ts`; in `make minimal`, with fewer rooms.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';

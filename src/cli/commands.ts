@@ -1,7 +1,7 @@
 /**
  * The composition of the command line: one entry for each command, whose file has its flags and its
- * help; it is loaded when it is needed. `make minimal` writes this file for a selection, by
- * `.toolchain/composition.ts`.
+ * help; it is loaded when it is needed.
+ * Written by `.toolchain/composition.ts`; in `make minimal`, with fewer rooms.
  */
 import type { Command, CommandTable, FailureExplainer } from './command.ts';
 

@@ -1,5 +1,10 @@
 /** What `record.ts` records of a data folder and its clients, and `upgrade.test.ts` expects. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Answer, Request } from '../support/http.ts';
+
+const FIXTURE = join(import.meta.dirname, 'fixture');
 
 /** A request and its recorded answer; a retry must get the same answer. */
 export interface Exchange {
@@ -80,4 +85,19 @@ export function readAnswer({ status, headers, text }: Answer): RecordedAnswer {
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
   return { status, headers: Object.fromEntries(found), body: text };
+}
+
+export function readExpectations(): Expectations {
+  // The cast: record.ts wrote it.
+  return JSON.parse(readFileSync(join(FIXTURE, 'expectations.json'), 'utf8')) as Expectations;
+}
+
+/** Writes the recorded data folder. */
+export function unpack(folder: string): string {
+  mkdirSync(folder);
+  for (const name of ['catalogue.db', 'search.db', 'server.key']) {
+    const bytes = gunzipSync(readFileSync(join(FIXTURE, `${name}.gz`)));
+    writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+  }
+  return folder;
 }

@@ -8,11 +8,9 @@
  * the first release never again.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import { findSigners, OK, type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
@@ -22,13 +20,10 @@ import { send } from '../support/http.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { findUnused } from './every-table.ts';
 import {
-  type Exchange, type Expectations, readAnswer, toRequest,
+  type Exchange, readAnswer, readExpectations, toRequest, unpack,
 } from './fixture.ts';
 
-const FIXTURE = join(import.meta.dirname, 'fixture');
-// The cast: record.ts wrote it.
-const expected = JSON.parse(readFileSync(join(FIXTURE, 'expectations.json'), 'utf8')) as
-  Expectations;
+const expected = readExpectations();
 
 describe('a recorded data folder', () => {
   const ends: (() => unknown)[] = [];
@@ -141,15 +136,6 @@ describe('a recorded data folder', () => {
     assert.deepEqual(faults, []);
   });
 });
-
-function unpack(folder: string): string {
-  mkdirSync(folder);
-  for (const name of ['catalogue.db', 'search.db', 'server.key']) {
-    const bytes = gunzipSync(readFileSync(join(FIXTURE, `${name}.gz`)));
-    writeFileSync(join(folder, name), bytes, { mode: 0o600 });
-  }
-  return folder;
-}
 
 /** The path without its query, whose notice may be worded differently. */
 function pathOf(location: string | undefined): string | undefined {

@@ -3,10 +3,9 @@
  * name; paths are below `/portal`. Each page names the least role that it needs: reading the
  * catalogue viewer; changing it editor; keys, webhooks, people and activity owner. Each handler
  * documents its statuses. Before it runs, `portal.ts` may redirect to the sign-in (303) or reject
- * the request (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` shows a form again
- * if its session ended while the user was filling it in.
- *
- * `make minimal` writes this file for a selection of features, by `.toolchain/composition.ts`.
+ * the request (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` shows a form
+ * again if its session ended while the user was filling it in.
+ * Written by `.toolchain/composition.ts`; in `make minimal`, with fewer rooms.
  */
 import { changePages } from './changes/pages.ts';
 import { filterHandlers } from './filters/saved-filters.ts';
