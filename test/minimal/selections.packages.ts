@@ -73,7 +73,7 @@ describe('a selection', { concurrency: 2 }, () => {
     test(`${nameOf(selection)} serves its routes and no others`, async (t) => {
       const folder = makeTree(t, selection);
       assert.deepEqual(await listRoutes(folder), listExpectedRoutes(selection));
-      const serving = await serve(t, folder, join(folder, 'data'));
+      const serving = await serve(t, folder, join(folder, 'new'));
       for (const { path, method = 'GET', needs, status, without = 404 } of PROBES) {
         const headers = path === '/metrics' ? { authorization: `Bearer ${TOKEN}` } : {};
         const answer = await send(serving.port, { method, path, headers });
@@ -86,7 +86,7 @@ describe('a selection', { concurrency: 2 }, () => {
 
     test(`${nameOf(selection)} opens a data folder of the whole server`, async (t) => {
       const folder = makeTree(t, selection);
-      const data = unpack(join(folder, 'data'));
+      const data = unpack(join(folder, 'recorded'));
       const serving = await serve(t, folder, data);
       assert.ok(CORE_READS.length > 10);
       for (const { name, request, answer } of CORE_READS) {
