@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { Room, Selection } from '../../.toolchain/composition.ts';
+import { type Room, ROOMS, type Selection } from '../../.toolchain/composition.ts';
 import { planSource, ROOT } from '../../.toolchain/tree.ts';
 import { type Serving, watchServing } from '../support/command.ts';
 import { send } from '../support/http.ts';
@@ -100,15 +100,16 @@ describe('a selection', { concurrency: 2 }, () => {
   }
 });
 
-test('a pair has the files of its two rooms, and what is between them', () => {
+test('a pair has no file of a third room', () => {
   const singles = new Map(SINGLES.map((single) => [nameOf(single), planSource(single)]));
   for (const pair of PAIRS) {
     const trees = [...pair].map((room) => singles.get(room));
     const added = [...planSource(pair).keys()].filter((path) =>
       !trees.some((tree) => tree?.has(path)));
-    const isBetween = (path: string): boolean => path.startsWith('src/cli/')
-      || [...pair].some((room) => path.startsWith(`src/features/portal/${room}/`));
-    assert.deepEqual(added.filter((path) => !isBetween(path)), [], nameOf(pair));
+    const others = ROOMS.filter((room) => !pair.has(room)).flatMap((room) =>
+      [`src/${room}/`, `src/features/${room}/`, `src/features/portal/${room}/`]);
+    const foreign = added.filter((path) => others.some((folder) => path.startsWith(folder)));
+    assert.deepEqual(foreign, [], nameOf(pair));
   }
 });
 
