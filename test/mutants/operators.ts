@@ -40,7 +40,7 @@ const WIDENED: Readonly<Record<string, string>> = {
   "'stock:write'": "'products:read'", "'changes:read'": "'products:read'",
   "'webhooks:write'": "'products:read'", "'owner'": "'viewer'", "'editor'": "'viewer'",
 };
-const ROUTE_TABLE = /(?:^|\/)(?:routes|feature)\.ts$/;
+const ROUTE_TABLE = /(?:^|\/)(?:routes|feature|page-routes|portal-pages|pages)\.ts$/;
 
 /** The edits of one node, without those of the nodes in it. */
 export function findEdits(node: Node, path: string): Edit[] {

@@ -14,7 +14,9 @@ import { passwordFingerprint, type Passwords } from '../../../domain/access/pass
 import { findTotpStep } from '../../../domain/access/totp.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Credentials, NewSession, PasskeyUse, StoredCredentials } from '../../../store/account-store.ts';
+import type {
+  Credentials, NewSession, PasskeyUse, StoredCredentials,
+} from '../../../store/account-store.ts';
 import { decryptDraft, readDraft } from '../forms/draft.ts';
 import { type Form, initialState, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
