@@ -1,8 +1,7 @@
 /** The cyclomatic complexity of functions, by the syntax tree of the TypeScript compiler. */
-import { join, relative } from 'node:path';
 import { type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { isBinaryExpression, isFunctionLikeDeclaration } from 'typescript/unstable/ast/is';
-import { API } from 'typescript/unstable/sync';
+import { mapSourceFiles } from './source-files.ts';
 
 /** Each adds a path through its function. */
 const BRANCHES = new Set<SyntaxKind>([
@@ -25,21 +24,11 @@ export interface MeasuredFunction {
 
 /** Every function of the project below a folder, such as `src`. */
 export function measureFunctions(root: string, folder: string): readonly MeasuredFunction[] {
-  const api = new API({ cwd: root });
-  try {
-    const program = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') })
-      .getProjects()[0]?.program;
-    const names = program?.getSourceFileNames() ?? [];
-    return names.filter((name) => name.startsWith(join(root, folder, '/'))).flatMap((name) => {
-      const file = program?.getSourceFile(name);
-      const lineOf = (node: Node): number => file?.text.slice(0, node.end).split('\n').length ?? 0;
-      return file ? listFunctions(file).map((node) => ({
-        place: `${relative(root, name)}:${lineOf(node)}`, complexity: measure(node),
-      })) : [];
-    });
-  } finally {
-    api.close();
-  }
+  const select = (paths: readonly string[]) =>
+    paths.filter((path) => path.startsWith(`${folder}/`));
+  return mapSourceFiles(root, select, (file, path) => listFunctions(file).map((node) => ({
+    place: `${path}:${file.text.slice(0, node.end).split('\n').length}`, complexity: measure(node),
+  }))).flat();
 }
 
 function listFunctions(node: Node): readonly Node[] {

@@ -15,7 +15,7 @@ const SMALLEST: Selection = new Set();
 const LINES_LIMIT = 29_000;
 /** What only other programs start or read. */
 const NOT_REACHED = ['src/executable/threads.ts', 'src/features/portal/tsconfig.json'];
-/** Written anew for each selection, beside the composition. */
+/** Written for each selection, as the composition is. */
 const WRITTEN = ['Makefile', 'README.md', 'package.json'];
 
 test('writes the committed files for all rooms', () => {

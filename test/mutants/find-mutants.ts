@@ -1,10 +1,9 @@
 /** Finds the mutants of source files: each is a guard that one operator weakens. */
-import { join } from 'node:path';
 import { type Node, type SourceFile } from 'typescript/unstable/ast';
 import {
   isFunctionLikeDeclaration, isIdentifier, isPrivateIdentifier, isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
-import { API } from 'typescript/unstable/sync';
+import { mapSourceFiles } from '../audit/source-files.ts';
 import { type Edit, findEdits, type Operator } from './operators.ts';
 
 export interface Mutant {
@@ -25,18 +24,7 @@ const ID_TEXT_MINIMUM = 20;
 
 /** The mutants of files of a project with a `tsconfig.json`, in the order of their places. */
 export function findMutants(root: string, paths: readonly string[]): Mutant[] {
-  const api = new API({ cwd: root });
-  try {
-    const program = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') })
-      .getProjects()[0]?.program;
-    return paths.flatMap((path) => {
-      const file = program?.getSourceFile(join(root, path));
-      if (!file) throw new Error(`${path} is not in the project.`);
-      return findInFile(file, path);
-    });
-  } finally {
-    api.close();
-  }
+  return mapSourceFiles(root, () => paths, findInFile).flat();
 }
 
 function findInFile(file: SourceFile, path: string): Mutant[] {

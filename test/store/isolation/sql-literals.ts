@@ -1,8 +1,7 @@
 /** The SQL in the source, to find statements that no test executes. */
-import { join, relative } from 'node:path';
 import { type Node, SyntaxKind } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
 import { ROOT } from '../../audit/places.ts';
+import { mapSourceFiles } from '../../audit/source-files.ts';
 
 interface SqlLiteral {
   /** Below `src/store/`. */
@@ -11,8 +10,8 @@ interface SqlLiteral {
   readonly text: string;
 }
 
+const STORE = 'src/store/';
 const STATEMENT = /^\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\s/;
-
 const STRINGS = new Set([SyntaxKind.StringLiteral, SyntaxKind.NoSubstitutionTemplateLiteral]);
 const TEMPLATE_PARTS = new Set([
   SyntaxKind.TemplateHead, SyntaxKind.TemplateMiddle, SyntaxKind.TemplateTail,
@@ -20,23 +19,12 @@ const TEMPLATE_PARTS = new Set([
 
 /** The statements in the files below `src/store/`. */
 export function listSqlLiterals(): readonly SqlLiteral[] {
-  const api = new API({ cwd: ROOT });
-  try {
-    const program = api.updateSnapshot({ openProject: join(ROOT, 'tsconfig.json') })
-      .getProjects()[0]?.program;
-    const store = join(ROOT, 'src/store/');
-    const names = program?.getSourceFileNames().filter((name) => name.startsWith(store)) ?? [];
-    return names.flatMap((name) => {
-      const file = program?.getSourceFile(name);
-      const literals = file ? listLiterals(file) : [];
-      return literals.filter((parts) => STATEMENT.test(parts[0] ?? '')).map((parts) => ({
-        path: relative(store, name),
-        text: parts.map(normalizeSql).toSorted((one, other) => other.length - one.length)[0] ?? '',
-      }));
-    });
-  } finally {
-    api.close();
-  }
+  const select = (paths: readonly string[]) => paths.filter((path) => path.startsWith(STORE));
+  return mapSourceFiles(ROOT, select, (file, path) => listLiterals(file)
+    .filter((parts) => STATEMENT.test(parts[0] ?? '')).map((parts) => ({
+      path: path.slice(STORE.length),
+      text: parts.map(normalizeSql).toSorted((one, other) => other.length - one.length)[0] ?? '',
+    }))).flat();
 }
 
 /** The parts between interpolations, of each literal within a node. */
