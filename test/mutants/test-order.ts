@@ -22,7 +22,7 @@ const FLUSH_TESTS = [
   'test/faults/power-cuts.faults.ts',
 ];
 const WATCH_FLUSH_TESTS = [
-  'test/cli/watch/stock-watch-kill.faults.ts', 'test/faults/power-cut-files.faults.ts',
+  'test/cli/watch/stock-watch-kill.faults.ts', 'test/faults/power-cut-watch.faults.ts',
 ];
 
 export class TestOrder {

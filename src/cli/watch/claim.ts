@@ -11,7 +11,7 @@ import {
   chmodSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { syncFile, syncFolder } from '../../store/sqlite/files/durable-files.ts';
 import { writeJsonFile } from '../json-file.ts';
@@ -130,6 +130,7 @@ export class Claim {
     if (rejectedFile !== undefined) {
       chmodSync(rejectedFile, mode); // as readable as the file itself
       syncFile(rejectedFile);
+      syncFolder(this.#folder); // before the report, which says that nothing else comes
     }
     writeJsonFile(this.#reportPath, report);
     chmodSync(this.#reportPath, mode);
@@ -148,10 +149,10 @@ export class Claim {
       renameSync(join(this.#folder, rows), rejectedPath);
     }
     if (this.#name !== undefined) renameSync(this.path, path);
-    syncFolder(rejected);
-    syncFolder(done);
+    // POSIX promises a rename only once both folders are flushed.
+    for (const changed of [rejected, done, this.#folder]) syncFolder(changed);
     renameSync(this.#reportPath, `${path}.report.json`); // last: until then, a crash repeats this
-    syncFolder(folder);
+    for (const changed of [folder, this.#folder]) syncFolder(changed);
     this.remove();
     return { report, path, rejectedPath };
   }
@@ -164,7 +165,6 @@ export class Claim {
     }
     try {
       rmdirSync(this.#folder);
-      syncFolder(dirname(this.#folder));
     } catch (error) {
       // A network file system may keep names of files that another program has open.
       if (!isSystemError(error, 'ENOTEMPTY', 'EEXIST')) throw error;

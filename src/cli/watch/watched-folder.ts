@@ -60,6 +60,7 @@ export class WatchedFolder implements Disposable {
         throw new CommandFailure(`${folder} must be on the same file system as ${path}.`);
       }
     }
+    syncFolder(path);
     const lock = tryLock(join(this.#sending, LOCK));
     if (!lock) throw new CommandFailure(`Another process watches ${path}. Stop it first.`);
     this.#lock = lock;
@@ -123,6 +124,7 @@ export class WatchedFolder implements Disposable {
     const id = `${formatFileTime(this.#options.clock())}-${randomUUID()}`;
     const folder = join(this.#sending, id);
     mkdirSync(folder);
+    syncFolder(this.#sending); // first: a file in a folder that a power cut removes is lost
     try {
       renameSync(join(this.path, name), join(folder, name));
     } catch (error) {
@@ -131,7 +133,7 @@ export class WatchedFolder implements Disposable {
       return undefined;
     }
     // Durable before it is sent: a power cut must not bring the file back under another id.
-    for (const changed of [folder, this.#sending, this.path]) syncFolder(changed);
+    for (const changed of [folder, this.path]) syncFolder(changed);
     return new Claim(folder);
   }
 

@@ -151,6 +151,29 @@ export function ignoreSyncs(recording: Recording, path: string): Recording {
   return makeRecording({ ...recording, operations });
 }
 
+/** The same run, cut off before this time. */
+export function endAt(recording: Recording, time: number): Recording {
+  return makeRecording({
+    ...recording,
+    operations: recording.operations.filter(({ begin }) => begin < time),
+    receipts: recording.receipts.filter(({ at }) => at < time),
+  });
+}
+
+/** The same run as if another program had just written this file, without flushing it. */
+export function writeUnsynced(recording: Recording, path: string, data: Buffer): Recording {
+  const first = Math.min(...recording.operations.map(({ begin }) => begin));
+  const initial = new Map(recording.initial);
+  assert.ok(initial.delete(path), `${path} did not exist`);
+  const written: FileOperation[] = [
+    { kind: 'open', path, isTruncating: false, begin: first - 4, end: first - 3 },
+    { kind: 'write', path, offset: 0, data, begin: first - 2, end: first - 1 },
+  ];
+  return makeRecording({
+    ...recording, initial, operations: [...written, ...recording.operations],
+  });
+}
+
 function makeRecording(recorded: Omit<Recording, 'disk'>): Recording {
   const disk = new Disk(recorded.root, recorded.initial);
   for (const operation of recorded.operations) disk.apply(operation);

@@ -101,7 +101,7 @@ class CallReader {
 
   #open(name: string, path: string, args: string, opened: string): FileCall | undefined {
     if (!this.#isInside(path)) return undefined;
-    if (/O_(?:D?SYNC|APPEND|DIRECT\b|TMPFILE)/.test(args)) {
+    if (/O_(?:D?SYNC|DIRECT\b|TMPFILE)/.test(args)) {
       throw new Error(`The simulation does not know how to open ${path} by ${args.slice(-99)}.`);
     }
     const file = readFile(opened);
