@@ -79,6 +79,11 @@ describe('rejects', () => {
     assert.throws(() => verifyWebhook(BODY, HEADERS, SECRET, { clock: late }), /too far/);
     assert.ok(verifyWebhook(BODY, HEADERS, SECRET, { clock: late, toleranceMs: 400_000 }));
   });
+  test('no message within five minutes of the clock', () => {
+    for (const ms of [-300_000, 300_000]) {
+      assert.doesNotThrow(() => verifyWebhook(BODY, HEADERS, SECRET, { clock: () => AT + ms }));
+    }
+  });
 });
 
 test('throws a TypeError for a malformed secret', () => {

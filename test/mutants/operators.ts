@@ -40,6 +40,8 @@ const WIDENED: Readonly<Record<string, string>> = {
   "'stock:write'": "'products:read'", "'changes:read'": "'products:read'",
   "'webhooks:write'": "'products:read'", "'owner'": "'viewer'", "'editor'": "'viewer'",
 };
+/** The shared part of the portal's routes that not every member may open. */
+const RESTRICTED_ROUTE = /^(?:owner|editor)(?:Get|Post)$/;
 const ROUTE_TABLE = /(?:^|\/)(?:routes|feature|page-routes|portal-pages|pages)\.ts$/;
 
 /** The edits of one node, without those of the nodes in it. */
@@ -74,8 +76,9 @@ export function findEdits(node: Node, path: string): Edit[] {
   if (LITERALS.has(node.kind)) addLiteral(node, path, edits, add);
   if (isSpreadAssignment(node) && ROUTE_TABLE.test(path)) {
     const text = node.expression.getText();
-    const wider = text.replace(/^(?:owner|editor)(?=Get$|Post$)/, 'viewer');
-    if (wider !== text) add('access-widened', node.expression, () => wider);
+    if (RESTRICTED_ROUTE.test(text)) {
+      add('access-widened', node.expression, () => `{ ...${text}, role: 'viewer' }`);
+    }
   }
   return edits;
 }

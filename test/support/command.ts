@@ -147,3 +147,8 @@ export async function watchServing(
     },
   };
 }
+
+/** The variable with which a process, and each thread of it, loads this module first. */
+export function preload(module: string): { readonly NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import=${module}`.trimStart() };
+}

@@ -86,8 +86,9 @@ export async function deliver(
   }
 }
 
-export function isSuccess(status: number | undefined): boolean {
-  return status !== undefined && status >= 200 && status <= 299;
+/** @param status Undefined if there was no response */
+export function isSuccess(status = 0): boolean {
+  return status >= 200 && status <= 299;
 }
 
 /**

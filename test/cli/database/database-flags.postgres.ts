@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
 import { migrateDatabase } from '../../../src/store/postgres/database.ts';
-import { run, startServing } from '../../support/command.ts';
+import { preload, run, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { send } from '../../support/http.ts';
 import { findFreePort } from '../../support/listening.ts';
@@ -33,12 +33,12 @@ describe('a database', { skip: NO_POSTGRES }, () => {
     const { succeed, environment, flags } = await makeDatabase(server, folder);
     await succeed('migrate');
     writeFileSync(join(folder, 'probe.mjs'), PROBE);
-    const NODE_OPTIONS = `--import=${join(folder, 'probe.mjs')}`;
+    const probe = preload(join(folder, 'probe.mjs'));
     for (const [args, expected] of [
       [['--data', join(folder, 'data')], /^(?:LOADED .*postgres\/adapter\.ts\n)+$/],
       [flags, /LOADED .*postgres\/wire\/connection/],
     ] as const) {
-      const serving = await startServing(t, args, { ...environment, NODE_OPTIONS });
+      const serving = await startServing(t, args, { ...environment, ...probe });
       assert.equal((await send(serving.port, { path: '/readyz' })).status, 200);
       assert.equal(await serving.stop('SIGTERM'), 0);
       assert.match(serving.notes().replaceAll(/^(?!LOADED).*\n/gm, ''), expected);

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { METRICS_TOKEN_MIN_CHARACTERS } from '../../../src/features/telemetry/limits.ts';
 import { routes } from '../../support/routes.ts';
 import { run, runProcess, type Serving, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -152,6 +153,15 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
 
+  test('take a token of the shortest length', async (t) => {
+    const { file, token } = makeToken(t, 'x'.repeat(METRICS_TOKEN_MIN_CHARACTERS));
+    const flags = ['--data', makeFolder(t), '--metrics-token-file', file];
+    const serving = await startServing(t, flags);
+    const headers = { authorization: `Bearer ${token}` };
+    assert.equal((await send(serving.port, { path: '/metrics', headers })).status, 200);
+    assert.equal(await serving.stop('SIGTERM'), 0);
+  });
+
   test('are not served by default', async (t) => {
     const serving = await startServing(t, ['--data', makeFolder(t)]);
     assert.equal((await send(serving.port, { path: '/metrics' })).status, 404);
@@ -160,7 +170,7 @@ describe('the metrics of a server', { concurrency: 3 }, () => {
   });
 
   test('prevent the start with a weak or missing token, or on a port that is taken', async (t) => {
-    const weak = makeToken(t, 'short').file;
+    const weak = makeToken(t, 'short'.padEnd(METRICS_TOKEN_MIN_CHARACTERS - 1, 'x')).file;
     const odd = makeToken(t, `${'x'.repeat(30)} y`).file;
     const data = ['serve', '--port', '0', '--data', makeFolder(t)];
     for (const [flags, status, says] of [

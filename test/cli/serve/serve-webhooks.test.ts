@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { run, type Serving, startServing } from '../../support/command.ts';
+import { preload, run, type Serving, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';
 import { readMode } from '../../store/sqlite/engine/read-file.ts';
@@ -38,7 +38,7 @@ async function prepare(
   const { key } = await createKey(data);
   writeFileSync(join(folder, 'probe.mjs'), PROBE);
   const serving = await startServing(t, ['--data', data, ...flags], {
-    NODE_OPTIONS: `--import=${join(folder, 'probe.mjs')}`, ...environment,
+    ...preload(join(folder, 'probe.mjs')), ...environment,
   });
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const post = (path: string, body: unknown): Promise<Answer> => send(serving.port, {

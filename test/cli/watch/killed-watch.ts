@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { spawnCommand } from '../../support/command.ts';
+import { preload, spawnCommand } from '../../support/command.ts';
 import { serveShop, type ServingShop as Shop } from '../shop.ts';
 
 /** The rows of a file: more than one batch. */
@@ -47,7 +47,7 @@ export async function openWatchedShop(t: TestContext, filesLimit: number): Promi
       const child = spawnCommand(['stock', 'sync', '--watch', folder, '--settle', '0s'], {
         ...shop.environment,
         ...(at !== undefined && {
-          NODE_OPTIONS: `--import=${PRELOAD}`, KILL_AT: String(at), KILL_FOLDER: folder,
+          ...preload(PRELOAD), KILL_AT: String(at), KILL_FOLDER: folder,
         }),
       });
       child.stdout.resume();

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createKey, createSeller } from '../../cli/setup.ts';
-import { type Serving, watchServing } from '../../support/command.ts';
+import { preload, type Serving, watchServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeFastFolder } from '../../support/small-disk.ts';
 import type { Claim } from './claim.ts';
@@ -50,7 +50,7 @@ export async function serveRecorded(
 export function rewriteSql(wanted: string, replacement: string): Conditions {
   const module = join(import.meta.dirname, 'rewrite-sql.ts');
   return { environment: {
-    NODE_OPTIONS: `--import=${module}`, TEST_REWRITE_SQL: JSON.stringify([wanted, replacement]),
+    ...preload(module), TEST_REWRITE_SQL: JSON.stringify([wanted, replacement]),
   } };
 }
 

@@ -127,6 +127,28 @@ describe('a client that is no longer authorized', () => {
   });
 });
 
+test('takes nothing from its source after it was cut, and drops what came too late', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { stream } = makeStream({ durationLimitMs: 100, whenCut: 'end' });
+  let pulls = 0;
+  const pending = Promise.withResolvers<IteratorResult<string>>();
+  const next = (): Promise<IteratorResult<string>> => {
+    pulls += 1;
+    return pulls === 1 ? pending.promise : Promise.resolve({ done: false, value: 'y' });
+  };
+  stream.from({ [Symbol.asyncIterator]: () => ({ next }) });
+  const first = stream.next();
+  await new Promise(setImmediate);
+  t.mock.timers.tick(100);
+  pending.resolve({ done: false, value: 'x' });
+  assert.deepEqual(await first, { done: true, value: undefined });
+  const cut = makeStream({ durationLimitMs: 100, whenCut: 'end' }).stream;
+  cut.from({ [Symbol.asyncIterator]: () => ({ next }) });
+  t.mock.timers.tick(100);
+  assert.deepEqual(await cut.next(), { done: true, value: undefined });
+  assert.equal(pulls, 1);
+});
+
 test('ends after its maximum duration, whether or not it is read', async () => {
   const { open, response, seen } = makeStream({ durationLimitMs: 1 });
   const stream = open();

@@ -76,7 +76,7 @@ function readCredential(
   if (bytes.length < start) throw invalidAuthenticatorData('ends early');
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint16(AAGUID_BYTES);
   const end = start + length;
-  if (length === 0 || length > CREDENTIAL_ID_LIMIT_BYTES || end > bytes.length) {
+  if (length === 0 || length > CREDENTIAL_ID_LIMIT_BYTES) {
     throw invalidAuthenticatorData('has a credential id of the wrong length');
   }
   const keyBytes = bytes.subarray(end);

@@ -13,7 +13,9 @@ import {
   findRpId, verifyAssertion, verifyRegistration,
 } from '../../../../src/domain/access/webauthn/ceremony.ts';
 import { isSigned, parseCoseKey } from '../../../../src/domain/access/webauthn/cose-key.ts';
-import { CREDENTIAL_ID_LIMIT_BYTES } from '../../../../src/domain/limits.ts';
+import {
+  CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES,
+} from '../../../../src/domain/limits.ts';
 import { SoftwareAuthenticator } from '../../../support/authenticator.ts';
 import { encodeCbor, type Encodable } from '../../../support/cbor.ts';
 
@@ -86,6 +88,23 @@ test('rejects client data that is not a JSON object, or is too long', () => {
   }
 });
 
+test('limits client data and the name of the attestation format', () => {
+  const authenticator = new SoftwareAuthenticator();
+  const withClientData = (bytes: number) => {
+    const client = { type: 'webauthn.create', ...ceremony, later: '' };
+    const later = 'x'.repeat(bytes - JSON.stringify(client).length);
+    const clientDataJson = Buffer.from(JSON.stringify({ ...client, later }));
+    const answer = { ...authenticator.create(ceremony), clientDataJson };
+    return () => verifyRegistration(ceremony, answer);
+  };
+  assert.doesNotThrow(withClientData(CLIENT_DATA_LIMIT_BYTES));
+  assert.throws(withClientData(CLIENT_DATA_LIMIT_BYTES + 1), /is too long/);
+  const withFormat = (format: string) => () =>
+    verifyRegistration(ceremony, authenticator.create({ ...ceremony, format }));
+  assert.doesNotThrow(withFormat('x'.repeat(32)));
+  assert.throws(withFormat('x'.repeat(33)), /no attestation format/);
+});
+
 test('accepts client data with unknown members and without crossOrigin', () => {
   const authenticator = new SoftwareAuthenticator();
   const clientDataJson = Buffer.from(JSON.stringify({
@@ -99,12 +118,16 @@ test('accepts client data with unknown members and without crossOrigin', () => {
 test('rejects a registration without a credential, or with one of the wrong length', () => {
   const authenticator = new SoftwareAuthenticator();
   const { authenticatorData } = authenticator.get(ceremony);
-  const registration = (authData: Buffer) => ({
+  const registration = (authData: Encodable | undefined) => ({
     ...authenticator.create(ceremony),
     attestationObject: encodeCbor(new Map<string, Encodable>([
-      ['fmt', 'none'], ['attStmt', new Map<string, Encodable>()], ['authData', authData],
+      ['fmt', 'none'], ['attStmt', new Map<string, Encodable>()],
+      ...authData === undefined ? [] : [['authData', authData] as const],
     ])),
   });
+  for (const authData of [undefined, 'x'.repeat(100), new Map<string, Encodable>()]) {
+    assert.throws(() => verifyRegistration(ceremony, registration(authData)), /is missing/);
+  }
   const without = registration(authenticatorData);
   assert.throws(() => verifyRegistration(ceremony, without), /no credential/);
   const withId = (length: number, idBytes: number) => {
@@ -118,8 +141,13 @@ test('rejects a registration without a credential, or with one of the wrong leng
   assert.doesNotThrow(withId(CREDENTIAL_ID_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES));
   assert.throws(withId(CREDENTIAL_ID_LIMIT_BYTES + 1, CREDENTIAL_ID_LIMIT_BYTES + 1), /length/);
   assert.throws(withId(0, 0), /length/);
-  assert.throws(withId(1_000, 16), /length/);
-  assert.throws(withId(16, 17), { code: 'invalid_data' });
+  for (const [length, idBytes] of [[1_000, 16], [16, 17]] as const) {
+    assert.throws(withId(length, idBytes), { code: 'invalid_data' });
+  }
+  const withoutId = Buffer.concat([authenticatorData, Buffer.alloc(18)]);
+  withoutId.writeUInt8(0x45, 32);
+  assert.throws(() => parseAuthenticatorData(withoutId), /length/);
+  assert.throws(() => parseAuthenticatorData(withoutId.subarray(0, -1)), /ends early/);
 });
 
 test('ignores the attestation statement, and well-formed extensions', () => {

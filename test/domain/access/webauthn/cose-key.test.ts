@@ -62,6 +62,23 @@ test('rejects a point that is not on the curve', () => {
   assert.throws(() => parseCoseKey(changed('ES256', [[-2, zero], [-3, zero]])), /is not valid/);
 });
 
+test('rejects a coordinate without its leading zero', () => {
+  const members = membersWithZero();
+  assert.doesNotThrow(() => parseCoseKey(encodeCbor(members)));
+  // The cast: -2 is the coordinate.
+  members.set(-2, (members.get(-2) as Buffer).subarray(1));
+  assert.throws(() => parseCoseKey(encodeCbor(members)), /wrong length/);
+});
+
+/** One key in 256 has a coordinate that begins with a zero. */
+function membersWithZero(): Members {
+  for (;;) {
+    const members = membersOf('ES256');
+    const x = members.get(-2);
+    if (x instanceof Buffer && x[0] === 0) return members;
+  }
+}
+
 test('rejects RSA with fewer than 2,048 bits', () => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2047 });
   const key = encodeCbor(toCose('RS256', publicKey));

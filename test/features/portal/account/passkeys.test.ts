@@ -10,6 +10,9 @@ import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 import { addFirst, PAGE, PasskeyClient, shareSession } from '../passkey-client.ts';
 
+/** It asks for the password, or for a passkey. */
+const CONFIRMED_PAGE = '/portal/account/two-factor';
+
 async function prepare(t: TestContext) {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
@@ -33,6 +36,7 @@ test('adds a passkey after the password, and lists, renames and removes it', asy
   const { store, shop } = await prepare(t);
   const user = shareSession(shop);
   assert.match(readText((await user.get(PAGE)).text), /You have no passkey yet\./);
+  assert.doesNotMatch((await user.get(CONFIRMED_PAGE)).text, /data-passkey="get"/);
   for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const authenticator = new SoftwareAuthenticator(algorithm, 7);
     const answer = await user.add(shop, authenticator, `My ${algorithm} <key>`);
@@ -45,6 +49,7 @@ test('adds a passkey after the password, and lists, renames and removes it', asy
     ['localhost', 7, ['hybrid', 'internal']]);
   const text = readText((await user.follow()).text);
   assert.match(text, /Passkey added\..*My ES256 <key> .* Never/);
+  assert.match((await user.get(CONFIRMED_PAGE)).text, /data-passkey="get"/);
 
   const [one, two] = await store.listPasskeys(ownerOf(shop.sellerId));
   await user.get(`${PAGE}/${two?.id}`);
