@@ -184,13 +184,13 @@ export interface AccountStore {
   /** Returns false, and changes nothing, if the e-mail address is taken. */
   setEmail(account: AccountReference, email: string, by: Requester): Promise<boolean>;
   /**
-   * Ends all sessions of the account except `kept`, which gets a new secret with the hash
-   * `kept.hash`.
+   * Ends all sessions of the account except `session`, which gets a new secret with the
+   * hash `session.hash`.
    * @throws AppError `browser_refused` if that session has ended; nothing was changed then
    */
   setPassword(
     account: AccountReference, passwordHash: string,
-    kept: { readonly id: number; readonly hash: string }, by: Requester,
+    session: { readonly id: number; readonly hash: string }, by: Requester,
   ): Promise<void>;
 
   /** For a lost password: it may sign in again. Ends all sessions. @throws AppError `not_found` */
@@ -230,7 +230,7 @@ export interface AccountStore {
   listSessions(account: AccountReference, limit: number): Promise<readonly Session[]>;
   /** Ends one session, or all but one. Ignores sessions that do not exist. */
   endSessions(
-    account: AccountReference, which: { readonly id: number } | { readonly allBut: number },
+    account: AccountReference, selection: { readonly id: number } | { readonly allBut: number },
     event: Pick<NewAuditEvent, 'type'> & Requester,
   ): Promise<void>;
 

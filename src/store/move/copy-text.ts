@@ -22,10 +22,10 @@ export function formatLine(values: readonly unknown[]): string {
 
 /** The values of some columns of a line, which has all of `columns`. */
 export function parseLine(
-  line: string, columns: readonly Column[], wanted: readonly Column[] = columns,
+  line: string, columns: readonly Column[], subset: readonly Column[] = columns,
 ): readonly MovedValue[] {
   const fields = line.split('\t');
-  return wanted.map((column) => {
+  return subset.map((column) => {
     const index = columns.indexOf(column);
     const field = fields[index];
     if (field === undefined || fields.length !== columns.length) {

@@ -73,11 +73,11 @@ export async function proveTables(move: Move): Promise<readonly ProvenTable[]> {
       rows += count;
       onProgress({ phase: 'proof', table: table.name, rows, totalRows });
     };
-    const [expected, found] = await Promise.all([
+    const [original, copy] = await Promise.all([
       digest(source, table, note), digest(target, table),
     ]);
-    if (expected.digest !== found.digest) throw await differs(move, table);
-    proven.push({ table: table.name, ...expected });
+    if (original.digest !== copy.digest) throw await differs(move, table);
+    proven.push({ table: table.name, ...original });
   }
   return proven;
 }
@@ -94,14 +94,14 @@ async function digest(side: Side, table: Table, note: (count: number) => void = 
 }
 
 async function differs({ source, target }: Move, table: Table): Promise<AppError> {
-  const [expected, found] = [listLines(source, table), listLines(target, table)];
+  const [sourceLines, targetLines] = [listLines(source, table), listLines(target, table)];
   let [one, other]: (string | undefined)[] = [];
   try {
-    do [one, other] = [(await expected.next()).value, (await found.next()).value];
+    do [one, other] = [(await sourceLines.next()).value, (await targetLines.next()).value];
     while (one !== undefined && one === other);
   } finally {
     // What was not read would delay the next statement.
-    await Promise.all([expected.return(undefined), found.return(undefined)]);
+    await Promise.all([sourceLines.return(undefined), targetLines.return(undefined)]);
   }
   const line = one ?? other;
   const row = line === undefined ? '' : `, first in the row ${describeKey(table, line)}`;

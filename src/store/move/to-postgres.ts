@@ -105,14 +105,14 @@ async function prepareTarget(
   const existing = await query(`
     SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema()`);
   const names = existing.map((row) => readText(row, 'name'));
-  const found = names.includes('setting') ? await findMark(query) : undefined;
-  if (found === undefined) {
+  const oldMark = names.includes('setting') ? await findMark(query) : undefined;
+  if (oldMark === undefined) {
     await assertEmpty(query, tables.filter(({ name }) => names.includes(name)));
   }
   await migrate(connection, key);
   await assertNoServers(query);
-  if (found === mark) return onNote('Continuing the unfinished move.');
-  if (found !== undefined) {
+  if (oldMark === mark) return onNote('Continuing the unfinished move.');
+  if (oldMark !== undefined) {
     onNote('The source has changed since the unfinished move, or the proof of its copy failed: '
       + 'copying everything again.');
   }

@@ -40,15 +40,15 @@ interface FollowedSeller {
 const UNREAD = { position: 0, version: '', webhooks: [], isOutdated: true };
 
 export class DueWebhooks {
-  readonly #stored: FollowedWebhooks;
+  readonly #store: FollowedWebhooks;
   readonly #onDue: () => void;
   readonly #sellers = new Map<SellerId, FollowedSeller>();
   readonly #polling: ReturnType<typeof repeat>;
   #pollAt = 0;
   #reading = Promise.resolve();
 
-  constructor(stored: FollowedWebhooks, pollMs: number, onDue: () => void) {
-    this.#stored = stored;
+  constructor(store: FollowedWebhooks, pollMs: number, onDue: () => void) {
+    this.#store = store;
     this.#onDue = onDue;
     this.#polling = repeat(() => this.#poll(), pollMs);
   }
@@ -105,7 +105,7 @@ export class DueWebhooks {
       .filter(([, { isOutdated, lease }]) => isOutdated && !lease.aborted));
     if (outdated.size === 0) return;
     for (const seller of outdated.values()) seller.isOutdated = false;
-    const { versions, webhooks } = await this.#stored.readWebhooks([...outdated.keys()])
+    const { versions, webhooks } = await this.#store.readWebhooks([...outdated.keys()])
       .catch((error: unknown) => {
         for (const seller of outdated.values()) seller.isOutdated = true;
         throw error;
@@ -123,7 +123,7 @@ export class DueWebhooks {
   async #poll(): Promise<void> {
     const startedAt = performance.now();
     if (this.#sellers.size === 0 || startedAt < this.#pollAt) return;
-    const versions = await this.#stored.findVersions([...this.#sellers.keys()]);
+    const versions = await this.#store.findVersions([...this.#sellers.keys()]);
     // The more sellers there are, the longer a poll takes, and the pause after it.
     const durationMs = performance.now() - startedAt;
     this.#pollAt = startedAt + durationMs * 100 / WEBHOOK_POSITION_POLL_PERCENT;

@@ -139,13 +139,13 @@ export class LeasedLimiter {
   #describe({ held, tokens, at }: Lease, isAllowed: boolean): RateDecision {
     const { limit, windowMs } = this.#limit;
     const refill = Math.max(0, this.#clock() - at) * limit / windowMs;
-    const left = Math.min(limit, held + tokens + refill);
+    const balance = Math.min(limit, held + tokens + refill);
     const secondsFor = (count: number): number => Math.ceil(this.#msFor(count) / 1000);
     return {
       isAllowed,
-      remaining: isAllowed ? Math.floor(left) : 0,
-      resetSeconds: secondsFor(limit - left),
-      retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - left)),
+      remaining: isAllowed ? Math.floor(balance) : 0,
+      resetSeconds: secondsFor(limit - balance),
+      retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - balance)),
     };
   }
 

@@ -8,9 +8,9 @@ export function makeMemoryThrottles(clock: () => number): ThrottleStore {
   const limiters = new Map<string, RateLimiter<string>>();
 
   function limiterOf(bucket: ThrottleBucket): RateLimiter<string> {
-    const known = limiters.get(bucket.kind);
-    const limiter = known ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
-    if (!known) limiters.set(bucket.kind, limiter);
+    const existing = limiters.get(bucket.kind);
+    const limiter = existing ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    if (!existing) limiters.set(bucket.kind, limiter);
     return limiter;
   }
 

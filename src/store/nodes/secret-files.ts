@@ -26,25 +26,25 @@ export function readPasswordFile(path: string): string {
   throw new AppError('unavailable', `The password file ${path} is empty.`);
 }
 
-function readSecretFile(path: string, what: string, limitBytes: number): Buffer {
-  const bytes = tryReading(path, what);
+function readSecretFile(path: string, kind: string, limitBytes: number): Buffer {
+  const bytes = tryReading(path, kind);
   if (bytes.length <= limitBytes) return bytes;
-  throw new AppError('unavailable', `${path} is not a ${what}: it has ${bytes.length} bytes.`);
+  throw new AppError('unavailable', `${path} is not a ${kind}: it has ${bytes.length} bytes.`);
 }
 
-function tryReading(path: string, what: string): Buffer {
+function tryReading(path: string, kind: string): Buffer {
   let file: number;
   try {
     file = openSync(path, 'r');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('unavailable', `The ${what} cannot be read: ${reason}.`, { cause: error });
+    throw new AppError('unavailable', `The ${kind} cannot be read: ${reason}.`, { cause: error });
   }
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new AppError('unavailable', `${path} is not a plain file.`);
     if ((stats.mode & OTHERS_MODE) !== 0) {
-      throw new AppError('unavailable', `Every user of this machine can access the ${what} in ${
+      throw new AppError('unavailable', `Every user of this machine can access the ${kind} in ${
         path}. Revoke that access: chmod o= ${path}`);
     }
     return readFileSync(file);

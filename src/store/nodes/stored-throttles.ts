@@ -19,9 +19,9 @@ export function makeStoredThrottles(
     ({ isAllowed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
   return {
     async takeThrottle(bucket) {
-      const known = empty.get(keyOf(bucket));
+      const times = empty.get(keyOf(bucket));
       const now = performance.now();
-      if (known && now < known.askAt) return reject(known.tokenAt - now);
+      if (times && now < times.askAt) return reject(times.tokenAt - now);
       empty.delete(keyOf(bucket));
       const { granted, tokens } = await exchange(bucket, 1, 0);
       if (granted > 0) return { isAllowed: true, retryAfterSeconds: 0 };

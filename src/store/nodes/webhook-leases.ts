@@ -52,7 +52,7 @@ export function openDelivery(
 }
 
 class LeaseMember implements DeliveryMember {
-  readonly #stored: WebhookLeases;
+  readonly #store: WebhookLeases;
   readonly #expiryMs: number;
   readonly #due: DueWebhooks;
   readonly #renewal: ReturnType<typeof repeat>;
@@ -64,9 +64,9 @@ class LeaseMember implements DeliveryMember {
   #left: Promise<void> | undefined;
 
   constructor(
-    stored: WebhookLeases, { renewMs, expiryMs }: typeof NODE_INTERVALS, due: DueWebhooks,
+    store: WebhookLeases, { renewMs, expiryMs }: typeof NODE_INTERVALS, due: DueWebhooks,
   ) {
-    this.#stored = stored;
+    this.#store = store;
     this.#expiryMs = expiryMs;
     this.#due = due;
     this.#renewal = repeat(() => this.#renew(), renewMs);
@@ -94,14 +94,14 @@ class LeaseMember implements DeliveryMember {
     this.#endExcept(new Set());
     clearTimeout(this.#expiry);
     await Promise.all([this.#due.close(), this.#renewal.stop()]);
-    const { giveUp, removeNode } = this.#stored;
+    const { giveUp, removeNode } = this.#store;
     await Promise.allSettled([giveUp(this.#id, new Set()), removeNode(this.#id)]); // or they expire
   }
 
   async #renew(): Promise<void> {
     if (this.#left) return;
     const endsAt = performance.now() + this.#expiryMs * NODE_TERM_PERCENT / 100;
-    const { buckets, sellers } = await this.#stored.renew(this.#id, this.#expiryMs);
+    const { buckets, sellers } = await this.#store.renew(this.#id, this.#expiryMs);
     if (this.#left || performance.now() >= endsAt) return;
     this.#endIfExpired(); // before the renewal: another node may have had them since
     this.#endsAt = endsAt;
@@ -117,7 +117,7 @@ class LeaseMember implements DeliveryMember {
       return lease ? [[id, lease] as const] : [];
     })));
     // Another node may begin only now that this one sends nothing more.
-    if (hasSurplus) await this.#stored.giveUp(this.#id, buckets);
+    if (hasSurplus) await this.#store.giveUp(this.#id, buckets);
   }
 
   /** Also before due webhooks are listed: a process that was suspended has late timers. */
@@ -126,8 +126,8 @@ class LeaseMember implements DeliveryMember {
   }
 
   /** Returns whether it has ended a lease. */
-  #endExcept(kept: ReadonlySet<number>): boolean {
-    const ended = [...this.#leases].filter(([bucket]) => !kept.has(bucket));
+  #endExcept(buckets: ReadonlySet<number>): boolean {
+    const ended = [...this.#leases].filter(([bucket]) => !buckets.has(bucket));
     for (const [bucket, lease] of ended) {
       this.#leases.delete(bucket);
       lease.abort();

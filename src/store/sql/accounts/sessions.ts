@@ -42,13 +42,13 @@ export function sessionMutations(sql: Sql, audit: AuditLog) {
       await noteSeen.run({ at, sellerId, accountId, id });
       await noteAccountSeen.run({ at, sellerId, accountId });
     },
-    async endSessions([{ sellerId, accountId }, which, event], at) {
-      if ('id' in which) {
-        const row = await end.get({ sellerId, accountId, id: which.id });
+    async endSessions([{ sellerId, accountId }, selection, event], at) {
+      if ('id' in selection) {
+        const row = await end.get({ sellerId, accountId, id: selection.id });
         if (row) await audit.add({ ...event, sellerId, subject: readText(row, 'user_agent') }, at);
         return;
       }
-      const ended = await endOthers.run({ sellerId, accountId, id: which.allBut });
+      const ended = await endOthers.run({ sellerId, accountId, id: selection.allBut });
       if (ended === 0) return;
       const subject = ended === 1 ? '1 other' : `${ended} others`;
       await audit.add({ ...event, sellerId, subject }, at);
