@@ -126,10 +126,10 @@ function openPools(connect: ConnectOptions) {
   return {
     reads, writes, exports,
     readMetrics() {
-      const [one, two] = [reads.readMetrics(), writes.readMetrics()];
+      const [reading, writing] = [reads.readMetrics(), writes.readMetrics()];
       return {
-        connections: one.open + two.open, waiting: one.waiting + two.waiting,
-        roundTrips: two.roundTrips,
+        connections: reading.open + writing.open, waiting: reading.waiting + writing.waiting,
+        roundTrips: writing.roundTrips,
       };
     },
     close: () => Promise.all([reads, writes, exports].map((pool) => pool.close())),

@@ -46,10 +46,10 @@ export function mapSequence(row: Row): StoredSequence {
 
 /** The levels of named products, for reading only. */
 export async function loadLevels(
-  query: Query, sellerId: SellerId, named: readonly ProductReference[], hasSource: boolean,
+  query: Query, sellerId: SellerId, references: readonly ProductReference[], hasSource: boolean,
 ): Promise<LoadedLevels> {
-  const skus = named.flatMap(({ sku }) => sku ?? []);
-  const ids = named.flatMap(({ id, sku }) =>
+  const skus = references.flatMap(({ sku }) => sku ?? []);
+  const ids = references.flatMap(({ id, sku }) =>
     (sku === undefined ? parseNamedId(sellerId, id) ?? [] : []));
   const find = (text: string, names: readonly (string | number)[]) =>
     (names.length === 0 ? [] : query(text, sellerId, names as string[]));

@@ -44,18 +44,18 @@ type Lookup = readonly [QueryName, readonly Parameter[]];
  * @param connection Has no transaction yet; afterwards it has one that holds the locks.
  */
 export async function loadSellers(
-  connection: Connection, named: ReadonlyMap<SellerId, NamedRows>, at: number,
+  connection: Connection, rowsBySeller: ReadonlyMap<SellerId, NamedRows>, at: number,
 ): Promise<{
   readonly sellers: ReadonlyMap<SellerId, LoadedSeller>; readonly records: IdempotencyRecords;
 }> {
-  const all = [...named].sort(([one], [other]) => one - other).map(([sellerId, rows]) =>
+  const all = [...rowsBySeller].sort(([one], [other]) => one - other).map(([sellerId, rows]) =>
     ({ sellerId, rows, lookups: listLookups(sellerId, rows, at) }));
   const [, ...results] = await connection.run([BEGIN, ...all.flatMap(({ lookups }) =>
     lookups.map(([name, values]) => ({ text: QUERIES[name], values })))]);
   const records: IdempotencyRecords = new Map();
   const sellers = new Map(all.map(({ sellerId, rows, lookups }) => {
-    const found = new Map(lookups.map(([name]) => [name, results.shift()] as const));
-    const read = (name: QueryName): readonly Row[] => found.get(name)?.rows ?? [];
+    const byName = new Map(lookups.map(([name]) => [name, results.shift()] as const));
+    const read = (name: QueryName): readonly Row[] => byName.get(name)?.rows ?? [];
     for (const row of read('records')) {
       const key = keyOfRecord(sellerId, readBytes(row, 'key_hash'), readInteger(row, 'part'));
       const outcome = readText(row, 'outcome');
@@ -66,8 +66,8 @@ export async function loadSellers(
   return { sellers, records };
 }
 
-function listLookups(sellerId: SellerId, named: NamedRows, at: number): readonly Lookup[] {
-  const { skus, ids, isStock, hasSource } = named;
+function listLookups(sellerId: SellerId, rows: NamedRows, at: number): readonly Lookup[] {
+  const { skus, ids, isStock, hasSource } = rows;
   const lookups: Lookup[] = [['lock', [sellerId]]];
   const add = (name: QueryName, names: Iterable<Value>, ...others: readonly Value[]): void => {
     const list = [...names];
@@ -75,25 +75,25 @@ function listLookups(sellerId: SellerId, named: NamedRows, at: number): readonly
   };
   add(isStock ? 'levelsBySku' : 'productsBySku', skus);
   add(isStock ? 'levelsById' : 'productsById', ids);
-  add('deletions', named.deleted);
+  add('deletions', rows.deleted);
   if (hasSource) add('sequencesBySku', skus);
   if (hasSource) add('sequencesById', ids);
-  if (named.isStocktake) lookups.push(['inStock', [sellerId]]);
-  add('imports', named.imports);
-  if (named.startsImport) lookups.push(['lastImport', [sellerId]]);
-  add('records', named.idempotencyHashes, at - IDEMPOTENCY_LIFE_MS);
+  if (rows.isStocktake) lookups.push(['inStock', [sellerId]]);
+  add('imports', rows.imports);
+  if (rows.startsImport) lookups.push(['lastImport', [sellerId]]);
+  add('records', rows.idempotencyHashes, at - IDEMPOTENCY_LIFE_MS);
   return lookups;
 }
 
 function loadSeller(
-  sellerId: SellerId, named: NamedRows, read: (query: QueryName) => readonly Row[],
+  sellerId: SellerId, rows: NamedRows, read: (query: QueryName) => readonly Row[],
 ): LoadedSeller {
   const [locked] = read('lock');
   const [lastImport] = read('lastImport');
   const state = locked && mapState(locked);
   const seller = makeLoadedSeller(state, true, lastImport && readInteger(lastImport, 'id'));
   const { products, levels, imports } = seller;
-  if (!named.isStock) products.expect(named.skus, named.ids);
+  if (!rows.isStock) products.expect(rows.skus, rows.ids);
   for (const row of [...read('productsBySku'), ...read('productsById')]) {
     if (!state) break;
     products.load(decodeProduct({ sellerId, currency: state.currency }, Object.values(row)));
@@ -107,7 +107,7 @@ function loadSeller(
   for (const name of ['sequencesBySku', 'sequencesById'] as const) {
     for (const row of read(name)) levels.loadSequence(mapSequence(row));
   }
-  for (const id of named.imports) imports.load(id, undefined);
+  for (const id of rows.imports) imports.load(id, undefined);
   for (const row of read('imports')) {
     // The cast: the column holds what the import records wrote.
     const counts = JSON.parse(readText(row, 'counts')) as ImportCounts;

@@ -35,12 +35,14 @@ export function productReads(query: Query) {
     async findProducts(
       sellerId: SellerId, ids: readonly ProductId[],
     ): Promise<ReadonlyMap<ProductId, Product>> {
-      return new Map((await find(FIND_BY_ID, sellerId, ids)).map((one) => [one.id, one]));
+      const products = await find(FIND_BY_ID, sellerId, ids);
+      return new Map(products.map((product) => [product.id, product]));
     },
     async findProductsBySku(
       sellerId: SellerId, skus: readonly Sku[],
     ): Promise<ReadonlyMap<Sku, Product>> {
-      return new Map((await find(FIND_BY_SKU, sellerId, skus)).map((one) => [one.sku, one]));
+      const products = await find(FIND_BY_SKU, sellerId, skus);
+      return new Map(products.map((product) => [product.sku, product]));
     },
     async listProducts(
       sellerId: SellerId, { after: id, limit, archived }: ProductPageQuery,

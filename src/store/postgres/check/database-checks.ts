@@ -34,7 +34,7 @@ const FOREIGN_ROWS = `
     AND table_name <> 'rate_lease' ORDER BY 1`;
 
 /** Rows of a table that find rows of another one, without which nothing would find those. */
-const LOST_ROWS: readonly (readonly [select: string, what: string])[] = [
+const LOST_ROWS: readonly (readonly [select: string, sentence: string])[] = [
   [`SELECT k.seller_id, count(*) AS n FROM api_key AS k
     LEFT JOIN key_owner AS o ON o.hash = k.hash AND o.seller_id = k.seller_id
     WHERE o.hash IS NULL GROUP BY k.seller_id`,
@@ -58,7 +58,8 @@ export async function* checkReferences(runner: Runner): AsyncGenerator<Finding> 
       yield fault(fillIn(`Rows of ${name} are of seller {seller}, who does not exist: {n}.`, row));
     }
   }
-  for (const [select, what] of LOST_ROWS) {
-    for (const row of await query(`${select} ORDER BY 1 LIMIT 100`)) yield fault(fillIn(what, row));
+  for (const [select, sentence] of LOST_ROWS) {
+    const rows = await query(`${select} ORDER BY 1 LIMIT 100`);
+    for (const row of rows) yield fault(fillIn(sentence, row));
   }
 }

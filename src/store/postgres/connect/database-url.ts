@@ -58,9 +58,9 @@ type UrlParameters = ReadonlyMap<string, string>;
 
 /** One for each host; a single port is for all of them. */
 function parseServers(hosts: string, parameters: UrlParameters): readonly Server[] {
-  const named = parameters.get('host')?.split(',') ?? hosts.split(',');
+  const addresses = parameters.get('host')?.split(',') ?? hosts.split(',');
   const ports = parameters.get('port')?.split(',') ?? [];
-  return named.map((text, index) => {
+  return addresses.map((text, index) => {
     const [isHost, name = '', port] = text.startsWith('/') ? [text, text] : HOST.exec(text) ?? [];
     if (isHost === undefined) throw new Error('invalid host in the database URL');
     const host = decode(name).replaceAll(/[[\]]/g, '') || 'localhost';
@@ -87,7 +87,7 @@ function readChoice<Choice extends string>(
   parameters: UrlParameters, name: string, choices: readonly Choice[], fallback = choices[0],
 ): Choice {
   const value = parameters.get(name) ?? fallback;
-  const choice = choices.find((one) => one === value);
+  const choice = choices.find((candidate) => candidate === value);
   if (choice === undefined) throw invalidValue(name, String(value));
   return choice;
 }

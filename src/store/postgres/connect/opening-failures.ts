@@ -29,18 +29,18 @@ const BY_TEXT: readonly (readonly [text: RegExp, advice: string])[] = [
 
 /** @throws AppError `unavailable` for errors of the database; others as they are. */
 export function explainOpening(error: unknown): never {
-  const found = findReported(error);
-  if (!found) throw error;
-  const message = `The database cannot be used: ${found.message.replace(/\.$/, '')}.`;
+  const failure = findReported(error);
+  if (!failure) throw error;
+  const message = `The database cannot be used: ${failure.message.replace(/\.$/, '')}.`;
   throw new AppError(
-    'unavailable', `${message} ${findAdvice(found)}`.trim(), { cause: error },
+    'unavailable', `${message} ${findAdvice(failure)}`.trim(), { cause: error },
   );
 }
 
 /** The error of the connection or of the server, which an AppError may have as its cause. */
 function findReported(error: unknown): ConnectionLostError | PostgresError | undefined {
-  for (let found = error; found instanceof Error; found = found.cause) {
-    if (found instanceof ConnectionLostError || found instanceof PostgresError) return found;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ConnectionLostError || cause instanceof PostgresError) return cause;
   }
   return undefined;
 }

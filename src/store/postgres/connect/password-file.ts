@@ -21,13 +21,13 @@ export async function findPassword(
   const text = await readPrivately(PGPASSFILE || join(homedir(), '.pgpass'));
   // A socket in the default folder is localhost.
   const host = server.host === '/var/run/postgresql' ? 'localhost' : server.host;
-  const wanted = [host, String(server.port), database, user];
+  const criteria = [host, String(server.port), database, user];
   for (const line of text?.split(/\r?\n/) ?? []) {
     const fields = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, field = '']) => field);
     const unescaped = fields.map((field) => field.replaceAll(/\\(.)/g, '$1'));
-    const isMatch = wanted.every((value, index) =>
+    const isMatch = criteria.every((value, index) =>
       fields[index] === '*' || unescaped[index] === value);
-    if (isMatch && !line.startsWith('#')) return unescaped[wanted.length];
+    if (isMatch && !line.startsWith('#')) return unescaped[criteria.length];
   }
   return undefined;
 }

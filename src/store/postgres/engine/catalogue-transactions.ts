@@ -82,8 +82,8 @@ export class CatalogueTransactions {
     const at = this.#clock();
     const sellers = new Map([...calls.keys()].map((id) => [id, this.#recall(id)] as const));
     try {
-      const known = { isLocked: false, sellers, records: new Map(), cache: this.#cache, at };
-      const decision = decide([...calls.values()].flat(), known);
+      const context = { isLocked: false, sellers, records: new Map(), cache: this.#cache, at };
+      const decision = decide([...calls.values()].flat(), context);
       const statements = writeRows(decision.set, at, this.#findPlace !== undefined);
       await this.#pool.run(statements, { isTransaction: true })
         .catch((error: unknown) => failCommit(error, decision));
@@ -153,14 +153,15 @@ export class CatalogueTransactions {
   #tryWithLock(
     calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
-    const named = new Map(calls.entries().map(([sellerId, some]) => {
+    const rowsBySeller = new Map(calls.entries().map(([sellerId, some]) => {
       const rows = new NamedRows();
       if (isComplete) for (const call of some) rows.add(sellerId, call);
       return [sellerId, rows] as const;
     }));
     return this.#pool.use(async (connection) => {
       const at = this.#clock();
-      const { sellers, records } = await loadSellers(connection, named, at).catch(failLoading);
+      const { sellers, records } = await loadSellers(connection, rowsBySeller, at)
+        .catch(failLoading);
       const results = unknownCommits.length === 0 ? []
         : await connection.run(unknownCommits.map(({ find }) => find)).catch(failLoading);
       const committed = unknownCommits.find((_, index) => results[index]?.count === 1);
@@ -169,8 +170,8 @@ export class CatalogueTransactions {
         await connection.run([COMMIT]).catch(failLoading);
         return committed.outcomes;
       }
-      const known = { isLocked: isComplete, sellers, records, cache: this.#cache, at };
-      const decision = decide([...calls.values()].flat(), known);
+      const context = { isLocked: isComplete, sellers, records, cache: this.#cache, at };
+      const decision = decide([...calls.values()].flat(), context);
       const statements = writeRows(decision.set, at, this.#findPlace !== undefined);
       await connection.run(statements.length > 0 ? [...statements, COMMIT] : [ROLLBACK])
         .catch((error: unknown) => failCommit(error, decision));

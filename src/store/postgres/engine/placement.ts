@@ -17,8 +17,8 @@ const FIND_GROUP = `
 export function openPlacement(query: Query): FindPlace {
   const places = new Map<SellerId, number>();
   return (sellerId) => {
-    const known = places.get(sellerId);
-    if (known !== undefined) return known;
+    const place = places.get(sellerId);
+    if (place !== undefined) return place;
     if (places.size >= POSTGRES_KEY_OWNERS_LIMIT) places.clear();
     places.set(sellerId, -sellerId); // a place of its own, until it is known
     query(FIND_GROUP, sellerId).then(([row]) => {

@@ -131,9 +131,9 @@ export async function assertSchema(query: Query): Promise<{ readonly isDistribut
   const version = await findVersion(query);
   if (version !== 0) assertKnownVersion(version, SCHEMA_VERSION);
   if (version < SCHEMA_VERSION) {
-    const what = version === 0 ? 'The database is empty.' : `The database has schema version ${
+    const problem = version === 0 ? 'The database is empty.' : `The database has schema version ${
       version}, and this program needs ${SCHEMA_VERSION}.`;
-    throw new AppError('unavailable', `${what} Run \`migrate\` once, then start the servers.`);
+    throw new AppError('unavailable', `${problem} Run \`migrate\` once, then start the servers.`);
   }
   if ((await query(FIND_SETTING, MOVE_SETTING)).length > 0) {
     throw new AppError('unavailable', 'A move into this database is unfinished. Run `move-to` '

@@ -47,10 +47,10 @@ export async function searchProducts(
   const [first] = rows;
   if (!first) return { products: [], hasMore: false, position: 0 }; // there is no such seller
   const owner = { sellerId, currency: readCurrency(first) };
-  const found = rows.filter(({ id }) => id !== null)
+  const products = rows.filter(({ id }) => id !== null)
     .map((row) => decodeProduct(owner, Object.values(row).slice(3)));
   return {
-    products: found.slice(0, limit), hasMore: found.length > limit,
+    products: products.slice(0, limit), hasMore: products.length > limit,
     position: readInteger(first, 'seller_position'),
   };
 }
@@ -80,7 +80,7 @@ function conditionsOf(
       SELECT c.product_id FROM change AS c
       WHERE c.seller_id = $1 AND c.position > ${bind(changedSince)})`]),
     ...searchTermsOf(q ?? '').map(({ text, bareSku }) => {
-      const [whole, bare = ''] = [text, bareSku].map((one) => one && bind(likePattern(one)));
+      const [whole, bare = ''] = [text, bareSku].map((term) => term && bind(likePattern(term)));
       return `(p.search_text LIKE ${whole}${bare && ` OR p.search_text LIKE ${bare}
         AND split_part(p.search_text, E'\\n', 1) LIKE ${bare}`})`;
     }),

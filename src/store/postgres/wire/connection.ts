@@ -130,9 +130,9 @@ export class Connection {
     this.isLost = true;
     this.session.socket.destroy();
     const message = `${describeServer(this.session.server)} was lost: ${reason.message}`;
-    const sent = this.#inFlight.splice(0);
-    for (const exchange of [...sent, ...this.#waiting.splice(0)]) {
-      exchange.settle(new ConnectionLostError(message, sent.includes(exchange), reason));
+    const inFlight = this.#inFlight.splice(0);
+    for (const exchange of [...inFlight, ...this.#waiting.splice(0)]) {
+      exchange.settle(new ConnectionLostError(message, inFlight.includes(exchange), reason));
     }
     this.#closed.resolve();
     this.onChange?.();

@@ -20,9 +20,9 @@ export class MessageWriter {
 
   /** Returns what was written since the last call. */
   take(): Buffer {
-    const taken = this.#buffer.subarray(this.#start, this.#end);
+    const bytes = this.#buffer.subarray(this.#start, this.#end);
     this.#start = this.#end;
-    return taken;
+    return bytes;
   }
 
   /**

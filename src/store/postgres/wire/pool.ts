@@ -66,7 +66,7 @@ export class Pool {
     const limit = options.isTransaction === true ? 1 : POSTGRES_SHARED_LOAD;
     if ((connection === undefined || connection.load >= limit) && this.#opening === 0) this.#open();
     if (connection !== undefined) return connection.run(statements, options);
-    return this.#wait(false).then((found) => found.run(statements, options));
+    return this.#wait(false).then((next) => next.run(statements, options));
   }
 
   /** Gives the caller a connection of its own, and rolls back a transaction that it leaves open. */
@@ -112,12 +112,12 @@ export class Pool {
   }
 
   #findLeastBusy(): Connection | undefined {
-    let found: Connection | undefined;
+    let leastBusy: Connection | undefined;
     for (const connection of this.#connections) {
       if (connection.isOpen && !this.#exclusive.has(connection)
-        && connection.load < (found?.load ?? Infinity)) found = connection;
+        && connection.load < (leastBusy?.load ?? Infinity)) leastBusy = connection;
     }
-    return found;
+    return leastBusy;
   }
 
   #wait(isExclusive: boolean): Promise<Connection> {
