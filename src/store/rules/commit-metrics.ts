@@ -20,7 +20,8 @@ export class CommitMetrics {
   note(startedAt: number, codes: readonly ErrorCode[]): void {
     const at = performance.now();
     this.#commits.add((at - startedAt) / 1_000);
-    const code = codes.findLast((one) => one === 'storage_full' || one === 'unavailable');
+    const code = codes.findLast((candidate) =>
+      candidate === 'storage_full' || candidate === 'unavailable');
     this.#lastFailure = code && { code, at };
     if (code) this.#failed += 1;
   }

@@ -36,9 +36,9 @@ export function timeAfter(lastAt: number, now: number): number {
 export function assertReached(reach: Reach, position: number, parameter: string): void {
   if (position < reach.prunedTo) throw historyPruned(reach.prunedTo);
   if (position <= reach.position) return;
-  const what = `The catalogue is at position ${reach.position}, before ${position}.`;
+  const detail = `The catalogue is at position ${reach.position}, before ${position}.`;
   const hint = 'If it was restored from a backup, export it again and continue from there.';
-  throw new AppError('invalid_query', `${what} ${hint}`, {
+  throw new AppError('invalid_query', `${detail} ${hint}`, {
     issues: [{ parameter, code: 'range', detail: `Must be at most ${reach.position}.` }],
   });
 }

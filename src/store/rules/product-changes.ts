@@ -16,8 +16,8 @@ export function updateProduct(
   before: Product, to: NewProduct, position: number, updatedAt: number,
 ): Product {
   // `to` may lack an optional member that `before` has.
-  const sent = Object.fromEntries(SENT_FIELDS.map(({ member }) => [member, to[member]]));
-  return { ...before, ...sent, position, updatedAt };
+  const fields = Object.fromEntries(SENT_FIELDS.map(({ member }) => [member, to[member]]));
+  return { ...before, ...fields, position, updatedAt };
 }
 
 /** Whether an update changes only the stock, which makes it a stock movement. */

@@ -68,7 +68,7 @@ export function openStockDryRun(
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
       const results = changes.map((change, index) => batch.apply(change, levels[index]));
-      for (const { id, stock, position: moved, sequence } of batch.named) {
+      for (const { id, stock, position: moved, sequence } of batch.levels) {
         tried.set(String(id), { stock, position: moved, sequence });
       }
       last += batch.movements.length;

@@ -57,7 +57,7 @@ export function historyMethods(
     dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
       queries.readLevels(actor.sellerId, changes, source)),
     openStocktake: (sellerId) => openStreamedStocktake({
-      readLevels: (named) => queries.readLevels(sellerId, named, undefined),
+      readLevels: (references) => queries.readLevels(sellerId, references, undefined),
       listLevels: (after, limit) => queries.listLevels(sellerId, { after, limit }),
       listExisting: (levels, position) => past.listExisting(sellerId, levels, position),
     }),

@@ -73,11 +73,11 @@ export class Ledger {
     sellerId: SellerId, positions: readonly number[],
   ): Promise<ReadonlyMap<number, string>> {
     if (positions.length === 0) return new Map();
-    const found = await this.#queries.findSnapshots(sellerId, positions, HISTORY_SCAN_LIMIT);
-    return new Map(found.flatMap((one, index) => {
+    const snapshots = await this.#queries.findSnapshots(sellerId, positions, HISTORY_SCAN_LIMIT);
+    return new Map(snapshots.flatMap((snapshot, index) => {
       const position = positions[index];
-      return one?.product === undefined || position === undefined ? []
-        : [[position, one.product] as const];
+      return snapshot?.product === undefined || position === undefined ? []
+        : [[position, snapshot.product] as const];
     }));
   }
 
@@ -194,9 +194,9 @@ function isMatch({ at, type, movement, importId, keyId }: Change, filter: Moveme
 
 /** A page of the results, which may include one item too many. */
 function endPage(
-  found: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
+  changes: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
 ): MovementPage {
-  const movements = found.slice(0, limit);
-  const last = found.length > limit ? movements.at(-1)?.position : undefined;
+  const movements = changes.slice(0, limit);
+  const last = changes.length > limit ? movements.at(-1)?.position : undefined;
   return { movements, next: last === undefined || !isDescending ? last : last - 1, prunedTo };
 }

@@ -43,16 +43,16 @@ export class PastCatalogue {
   async listStockAt(
     sellerId: SellerId, position: number, query: PageQuery<ProductId>,
   ): Promise<StockLevelPage> {
-    const { items, hasMore } = await this.#list(sellerId, position, query, (known) =>
-      this.#readLevels(sellerId, known, position));
+    const { items, hasMore } = await this.#list(sellerId, position, query, (levels) =>
+      this.#readLevels(sellerId, levels, position));
     return { levels: items, hasMore };
   }
 
   async listProductsAt(
     sellerId: SellerId, position: number, query: PageQuery<ProductId>,
   ): Promise<ProductPage> {
-    const { items, hasMore } = await this.#list(sellerId, position, query, (known) =>
-      this.#readProducts(sellerId, known.map(({ id }) => id), position));
+    const { items, hasMore } = await this.#list(sellerId, position, query, (levels) =>
+      this.#readProducts(sellerId, levels.map(({ id }) => id), position));
     return { products: items, hasMore, position };
   }
 
@@ -69,10 +69,10 @@ export class PastCatalogue {
 
   /** Those of these products, in creation order, that existed at a position. */
   async listExisting(
-    sellerId: SellerId, known: readonly StockLevelAt[], position: number,
+    sellerId: SellerId, levels: readonly StockLevelAt[], position: number,
   ): Promise<ReadonlySet<ProductId>> {
     await this.#assertReached(sellerId, position);
-    const { items } = await this.#readLevels(sellerId, known, position);
+    const { items } = await this.#readLevels(sellerId, levels, position);
     await this.#assertReached(sellerId, position);
     return new Set(items.map(({ id }) => id));
   }
@@ -84,31 +84,31 @@ export class PastCatalogue {
   /** Reads products in creation order until a page is full. */
   async #list<Item>(
     sellerId: SellerId, position: number, { after, limit }: PageQuery<ProductId>,
-    read: (known: readonly StockLevelAt[]) => Promise<Past<Item>>,
+    read: (levels: readonly StockLevelAt[]) => Promise<Past<Item>>,
   ): Promise<{ readonly items: readonly Item[]; readonly hasMore: boolean }> {
     await this.#assertReached(sellerId, position);
     const items: Item[] = [];
     for (let last: number = after ?? 0, isDone = false; !isDone;) {
       await yieldToEventLoop(); // before the first, too: many requests may start in one iteration
       const size = Math.max(limit + 1 - items.length, LISTED_PRODUCTS);
-      const known = await this.#queries.listKnown(sellerId, last, position, size);
+      const levels = await this.#queries.listLastLevels(sellerId, last, position, size);
       // Some may be listed several times.
-      const products = known.filter(({ id }, index) => id !== (known[index - 1]?.id ?? last));
+      const products = levels.filter(({ id }, index) => id !== (levels[index - 1]?.id ?? last));
       const past = await read(products);
       items.push(...past.items);
-      isDone = past.isEnd || items.length > limit || known.length < size;
-      last = known.at(-1)?.id ?? last;
+      isDone = past.isEnd || items.length > limit || levels.length < size;
+      last = levels.at(-1)?.id ?? last;
     }
     await this.#assertReached(sellerId, position);
     return { items: items.slice(0, limit), hasMore: items.length > limit };
   }
 
   async #readLevels(
-    sellerId: SellerId, known: readonly StockLevelAt[], position: number,
+    sellerId: SellerId, levels: readonly StockLevelAt[], position: number,
   ): Promise<Past<StockLevelAt>> {
-    const versions = await this.#findVersions(sellerId, known, position);
+    const versions = await this.#findVersions(sellerId, levels, position);
     const items: StockLevelAt[] = [];
-    for (const level of known) {
+    for (const level of levels) {
       const version = versions.get(level.position);
       if (isNewer(version, position)) return { items, isEnd: true };
       if (level.position <= position) items.push(level);
@@ -180,8 +180,8 @@ export class PastCatalogue {
     const { position: end } = await this.#queries.findReach(sellerId);
     for (let after = position; after < end; after += HISTORY_SCAN_LIMIT) {
       const upTo = Math.min(end, after + HISTORY_SCAN_LIMIT);
-      const found = await this.#queries.findRename(sellerId, sku, { after, upTo });
-      if (found !== undefined) return found;
+      const id = await this.#queries.findRename(sellerId, sku, { after, upTo });
+      if (id !== undefined) return id;
       await yieldToEventLoop();
     }
     return undefined;
@@ -189,9 +189,9 @@ export class PastCatalogue {
 
   /** Follows the chains of products that changed since a position, by their last changes. */
   #findVersions(
-    sellerId: SellerId, known: readonly { readonly position: number }[], position: number,
+    sellerId: SellerId, products: readonly { readonly position: number }[], position: number,
   ): Promise<Versions> {
-    const starts = known.map((one) => one.position).filter((start) => start > position);
+    const starts = products.map((product) => product.position).filter((start) => start > position);
     return followChains(starts, {
       follow: (from) => this.#queries.findVersions(sellerId, from, position, SLICE_VERSIONS),
       combine: (earlier, later) =>
@@ -211,11 +211,11 @@ export class PastCatalogue {
       if (version.snapshot === undefined) starts.push(version.position);
       else snapshots.set(version.position, version.snapshot);
     }
-    const found = await followChains(starts, {
+    const ends = await followChains(starts, {
       follow: (from) => this.#queries.findSnapshots(sellerId, from, SLICE_VERSIONS),
     });
     for (const start of starts) {
-      const product = found.get(start)?.product;
+      const product = ends.get(start)?.product;
       if (product === undefined) await this.#rejectPruned(sellerId, position);
       else snapshots.set(start, product);
     }

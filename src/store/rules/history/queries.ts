@@ -186,7 +186,7 @@ export interface HistoryQueries {
    * a revert created again is listed once for each of its deletions, too: any of its levels begins
    * a chain to the same past.
    */
-  listKnown(
+  listLastLevels(
     sellerId: SellerId, after: number, position: number, limit: number,
   ): Awaitable<readonly StockLevelAt[]>;
   /** The first deletions of products after a position, and the products before it. */

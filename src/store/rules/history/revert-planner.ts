@@ -31,7 +31,7 @@ export interface PlannedProduct {
   readonly last: ChainedChange | undefined;
   readonly plan: RevertPlan;
   /** The change that this revert has made before, if it is a retry. */
-  readonly done?: ChainedChange | undefined;
+  readonly ownChange?: ChainedChange | undefined;
 }
 
 /** The version chain of a product while it is read back to its first reverted change. */
@@ -43,7 +43,7 @@ interface ReadChain {
   /** Where to continue; undefined at the end. */
   next: number | undefined;
   last?: ChainedChange;
-  done?: ChainedChange;
+  ownChange?: ChainedChange;
   /** Position of the first reverted change, once the chain is read until there. */
   first?: number;
 }
@@ -110,7 +110,7 @@ export class RevertPlanner {
       await yieldToEventLoop();
       const end = Math.min(upTo, start + HISTORY_SCAN_LIMIT);
       const range = { ...this.#changes, after: start, upTo: end };
-      for (const one of await queries.listTouched(sellerId, range)) touched.add(one);
+      for (const product of await queries.listTouched(sellerId, range)) touched.add(product);
       // The history may have been pruned since the last slice.
       const { prunedTo } = await queries.findReach(sellerId);
       if (start < prunedTo) throw pruned(prunedTo);
@@ -122,14 +122,15 @@ export class RevertPlanner {
   ): Promise<ReadonlyMap<ProductId, PlannedProduct>> {
     const chains = await this.#openChains(touched);
     await this.#readChains(chains);
-    const found = await this.#findBases(chains);
-    return new Map(chains.map(({ touched: { id }, current, last, done, first, reverted }) => {
-      const base = first === undefined ? undefined : found.get(first)?.product;
+    const bases = await this.#findBases(chains);
+    return new Map(chains.map((chain) => {
+      const { touched: { id }, current, last, ownChange, first, reverted } = chain;
+      const base = first === undefined ? undefined : bases.get(first)?.product;
       if (base !== undefined) reverted.addBase(base);
       const isLost = first === undefined || (base === undefined && reverted.needsBase);
-      const plan = done || isLost ? conflictOf('history_pruned')
+      const plan = ownChange || isLost ? conflictOf('history_pruned')
         : reverted.plan(current, this.#context.isForced);
-      return [id, { id, current, last, plan, done }] as const;
+      return [id, { id, current, last, plan, ownChange }] as const;
     }));
   }
 
@@ -141,10 +142,10 @@ export class RevertPlanner {
     const missing = ids.filter((id) => !products.has(id));
     const deletions = missing.length === 0 ? undefined
       : await queries.findLastDeletions(sellerId, missing);
-    return touched.map((one) => {
-      const current = products.get(one.id);
+    return touched.map((product) => {
+      const current = products.get(product.id);
       return {
-        touched: one, current, next: current?.position ?? deletions?.get(one.id),
+        touched: product, current, next: current?.position ?? deletions?.get(product.id),
         reverted: new RevertedChain(currency),
         selected: new SelectedChanges(this.#changes, (id) => this.#reverts.get(id)),
       };
@@ -174,7 +175,7 @@ export class RevertPlanner {
     const isEnd = change.position <= chain.touched.first;
     chain.next = undefined;
     if (change.importId !== undefined && change.importId === this.importId) {
-      chain.done = change;
+      chain.ownChange = change;
       return false;
     }
     chain.reverted.add(change, chain.selected.add(change));

@@ -81,14 +81,14 @@ class RevertRun implements Revert {
     await this.#plan(this.#touched.take(REVERT_BATCH_PRODUCTS), planned);
     const results = new Map<ProductId, RevertedProduct>();
     for (let attempt = 1; planned.size > results.size; attempt += 1) {
-      const left = [...planned.values()].filter(({ id }) => !results.has(id));
-      const positions = await this.#writePlanned(left);
-      for (const one of left) {
-        const position = positions.get(one.id);
+      const remaining = [...planned.values()].filter(({ id }) => !results.has(id));
+      const positions = await this.#writePlanned(remaining);
+      for (const product of remaining) {
+        const position = positions.get(product.id);
         const isMoved = position === null && attempt < REVERT_ATTEMPTS_LIMIT;
-        if (!isMoved) results.set(one.id, this.#settle(one, position));
+        if (!isMoved) results.set(product.id, this.#settle(product, position));
       }
-      const moved = left.filter(({ id }) => !results.has(id));
+      const moved = remaining.filter(({ id }) => !results.has(id));
       await this.#plan(moved.flatMap(({ id }) => this.#touched.find(id) ?? []), planned);
     }
     return [...planned.keys()].flatMap((id) => results.get(id) ?? []);
@@ -111,10 +111,10 @@ class RevertRun implements Revert {
     const plans: Plans = { products: new Map(), holders: new Map() };
     let round = batch;
     for (let depth = 0; depth <= REVERT_SKU_CHAIN_LIMIT && round.length > 0; depth += 1) {
-      const found = await this.#planner.plan(round);
-      for (const [id, one] of found) plans.products.set(id, one);
-      const skus = [...new Set([...found.values()].flatMap((one) => findNewSku(one) ?? []))]
-        .filter((sku) => !plans.holders.has(sku));
+      const products = await this.#planner.plan(round);
+      for (const [id, product] of products) plans.products.set(id, product);
+      const newSkus = [...products.values()].flatMap((product) => findNewSku(product) ?? []);
+      const skus = [...new Set(newSkus)].filter((sku) => !plans.holders.has(sku));
       const holders = await this.#planner.findHolders(skus);
       for (const sku of skus) plans.holders.set(sku, holders.get(sku)?.id);
       const ids = new Set([...holders.values()].map(({ id }) => id));
@@ -130,19 +130,21 @@ class RevertRun implements Revert {
   #arrange(
     id: ProductId, plans: Plans, planned: Map<ProductId, PlannedProduct>, depth = 0,
   ): void {
-    let one = plans.products.get(id);
-    if (!one || (this.#touched.find(id)?.state === 'planned' && planned.has(id))) return;
+    let product = plans.products.get(id);
+    if (!product || (this.#touched.find(id)?.state === 'planned' && planned.has(id))) return;
     this.#touched.set(id, 'planning');
-    const newSku = findNewSku(one);
+    const newSku = findNewSku(product);
     if (newSku !== undefined) {
       const isFree = this.#freeSku(newSku, plans, planned, depth);
       if (!isFree || !this.#touched.claim(id, newSku)) {
-        one = { ...one, plan: conflictOf('sku_taken') };
+        product = { ...product, plan: conflictOf('sku_taken') };
       }
     }
-    if (this.isReplay && one.plan.action === 'write') one = { ...one, plan: conflictOf('changed') };
-    planned.set(id, one);
-    const { sku } = (one.plan.action === 'write' ? one.plan.to : one.current) ?? {};
+    if (this.isReplay && product.plan.action === 'write') {
+      product = { ...product, plan: conflictOf('changed') };
+    }
+    planned.set(id, product);
+    const { sku } = (product.plan.action === 'write' ? product.plan.to : product.current) ?? {};
     this.#touched.set(id, 'planned', sku);
   }
 
@@ -163,8 +165,8 @@ class RevertRun implements Revert {
   async #writePlanned(
     planned: readonly PlannedProduct[],
   ): Promise<ReadonlyMap<ProductId, number | null | undefined>> {
-    const products = planned.flatMap(({ id, last, plan, done }): RestoredProduct[] =>
-      (plan.action === 'write' && last && !done
+    const products = planned.flatMap(({ id, last, plan, ownChange }): RestoredProduct[] =>
+      (plan.action === 'write' && last && !ownChange
         ? [{ id, position: last.position, to: plan.to }] : []));
     if (products.length === 0 || this.#options.request.isDryRun) return new Map();
     const { positions } = await this.#write(products, {});
@@ -186,11 +188,14 @@ class RevertRun implements Revert {
       ? { key: idempotency.key, part } : undefined);
   }
 
-  #settle(one: PlannedProduct, written: number | null | undefined): RevertedProduct {
-    const { id, current, last, plan, done } = one;
+  #settle(product: PlannedProduct, written: number | null | undefined): RevertedProduct {
+    const { id, current, last, plan, ownChange } = product;
     const result = { id, sku: (current ?? last)?.sku, position: (current ?? last)?.position };
-    if (done) {
-      return { ...result, sku: done.sku, status: describeChange(done), position: done.position };
+    if (ownChange) {
+      return {
+        ...result, sku: ownChange.sku, status: describeChange(ownChange),
+        position: ownChange.position,
+      };
     }
     if (plan.action === 'none') {
       this.#counts.unchanged += 1;

@@ -50,11 +50,11 @@ export async function sumStockChanges(
     }
   }
   const starts = sums.waitingPositions();
-  const found = await followChains([...starts.keys()], {
+  const snapshots = await followChains([...starts.keys()], {
     follow: (from) => queries.findSnapshots(sellerId, from, SLICE_CHANGES),
   });
   for (const [position, productId] of starts) {
-    const snapshot = found.get(position)?.product;
+    const snapshot = snapshots.get(position)?.product;
     if (snapshot === undefined || !currency) continue;
     sums.settle(productId, parseSnapshot(snapshot, currency).priceMinor, 0);
   }
@@ -118,8 +118,8 @@ class StockDaySums {
   }
 
   #sumOf(day: number): DaySum {
-    const known = this.#days.get(day);
-    if (known) return known;
+    const existing = this.#days.get(day);
+    if (existing) return existing;
     const sum = { units: 0n, valueMinor: 0n };
     this.#days.set(day, sum);
     return sum;

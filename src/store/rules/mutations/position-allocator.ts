@@ -101,11 +101,11 @@ export class PositionAllocator {
   }
 
   #touch(sellerId: SellerId): MovedSeller {
-    const known = this.#touched.get(sellerId);
-    if (known) return known;
-    const found = this.#rows.findSeller(sellerId);
-    if (!found) throw new AppError('not_found', 'There is no such seller.');
-    const { position, lastAt, lastProductId, currency, isDisabled } = found;
+    const existing = this.#touched.get(sellerId);
+    if (existing) return existing;
+    const row = this.#rows.findSeller(sellerId);
+    if (!row) throw new AppError('not_found', 'There is no such seller.');
+    const { position, lastAt, lastProductId, currency, isDisabled } = row;
     // Authentication may have happened before the seller was disabled.
     if (isDisabled) throw new AppError('key_unknown', 'This shop is disabled.');
     const seller = {

@@ -29,10 +29,10 @@ export interface StockRows {
   /** Makes earlier updates visible to the reads of this interface. */
   flush(): void;
   /** Products in stock, except those with these levels. */
-  countMissing(sellerId: SellerId, named: ReadonlySet<StockLevel>): number;
+  countMissing(sellerId: SellerId, levels: ReadonlySet<StockLevel>): number;
   /** In pages. A page may be updated before the next one is read. */
   listMissing(
-    sellerId: SellerId, named: ReadonlySet<StockLevel>,
+    sellerId: SellerId, levels: ReadonlySet<StockLevel>,
   ): Iterable<readonly StockLevel[]>;
 }
 
@@ -65,19 +65,19 @@ export function stockMutations(
       const { changes, faulty = [] } = sync;
       // Levels come from the table, and evaluation changes them even if the batch is not written.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) rows.flush();
-      const named = rows.readLevels(sellerId, [...changes, ...faulty], sync.source, table);
+      const levels = rows.readLevels(sellerId, [...changes, ...faulty], sync.source, table);
       const batch = new StockBatch({ actor, origin: sync, position: before, at });
-      const results = changes.map((change, index) => batch.apply(change, named[index]));
-      for (const level of named.slice(changes.length)) batch.markNamed(level);
-      const missing = sync.completion ? rows.countMissing(sellerId, batch.named) : 0;
-      const rejection = findRejection(sync, { results, named: batch.named, missing });
+      const results = changes.map((change, index) => batch.apply(change, levels[index]));
+      for (const level of levels.slice(changes.length)) batch.markNamed(level);
+      const missing = sync.completion ? rows.countMissing(sellerId, batch.levels) : 0;
+      const rejection = findRejection(sync, { results, levels: batch.levels, missing });
       if (!rejection && !isDryRun) {
         write(writer, batch, sync.source);
         if (missing > 0) zeroMissing(writer, batch);
         else if (!cache.put(sellerId, table, positions.of(sellerId))) rows.flush();
       }
-      const tried = isDryRun && !rejection ? batch.movements.length + missing : 0;
-      const position = positions.of(sellerId) + tried;
+      const unwritten = isDryRun && !rejection ? batch.movements.length + missing : 0;
+      const position = positions.of(sellerId) + unwritten;
       const importId = rejection || isDryRun ? undefined : close(countResults(results, missing));
       const encoded = encodeResults(results, changes);
       return { results: encoded, zeroed: missing, rejection, position, isReplay: false, importId };
@@ -115,16 +115,16 @@ interface Writer {
 }
 
 function write({ rows, positions }: Writer, batch: StockBatch, source: string | undefined): void {
-  rows.update(batch.context.actor.sellerId, batch.named, source);
+  rows.update(batch.context.actor.sellerId, batch.levels, source);
   positions.addMovements(batch);
 }
 
 /** Sets all products in stock to 0 that a batch does not name, page by page. */
-function zeroMissing(writer: Writer, { context, named }: StockBatch): void {
+function zeroMissing(writer: Writer, { context, levels }: StockBatch): void {
   const { rows, positions } = writer;
   const { sellerId } = context.actor;
   rows.flush();
-  for (const missing of rows.listMissing(sellerId, named)) {
+  for (const missing of rows.listMissing(sellerId, levels)) {
     const batch = new StockBatch({ ...context, position: positions.of(sellerId) });
     for (const level of missing) batch.apply({ set: 0 }, level);
     write(writer, batch, undefined);

@@ -24,7 +24,7 @@ export type CallsBySeller = ReadonlyMap<SellerId, readonly CatalogueCall[]>;
 
 /** One part per seller, or per call if there is only one seller. */
 export function divide(calls: CallsBySeller): readonly CallsBySeller[] {
-  if (calls.size > 1) return [...calls].map((one) => new Map([one]));
+  if (calls.size > 1) return [...calls].map((entry) => new Map([entry]));
   return [...calls].flatMap(([id, some]) => some.map((call) => new Map([[id, [call]]])));
 }
 
@@ -185,6 +185,6 @@ function countNext(queue: readonly Pending[]): number {
 }
 
 function settle(pending: readonly Pending[], outcomes: readonly Outcome[]): void {
-  pending.forEach((one, index) => one.settle(outcomes[index]
+  pending.forEach((mutation, index) => mutation.settle(outcomes[index]
     ?? { isDone: false, error: new Error('The mutation has no outcome.') }));
 }

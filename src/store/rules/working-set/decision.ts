@@ -24,7 +24,7 @@ export function keyOfRecord(sellerId: SellerId, keyHash: Uint8Array, part: numbe
 }
 
 /** What the mutations of a transaction know. */
-interface Known {
+interface DecisionContext {
   /** Whether the sellers are locked, and all rows that the mutations name were loaded. */
   readonly isLocked: boolean;
   readonly sellers: ReadonlyMap<SellerId, LoadedSeller>;
@@ -47,24 +47,24 @@ export class PartialMutationError extends Error {
 }
 
 /** @throws NotLoadedError, PartialMutationError */
-export function decide(calls: readonly CatalogueCall[], known: Known): Decision {
-  const set = new WorkingSet(known.sellers);
-  const mutations = set.prepareMutations(known.cache);
+export function decide(calls: readonly CatalogueCall[], context: DecisionContext): Decision {
+  const set = new WorkingSet(context.sellers);
+  const mutations = set.prepareMutations(context.cache);
   const outcomes = calls.map((call): Outcome => {
     const { size } = set;
     try {
       // The cast: the input of a call is the one of its mutation.
       const mutate = mutations[call.name] as (input: unknown, at: number) => unknown;
-      const value = runOnce(call, set, known, () => mutate(call.input, known.at));
+      const value = runOnce(call, set, context, () => mutate(call.input, context.at));
       return { isDone: true, value };
     } catch (error) {
       if (error instanceof NotLoadedError) throw error;
       if (set.size !== size) throw new PartialMutationError('', { cause: error });
-      assertNew(call, known);
+      assertNew(call, context);
       return { isDone: false, error };
     }
   });
-  const { sellers, isLocked } = known;
+  const { sellers, isLocked } = context;
   // An optimistic decision holds only if the compare-and-set of the position proves it.
   const moved = new Set(set.positions.listMoved().map(([id]) => id));
   if (!isLocked && !sellers.keys().every((id) => moved.has(id))) throw new NotLoadedError();
@@ -73,10 +73,10 @@ export function decide(calls: readonly CatalogueCall[], known: Known): Decision 
 
 /** The recorded outcome of a call, or the outcome of `mutate`, which it records. */
 function runOnce(
-  call: CatalogueCall, set: WorkingSet, known: Known, mutate: () => unknown,
+  call: CatalogueCall, set: WorkingSet, context: DecisionContext, mutate: () => unknown,
 ): unknown {
   const { name, input, idempotency: scope } = call;
-  const { records } = known;
+  const { records } = context;
   if (!scope) return mutate();
   const { sellerId, part } = scope;
   const keyHash = hashIdempotencyKey(scope);
@@ -86,7 +86,7 @@ function runOnce(
   if (record) return replay(record.fingerprint, record.outcome, fingerprint);
   const value = mutate();
   if (isRejection(value)) {
-    assertNew(call, known);
+    assertNew(call, context);
     return value;
   }
   const outcome = JSON.stringify(value);
@@ -96,6 +96,6 @@ function runOnce(
 }
 
 /** A call that is rejected may be the retry of one that succeeded: its record must be loaded. */
-function assertNew({ idempotency }: CatalogueCall, { isLocked }: Known): void {
+function assertNew({ idempotency }: CatalogueCall, { isLocked }: DecisionContext): void {
   if (idempotency && !isLocked) throw new NotLoadedError();
 }

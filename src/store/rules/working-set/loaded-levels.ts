@@ -41,8 +41,8 @@ export class LoadedLevels {
     this.#bySku.set(level.sku, level);
   }
 
-  loadSequence(one: StoredSequence): void {
-    this.#sequences.set(keyOf(one), one);
+  loadSequence(sequence: StoredSequence): void {
+    this.#sequences.set(keyOf(sequence), sequence);
   }
 
   /** As `StockRows.readLevels`. */
@@ -51,10 +51,10 @@ export class LoadedLevels {
     source: string | undefined, table: LevelTable,
   ): readonly (StockLevel | undefined)[] {
     const levels = changes.map((change) => {
-      const known = table.find(sellerId, change);
-      if (known) return known;
-      const stored = this.#find(sellerId, change);
-      if (stored) table.add(copyLevel(stored));
+      const cached = table.find(sellerId, change);
+      if (cached) return cached;
+      const level = this.#find(sellerId, change);
+      if (level) table.add(copyLevel(level));
       else if (!this.#isComplete) throw new NotLoadedError();
       return table.find(sellerId, change);
     });
@@ -75,9 +75,9 @@ export class LoadedLevels {
         this.#written.set(id, level);
       }
       if (source === undefined || !isSequenceMoved) continue;
-      const one = { id, source, sequence };
-      this.loadSequence(one);
-      this.#writtenSequences.set(keyOf(one), one);
+      const row = { id, source, sequence };
+      this.loadSequence(row);
+      this.#writtenSequences.set(keyOf(row), row);
     }
   }
 
@@ -99,8 +99,8 @@ export class LoadedLevels {
 
   #find(sellerId: SellerId, { sku, id }: ProductReference): StoredLevel | undefined {
     if (sku !== undefined) return this.#bySku.get(sku);
-    const named = parseNamedId(sellerId, id);
-    return named === undefined ? undefined : this.#byId.get(named);
+    const productId = parseNamedId(sellerId, id);
+    return productId === undefined ? undefined : this.#byId.get(productId);
   }
 }
 

@@ -85,15 +85,15 @@ export class NamedRows {
     if (target && 'id' in target) this.ids.add(target.id);
     else if (target) this.skus.add(target.sku);
     for (const { id } of edits) this.ids.add(id);
-    for (const one of generated?.products ?? []) this.#addGenerated(one);
+    for (const reference of generated?.products ?? []) this.#addGenerated(reference);
     if (sync) this.#addSync(sellerId, sync);
   }
 
-  #addGenerated(one: ProductId | RestoredProduct): void {
-    this.ids.add(typeof one === 'number' ? one : one.id);
-    if (typeof one === 'number') return;
-    this.deleted.add(one.id);
-    if (one.to) this.skus.add(one.to.sku);
+  #addGenerated(product: ProductId | RestoredProduct): void {
+    this.ids.add(typeof product === 'number' ? product : product.id);
+    if (typeof product === 'number') return;
+    this.deleted.add(product.id);
+    if (product.to) this.skus.add(product.to.sku);
   }
 
   #addSync(sellerId: SellerId, { changes, faulty = [], source, completion }: StockSync): void {

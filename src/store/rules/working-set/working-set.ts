@@ -94,9 +94,9 @@ export class WorkingSet {
         this.#get(sellerId).levels.read(sellerId, changes, source, table),
       update: (sellerId, levels, source) => this.#get(sellerId).levels.write(levels, source),
       flush: () => {}, // reads see what was written
-      countMissing: (sellerId, named) =>
-        this.#get(sellerId).levels.countInStock() - countInStock(named),
-      listMissing: (sellerId, named) => [this.#listMissing(sellerId, named)],
+      countMissing: (sellerId, levels) =>
+        this.#get(sellerId).levels.countInStock() - countInStock(levels),
+      listMissing: (sellerId, levels) => [this.#listMissing(sellerId, levels)],
     };
   }
 
@@ -127,7 +127,7 @@ export class WorkingSet {
     this.#get(record.sellerId).imports.noteInsert(record.id, record.counts);
   }
 
-  #listMissing(sellerId: SellerId, named: ReadonlySet<StockLevel>): readonly StockLevel[] {
-    return this.#get(sellerId).levels.listInStock(new Set([...named].map(({ id }) => id)));
+  #listMissing(sellerId: SellerId, levels: ReadonlySet<StockLevel>): readonly StockLevel[] {
+    return this.#get(sellerId).levels.listInStock(new Set([...levels].map(({ id }) => id)));
   }
 }

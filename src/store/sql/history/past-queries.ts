@@ -18,7 +18,7 @@ export function pastQueries(sql: Sql) {
     ORDER BY 1 LIMIT :limit`);
   return {
     ...deletionQueries(sql),
-    async listKnown(sellerId, after, position, limit) {
+    async listLastLevels(sellerId, after, position, limit) {
       const rows = await list.all({ sellerId, after, position, limit });
       return rows.map((row) => ({
         id: readId<ProductId>(row, 'id'),
