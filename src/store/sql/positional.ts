@@ -34,9 +34,9 @@ export function toPositional(source: string, parameters: Parameters) {
 
 function convert(source: string): Positional {
   const names = new Set<string>();
-  const text = source.replaceAll(TOKEN, (token, ...found) => {
+  const text = source.replaceAll(TOKEN, (token, ...rest) => {
     // The cast: the last argument has the named groups.
-    const { name } = found.at(-1) as { readonly name?: string };
+    const { name } = rest.at(-1) as { readonly name?: string };
     return name === undefined ? token : `$${[...names.add(name)].indexOf(name) + 1}`;
   });
   return [text, [...names]];

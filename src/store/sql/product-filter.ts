@@ -35,5 +35,5 @@ export function comparisonsOf(filter: ProductFilter): Comparison[] {
     { column: 'stock', operator: '>=', value: filter.stockMin },
     { column: 'stock', operator: '<=', value: filter.stockMax },
   ];
-  return candidates.filter((one): one is Comparison => one.value !== undefined);
+  return candidates.filter((candidate): candidate is Comparison => candidate.value !== undefined);
 }

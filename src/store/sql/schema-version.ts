@@ -5,23 +5,23 @@ import { AppError } from '../../domain/error.ts';
 export const FIRST_VERSION = 24;
 
 /**
- * @param what The file or database, as a subject: "data/catalogue.db"
+ * @param subject The file or database: "data/catalogue.db"
  * @param newPlace Where its products can be imported: "a new data folder"
  * @throws AppError `unavailable` for a version before the first
  */
-export function assertNotOld(version: number, what: string, newPlace: string): void {
+export function assertNotOld(version: number, subject: string, newPlace: string): void {
   if (version >= FIRST_VERSION) return;
-  throw new AppError('unavailable', `${what} has a format from before the first release, which `
+  throw new AppError('unavailable', `${subject} has a format from before the first release, which `
     + 'this version cannot read. It was left unchanged: export its products with the version that '
     + `wrote it, and import them into ${newPlace}.`);
 }
 
 /** @throws AppError `unavailable` for a version before the first or after the newest */
 export function assertKnown(
-  version: number, newest: number, what: string, newPlace: string,
+  version: number, newest: number, subject: string, newPlace: string,
 ): void {
-  assertNotOld(version, what, newPlace);
+  assertNotOld(version, subject, newPlace);
   if (version <= newest) return;
-  throw new AppError('unavailable', `${what} was written by a newer version. It was left `
+  throw new AppError('unavailable', `${subject} was written by a newer version. It was left `
     + 'unchanged: run that version, or a newer one.');
 }

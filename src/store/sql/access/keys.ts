@@ -63,10 +63,10 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
 
   return {
     async createKey(input: Creation, at: number): Promise<ApiKey> {
-      const made = await addKey(input, at);
+      const key = await addKey(input, at);
       const { actor, address } = input;
-      await note('key_created', made, { ...actor, address }, at);
-      return made;
+      await note('key_created', key, { ...actor, address }, at);
+      return key;
     },
     async rotateKey(input: Rotation, at: number): Promise<ApiKey> {
       const { key: { sellerId, keyId }, secret, overlapMs, address, actor } = input;
@@ -76,10 +76,10 @@ export function keyMutations(sql: Sql, audit: AuditLog, noteKey?: NoteKey) {
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
       const old = mapKey(row);
       const renewed = { ...old, expiresAt };
-      const made = await addKey({ sellerId, secret, key: renewed, actor }, at);
-      await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: made.id });
+      const successor = await addKey({ sellerId, secret, key: renewed, actor }, at);
+      await expire.run({ sellerId, keyId, endsAt: at + overlapMs, successorId: successor.id });
       await note('key_rotated', old, { ...actor, address }, at);
-      return made;
+      return successor;
     },
     ...{
       async revokeKey([{ sellerId, keyId }, by], at) {

@@ -21,9 +21,9 @@ interface SecretMethodsOptions {
 export function secretMethods({ key, queries, run }: SecretMethodsOptions): SecretMethods {
   return {
     async findTotp(account) {
-      const found = await queries.findEncryptedTotp(account);
-      if (!found) return undefined;
-      const { sealed, ...totp } = found;
+      const encryptedTotp = await queries.findEncryptedTotp(account);
+      if (!encryptedTotp) return undefined;
+      const { sealed, ...totp } = encryptedTotp;
       // The cast: only secrets are encrypted in this context.
       const secret = key.decrypt(sealed, contextOfTotp(account)) as TotpSecret | undefined;
       return { secret, ...totp };

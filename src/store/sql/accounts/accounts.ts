@@ -156,7 +156,7 @@ export function mapAccount(row: Row): Account {
 
 export function readRole(row: Row): Role {
   const text = readText(row, 'role');
-  const role = ROLES.find((known) => known === text);
+  const role = ROLES.find((candidate) => candidate === text);
   if (role) return role;
   throw new TypeError(`"${text}" is not a role.`);
 }

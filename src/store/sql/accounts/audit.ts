@@ -95,7 +95,7 @@ export function auditQueries(sql: Sql) {
 
 function mapEvent(row: Row): AuditEvent {
   const event = mapHashedEvent(row);
-  const type = AUDIT_TYPES.find((known) => known === event.type);
+  const type = AUDIT_TYPES.find((candidate) => candidate === event.type);
   if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
   return { ...event, type };
 }
@@ -117,7 +117,7 @@ export function mapHashedEvent(row: Row): HashedEvent {
 /** Needs a row with all columns. */
 export function mapSegment(row: Row): AuditSegment {
   const text = readText(row, 'origin');
-  const origin = SEGMENT_ORIGINS.find((known) => known === text);
+  const origin = SEGMENT_ORIGINS.find((candidate) => candidate === text);
   if (!origin) throw new TypeError(`"${text}" is not an origin of a segment.`);
   return {
     chain: readInteger(row, 'seller_id'),

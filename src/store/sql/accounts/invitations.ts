@@ -71,10 +71,10 @@ export function invitationMutations(
       const by = { actorName, address: session.address };
       await audit.add({ ...by, sellerId, type: 'account_created', subject: account.email }, at);
       // Further people get none: owners create the keys of a shop.
-      const creation = { sellerId, secret, key, actor: by };
-      const made = isFirst ? await createKey({ ...creation, address: by.address }, at) : undefined;
+      const creation = { sellerId, secret, key, actor: by, address: by.address };
+      const firstKey = isFirst ? await createKey(creation, at) : undefined;
       await insertSession({ sellerId, accountId }, session, at);
-      return { rejection: undefined, sellerId, accountId, key: made };
+      return { rejection: undefined, sellerId, accountId, key: firstKey };
     },
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
@@ -89,8 +89,8 @@ function prepareTakeInvitation(sql: Sql) {
     const invitation = await findInvitationAt(hash, at);
     if (!invitation) return undefined;
     // Two registrations may have found the same one, or two that are for the first seller.
-    const taken = await (invitation.isFirst ? takeFirst.run({ at }) : take.run({ hash }));
-    return taken === 0 ? undefined : invitation;
+    const count = await (invitation.isFirst ? takeFirst.run({ at }) : take.run({ hash }));
+    return count === 0 ? undefined : invitation;
   };
 }
 
@@ -128,11 +128,11 @@ function prepareInsertAccount(sql: Sql) {
 }
 
 /** The name, or with a number if another account has it: `Anna`, `Anna 2`. */
-function findFreeName(wanted: string, taken: readonly string[]): string {
+function findFreeName(base: string, names: readonly string[]): string {
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? '' : ` ${number}`;
-    const name = [...wanted].slice(0, ACTOR_LIMIT_CODE_POINTS - suffix.length).join('') + suffix;
-    if (!taken.some((other) => isSameName(other, name))) return name;
+    const name = [...base].slice(0, ACTOR_LIMIT_CODE_POINTS - suffix.length).join('') + suffix;
+    if (!names.some((other) => isSameName(other, name))) return name;
   }
 }
 

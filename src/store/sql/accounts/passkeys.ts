@@ -34,15 +34,15 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
   return {
     async addPasskey([{ sellerId, accountId }, passkey, by], at) {
       await getAccount({ sellerId, accountId });
-      const known = await list({ sellerId, accountId });
-      if (known.length >= PASSKEYS_PER_ACCOUNT_LIMIT) {
+      const passkeys = await list({ sellerId, accountId });
+      if (passkeys.length >= PASSKEYS_PER_ACCOUNT_LIMIT) {
         throw new AppError('limit_reached', 'Nothing was added: your account has '
           + `${PASSKEYS_PER_ACCOUNT_LIMIT} passkeys, which is the limit. Remove one first.`);
       }
       const bytes = toBytes(passkey);
       if (await findCredential.get({ sellerId, credentialId: bytes.credentialId })) return false;
       const { rpId, signCount, name, transports } = passkey;
-      const id = nextId(known.at(-1)?.id ?? 0, at);
+      const id = nextId(passkeys.at(-1)?.id ?? 0, at);
       await insert.run({
         ...bytes, sellerId, accountId, id, rpId, signCount, name,
         transports: transports.join(' '), at,

@@ -150,16 +150,16 @@ function describeSegment({ first, last }: AuditSegment, row: Row): string {
 function describeOtherKey(
   segment: AuditSegment, row: Row, replaced: ReadonlySet<string>,
 ): Finding {
-  const which = describeSegment(segment, row);
+  const subject = describeSegment(segment, row);
   const next = readOptional(row, 'next_first', readInteger);
   if (next !== undefined) {
-    return warning(`${which} was authenticated with another server.key, until event ${next}.`,
+    return warning(`${subject} was authenticated with another server.key, until event ${next}.`,
       KEY_CHANGE);
   }
   if (replaced.has(Buffer.from(segment.keyId).toString('hex'))) {
-    return warning(`${which} was authenticated with another server.key, and has no event since it `
-      + 'was replaced.', KEY_CHANGE);
+    return warning(`${subject} was authenticated with another server.key, and has no event since `
+      + 'it was replaced.', KEY_CHANGE);
   }
   const why = 'server.key is missing, or belongs to another database.';
-  return fault(`${which} cannot be authenticated: ${why}`, OTHER_KEY);
+  return fault(`${subject} cannot be authenticated: ${why}`, OTHER_KEY);
 }

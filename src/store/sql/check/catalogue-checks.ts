@@ -107,8 +107,8 @@ const DIFFERENT_UNITS = 'The units that seller {seller} moved on {date} do not a
  */
 const STOCK_DAY_SCAN = scanRows(selectDifferentDays, [
   ['NOT is_pruned OR (is_less AND NOT (is_missing AND day < kept_from))', DIFFERENT_UNITS],
-  ['is_pruned AND NOT is_less AND day > first_day', DIFFERENT_UNITS, (what) =>
-    warning(what, 'A wrong clock causes this; only the chart of that day is wrong.')],
+  ['is_pruned AND NOT is_less AND day > first_day', DIFFERENT_UNITS, (sentence) =>
+    warning(sentence, 'A wrong clock causes this; only the chart of that day is wrong.')],
 ]);
 
 const OUTCOMES = CHANGING_OUTCOMES.map((name) => `'${name}'`).join(', ');
@@ -153,8 +153,8 @@ const WEBHOOK_SCAN = scanRows(({ of }) => `
   FROM webhook AS w JOIN seller AS s ON s.id = w.seller_id
   WHERE ${of('w.seller_id')} ORDER BY w.seller_id, w.id`, [
   ['reached > position',
-    'Webhook {webhook} is at position {reached}, and its seller at {position}.', (what) =>
-      fault(what, 'Replay it from an existing position, or delete it and create another.')],
+    'Webhook {webhook} is at position {reached}, and its seller at {position}.', (sentence) =>
+      fault(sentence, 'Replay it from an existing position, or delete it and create another.')],
 ]);
 
 /** Each account must be found by its e-mail address. */

@@ -71,7 +71,9 @@ export interface CatalogueCheck {
  * sentence `{column}` is a value, 0 for NULL; `{seller}`, `{product}`, `{import}` and `{webhook}`
  * are public ids; `{chain}` is whose audit events they are, `{date}` the column `day`.
  */
-export type Rule = readonly [isBroken: string, what: string, find?: (what: string) => Finding];
+export type Rule = readonly [
+  isBroken: string, sentence: string, find?: (sentence: string) => Finding,
+];
 
 /** One finding for each row of a query and each rule that it breaks. */
 export function scanRows(rows: Scan['select'], rules: readonly Rule[]): Scan {
@@ -80,14 +82,14 @@ export function scanRows(rows: Scan['select'], rules: readonly Rule[]): Scan {
     select: (dialect) => `
       SELECT *, ${conditions.map((sql, n) => `${sql} AS rule_${n}`).join(', ')}
       FROM (${rows(dialect)}) AS checked WHERE ${conditions.join(' OR ')}`,
-    begin: () => (row) => rules.flatMap(([, what, find = fault], n) =>
-      (row[`rule_${n}`] === 1 ? [find(fillIn(what, row))] : [])),
+    begin: () => (row) => rules.flatMap(([, sentence, find = fault], n) =>
+      (row[`rule_${n}`] === 1 ? [find(fillIn(sentence, row))] : [])),
   };
 }
 
 /** Fills the values of a row into a sentence. */
-export function fillIn(what: string, row: Row): string {
-  return what.replace(/\{(\w+)\}/g, (_, name: string) =>
+export function fillIn(sentence: string, row: Row): string {
+  return sentence.replace(/\{(\w+)\}/g, (_, name: string) =>
     FORMATS[name]?.(row) ?? String(row[name] ?? 0));
 }
 

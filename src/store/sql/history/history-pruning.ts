@@ -72,8 +72,8 @@ function prepareRemoveSuperseded(sql: Sql) {
     const positions = rows.map((row) => readInteger(row, 'position'));
     const earlier = rows.map((row) => readOptional(row, 'prior', readInteger) ?? 0)
       .filter((position) => position > 0 && position <= after);
-    const kept = await listEarlier.all({ sellerId, positions: earlier });
-    const links = new Map([...rows, ...kept].map((row): readonly [number, Link] => [
+    const earlierRows = await listEarlier.all({ sellerId, positions: earlier });
+    const links = new Map([...rows, ...earlierRows].map((row): readonly [number, Link] => [
       readInteger(row, 'position'),
       {
         position: readInteger(row, 'position'),

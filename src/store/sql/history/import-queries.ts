@@ -67,7 +67,7 @@ export function importQueries(sql: Sql) {
 }
 
 function mapImport(sellerId: SellerId, row: Row): ImportRecord {
-  const kind = IMPORT_KINDS.find((known) => known === row['kind']);
+  const kind = IMPORT_KINDS.find((candidate) => candidate === row['kind']);
   if (!kind) throw new TypeError(`"${readText(row, 'kind')}" is not a kind of import.`);
   const reverts = readOptional(row, 'reverts', readText);
   return {

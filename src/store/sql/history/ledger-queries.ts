@@ -104,6 +104,6 @@ function prepareFindNewest(sql: Sql): HistoryQueries['findNewest'] {
     if (sku === undefined) return [];
     const row = await findBySku.get({ sellerId, sku });
     const deletions = await listDeletions.all({ sellerId, sku, limit });
-    return [...row ? [row] : [], ...deletions].map((one) => readInteger(one, 'position'));
+    return [...row ? [row] : [], ...deletions].map((match) => readInteger(match, 'position'));
   };
 }

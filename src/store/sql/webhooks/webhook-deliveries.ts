@@ -20,14 +20,14 @@ export function webhookDeliveryMutations(sql: Sql) {
   const update = prepareUpdateWebhook(sql);
   const addAttempt = prepareAddAttempt(sql);
 
-  async function findAsSeen(seen: Webhook): Promise<Webhook | undefined> {
-    const webhook = await findWebhook(seen);
-    return webhook && isAsSeen(webhook, seen) ? webhook : undefined;
+  async function findAsSeen(expected: Webhook): Promise<Webhook | undefined> {
+    const webhook = await findWebhook(expected);
+    return webhook && isAsSeen(webhook, expected) ? webhook : undefined;
   }
 
   return {
-    async beginWebhookMessage([seen, position, message]) {
-      const webhook = await findAsSeen(seen);
+    async beginWebhookMessage([expected, position, message]) {
+      const webhook = await findAsSeen(expected);
       if (webhook) await update({ ...webhook, position, message });
       return webhook !== undefined;
     },
@@ -43,8 +43,8 @@ export function webhookDeliveryMutations(sql: Sql) {
     async noteWebhookAttempt([webhook, message, result]) {
       return await findWebhook(webhook) && addAttempt(webhook, message, result);
     },
-    async disableWebhook([seen, reason], at) {
-      const webhook = await findAsSeen(seen);
+    async disableWebhook([expected, reason], at) {
+      const webhook = await findAsSeen(expected);
       if (webhook) await update(disable(webhook, reason, at));
     },
   } satisfies Partial<MutationsOf<WebhookStore>>;

@@ -35,8 +35,8 @@ export function webhookMethods(
    * Random within its millisecond, in which another process may create one, too.
    */
   async function takeId(sellerId: SellerId): Promise<WebhookId> {
-    const stored = await queries.findLastWebhookId(sellerId);
-    lastId = Math.max(stored + 1, lastId + 1, randomId(clock()));
+    const storedId = await queries.findLastWebhookId(sellerId);
+    lastId = Math.max(storedId + 1, lastId + 1, randomId(clock()));
     // The cast: webhook ids are assigned here.
     return lastId as WebhookId;
   }

@@ -96,9 +96,9 @@ export function webhookQueries(sql: Sql) {
       const row = await findAttempt.get({ sellerId, id, n });
       if (!row) return undefined;
       const { detail, ...attempt } = row;
-      const stored = JSON.parse(detail === null ? '{}' : readText(row, 'detail'));
+      const members = JSON.parse(detail === null ? '{}' : readText(row, 'detail'));
       // The cast: as above, and `detail` is a `StoredDetail`.
-      return { ...replaceNulls(attempt), ...stored } as WebhookAttemptDetail;
+      return { ...replaceNulls(attempt), ...members } as WebhookAttemptDetail;
     },
   } satisfies Partial<QueriesOf<WebhookStore>> & WebhookKeyQueries;
 }
