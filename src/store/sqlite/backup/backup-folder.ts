@@ -64,11 +64,11 @@ export async function backUpToFolder(
   }
   removeAbandonedParts(folder, (name) => NAME.test(name));
   const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
-  const made = await backUp(dataFolder, create(path), onProgress);
+  const backup = await backUp(dataFolder, create(path), onProgress);
   const [oldest, ...others] = names.filter(isOurs); // excludes the new backup
   const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
   for (const name of removed) rmSync(join(folder, name));
-  return { made: { ...made, path }, removed, dueInMs: intervalMs };
+  return { made: { ...backup, path }, removed, dueInMs: intervalMs };
 }
 
 /** Oldest first. A name from the future counts as the oldest: it was made before now. */

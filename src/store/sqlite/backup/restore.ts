@@ -159,11 +159,11 @@ function install({ folder, target, at }: RestoreTask, hasOld: boolean): string[]
     return [name];
   }
   // SQLite would apply the log of the missing old catalogue to the new one.
-  const kept = SUFFIXES.filter((end) => existsSync(target.path + end));
-  for (const end of kept) renameSync(target.path + end, join(folder, name + end));
+  const suffixes = SUFFIXES.filter((end) => existsSync(target.path + end));
+  for (const end of suffixes) renameSync(target.path + end, join(folder, name + end));
   syncFolder(folder); // or a power cut could restore the log beside the new one
   target.show();
-  return kept.map((end) => name + end);
+  return suffixes.map((end) => name + end);
 }
 
 /** Left by a restore that was killed before it replaced anything. */

@@ -34,9 +34,9 @@ export function prepareProductRows(
   return {
     find(sellerId, target) {
       created.flushIfWaiting('id' in target ? target.id : target.sku);
-      const found = findProduct(sellerId, positions.currencyOf(sellerId), target);
-      if (found) created.flushIfWaiting(found.sku); // which it may be about to lose
-      return found;
+      const product = findProduct(sellerId, positions.currencyOf(sellerId), target);
+      if (product) created.flushIfWaiting(product.sku); // which it may be about to lose
+      return product;
     },
     findLastDeletion: prepareFindLastDeletion(db),
     insert: (product) =>

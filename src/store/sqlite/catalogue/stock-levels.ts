@@ -33,10 +33,10 @@ export function prepareReadLevels(db: DatabaseSync) {
     ON s.seller_id = ? AND s.product_id = named.value AND s.source = ?`);
 
   function addLevels(
-    sellerId: SellerId, named: readonly ProductReference[], table: LevelTable,
+    sellerId: SellerId, references: readonly ProductReference[], table: LevelTable,
   ): void {
-    const skus = named.flatMap(({ sku }) => sku ?? []);
-    const ids = named.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
+    const skus = references.flatMap(({ sku }) => sku ?? []);
+    const ids = references.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
     for (const [statement, names] of [[listBySku, skus], [listById, ids]] as const) {
       if (names.length === 0) continue;
       for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
@@ -90,18 +90,18 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
     SELECT ${COLUMNS} FROM product AS p
     WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
   return {
-    count: (sellerId: SellerId, named: ReadonlySet<StockLevel>): number =>
-      readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(named),
+    count: (sellerId: SellerId, levels: ReadonlySet<StockLevel>): number =>
+      readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(levels),
     /** In batches, each read on demand. */
     *list(
-      sellerId: SellerId, named: ReadonlySet<StockLevel>,
+      sellerId: SellerId, levels: ReadonlySet<StockLevel>,
     ): Generator<readonly StockLevel[], void, void> {
-      const ids = new Set([...named].map(({ id }) => id));
+      const ids = new Set([...levels].map(({ id }) => id));
       for (let after = 0; ;) {
-        const levels = listLevels(list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
-        yield levels.filter(({ id }) => !ids.has(id));
-        if (levels.length < STOCKTAKE_STEP_PRODUCTS) return;
-        after = levels.at(-1)?.id ?? after;
+        const page = listLevels(list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
+        yield page.filter(({ id }) => !ids.has(id));
+        if (page.length < STOCKTAKE_STEP_PRODUCTS) return;
+        after = page.at(-1)?.id ?? after;
       }
     },
   };

@@ -66,9 +66,9 @@ export function hasCurrentTables(db: DatabaseSync): boolean {
   try {
     const { isOurs, version, newest } = describeVersion(db);
     if (!isOurs || version !== newest) return false;
-    const found = readSchema(db);
+    const schema = readSchema(db);
     return readExpected(version).keys()
-      .every((name) => !name.startsWith('table ') || found.has(name));
+      .every((name) => !name.startsWith('table ') || schema.has(name));
   } catch (error) {
     if (isUnreadable(error)) return false;
     throw error;

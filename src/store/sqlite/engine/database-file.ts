@@ -39,13 +39,13 @@ const MAGIC = 'SQLite format 3\0';
 export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
   const file = join(folder, CATALOGUE_FILE_NAME);
-  const found = findVersion(file);
-  if (found === undefined) assertNoLog(file);
+  const version = findVersion(file);
+  if (version === undefined) assertNoLog(file);
   chmodSync(folder, 0o700);
   removeAbandonedParts(folder, (name) => name === CATALOGUE_FILE_NAME || name === KEY_FILE_NAME);
   const key = openServerKey(folder);
-  if (found === undefined) createFile(file, key);
-  else if (found < SCHEMA_VERSION) {
+  if (version === undefined) createFile(file, key);
+  else if (version < SCHEMA_VERSION) {
     using db = openWriter(file);
     migrate(db);
   }
@@ -67,13 +67,13 @@ export function prepareFolder(folder: string): void {
 
 /** @throws AppError `not_found`, `unavailable` */
 export function assertCatalogueExists(folder: string): void {
-  let found;
+  let stats;
   try {
-    found = statSync(join(folder, CATALOGUE_FILE_NAME), { throwIfNoEntry: false });
+    stats = statSync(join(folder, CATALOGUE_FILE_NAME), { throwIfNoEntry: false });
   } catch (error) {
     throw explainOpening(error, folder);
   }
-  if (!found) throw noCatalogue(folder);
+  if (!stats) throw noCatalogue(folder);
 }
 
 export function noCatalogue(folder: string): AppError {

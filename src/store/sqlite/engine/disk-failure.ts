@@ -20,7 +20,7 @@ export function resultCodeOf(error: unknown): number {
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
 
-type Failure = readonly [code: ErrorCode, what: string];
+type Failure = readonly [code: ErrorCode, description: string];
 
 const BUSY: Failure = ['unavailable', 'The database is busy.'];
 const UNREADABLE: Failure = ['unavailable', 'This server cannot read from its disk.'];
@@ -58,7 +58,7 @@ export function explainWriting(cause: unknown): unknown {
 }
 
 /** Why a folder cannot be opened, by result code or system error. */
-const OPENING: readonly (readonly [what: string, ...codes: (number | string)[]])[] = [
+const OPENING: readonly (readonly [description: string, ...codes: (number | string)[]])[] = [
   ['is on a full disk. Make room, and start again.', SQLITE_FULL, 'ENOSPC', 'EDQUOT'],
   ['is on a read-only disk.', 'EROFS'],
   ['cannot be opened for writing by this user.',
@@ -75,7 +75,7 @@ const OPENING: readonly (readonly [what: string, ...codes: (number | string)[]])
 
 /** Explains why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
-  const found = OPENING.find(([, ...codes]) => codes.some((code) =>
+  const failure = OPENING.find(([, ...codes]) => codes.some((code) =>
     (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code))));
-  return found ? new AppError('unavailable', `${folder} ${found[0]}`, { cause }) : cause;
+  return failure ? new AppError('unavailable', `${folder} ${failure[0]}`, { cause }) : cause;
 }

@@ -122,7 +122,7 @@ function retryAfterCheckpoint(db: DatabaseSync, run: RunBatch): RunBatch {
   let isShort = false;
   return async (batch) => {
     const outcomes = await run(batch);
-    if (outcomes.every((one) => !one.isDone && one.code === 'storage_full')) {
+    if (outcomes.every((outcome) => !outcome.isDone && outcome.code === 'storage_full')) {
       isShort = !checkpointWal(db);
       return isShort ? outcomes : run(batch);
     }
@@ -210,8 +210,8 @@ function describeFailure(error: unknown): Failure {
     const { code, publicDetail: detail, cause } = error;
     return { isDone: false, code, detail, ...(cause instanceof Error && { cause: cause.stack }) };
   }
-  const [code, what] = describeWriteFailure(error);
-  const detail = `${what} Nothing was changed; try again later.`;
+  const [code, description] = describeWriteFailure(error);
+  const detail = `${description} Nothing was changed; try again later.`;
   const cause = error instanceof Error ? error.stack : String(error);
   return { isDone: false, code, detail, cause };
 }

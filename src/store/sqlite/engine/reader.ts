@@ -81,8 +81,8 @@ export class Reader {
 
   findGrant(hash: string): Grant | undefined {
     this.#beginSnapshot();
-    const seen = this.#grants.get(hash);
-    if (seen) return seen;
+    const cached = this.#grants.get(hash);
+    if (cached) return cached;
     const grant = this.queries.findGrant(hash);
     if (grant) this.#grants.set(hash, grant);
     return grant;

@@ -140,8 +140,8 @@ export class Writer {
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
     // Without a cause, a mutation was rejected.
-    this.#metrics.note(sentAt, outcomes.flatMap((one) =>
-      (one.isDone || !one.cause ? [] : one.code)));
+    this.#metrics.note(sentAt, outcomes.flatMap((outcome) =>
+      (outcome.isDone || !outcome.cause ? [] : outcome.code)));
     settled.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }

@@ -67,9 +67,9 @@ export class AtomicFile {
     return isPublished;
   }
 
-  /** Publishes the part in place of an existing file, which is kept as `kept`. */
-  replace(kept: string): void {
-    linkSync(this.path, kept);
+  /** Publishes the part in place of an existing file, which is kept as `oldPath`. */
+  replace(oldPath: string): void {
+    linkSync(this.path, oldPath);
     // Before the old file loses its first name: by then its second name must be durable, and so
     // must the end of its journal, which SQLite would otherwise roll back into the new file.
     syncFolder(dirname(this.path));
@@ -166,8 +166,8 @@ function removeWhole(tempPath: string): void {
 }
 
 function isOld(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs > UNLOCKED_TEMP_FILE_AGE_MS;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > UNLOCKED_TEMP_FILE_AGE_MS;
 }
 
 function cannotMake(path: string, why: string): AppError {

@@ -39,20 +39,20 @@ export function chainQueries(db: DatabaseSync) {
         return row ? mapChange(sellerId, row) : [];
       }),
     listChains(sellerId, chains, limit) {
-      const found: ChainedChange[][] = [];
-      let left = limit;
+      const results: ChainedChange[][] = [];
+      let budget = limit;
       for (const { from, first } of chains) {
         const changes: ChainedChange[] = [];
-        for (let next: number | undefined = from; next !== undefined && left > 0; left -= 1) {
+        for (let next: number | undefined = from; next !== undefined && budget > 0; budget -= 1) {
           const change = findChained(sellerId, next);
           if (!change) break;
           changes.push(change);
           next = next > first ? change.previousPosition : undefined;
         }
-        found.push(changes);
-        if (left <= 0) break;
+        results.push(changes);
+        if (budget <= 0) break;
       }
-      return found;
+      return results;
     },
   } satisfies Partial<HistoryQueries>;
 }
@@ -62,12 +62,12 @@ function prepareFindVersions(db: DatabaseSync): HistoryQueries['findVersions'] {
     SELECT ${VERSION_COLUMNS} FROM change WHERE seller_id = ? AND position = ?`);
   const step = db.prepare('SELECT prior, type FROM change WHERE seller_id = ? AND position = ?');
   return (sellerId, from, position, limit) => {
-    const found: (PastVersion | undefined)[] = [];
-    let left = limit;
+    const versions: (PastVersion | undefined)[] = [];
+    let budget = limit;
     for (const start of from) {
       let last = start;
       let isEdited = false;
-      for (left -= CHAIN_COST_VERSIONS; last > position && left > 0; left -= 1) {
+      for (budget -= CHAIN_COST_VERSIONS; last > position && budget > 0; budget -= 1) {
         const row = step.get(sellerId, last);
         const prior = row && readOptional(row, 'prior', readInteger);
         if (!row || prior === undefined) break;
@@ -76,25 +76,25 @@ function prepareFindVersions(db: DatabaseSync): HistoryQueries['findVersions'] {
       }
       const row = find.get(sellerId, last);
       const version = row && mapVersion(row, position, isEdited);
-      found.push(version);
+      versions.push(version);
       // All further products are newer, too.
-      if (left <= 0 || (version?.isFirst && last > position)) break;
+      if (budget <= 0 || (version?.isFirst && last > position)) break;
     }
-    return found;
+    return versions;
   };
 }
 
 function prepareFindSnapshots(db: DatabaseSync): HistoryQueries['findSnapshots'] {
   const step = db.prepare('SELECT prior, product FROM change WHERE seller_id = ? AND position = ?');
   return (sellerId, from, limit) => {
-    const found: (FoundSnapshot | undefined)[] = [];
-    let left = limit;
+    const snapshots: (FoundSnapshot | undefined)[] = [];
+    let budget = limit;
     for (const start of from) {
       let row = step.get(sellerId, start);
       let position = start;
       let product: string | undefined;
       let isEnd = false;
-      for (left -= 1; row && product === undefined && !isEnd && left > 0; left -= 1) {
+      for (budget -= 1; row && product === undefined && !isEnd && budget > 0; budget -= 1) {
         const prior = readOptional(row, 'prior', readInteger);
         isEnd = prior === undefined;
         if (prior === undefined) break;
@@ -102,10 +102,10 @@ function prepareFindSnapshots(db: DatabaseSync): HistoryQueries['findSnapshots']
         position = prior;
         product = row && readOptional(row, 'product', readText);
       }
-      found.push(row && { position, product, isEnd: isEnd || product !== undefined });
-      if (left <= 0) break;
+      snapshots.push(row && { position, product, isEnd: isEnd || product !== undefined });
+      if (budget <= 0) break;
     }
-    return found;
+    return snapshots;
   };
 }
 
@@ -117,15 +117,15 @@ export function productBatchQueries(db: DatabaseSync) {
   function findAll<Key>(
     sellerId: SellerId, keys: readonly Key[], name: (key: Key) => ProductTarget,
   ): ReadonlyMap<Key, Product> {
-    const found = new Map<Key, Product>();
+    const products = new Map<Key, Product>();
     const seller = findSeller.get(sellerId);
-    if (!seller) return found;
+    if (!seller) return products;
     const currency = readCurrency(seller);
     for (const key of keys) {
       const product = find(sellerId, currency, name(key));
-      if (product) found.set(key, product);
+      if (product) products.set(key, product);
     }
-    return found;
+    return products;
   }
 
   return {

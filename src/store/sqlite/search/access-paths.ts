@@ -84,7 +84,7 @@ export function sortPath(ordinal: number, part: FilterPart, sort: ProductSort): 
 /** The paths that return only matches of one condition. */
 export function filterPaths(ordinal: number, filter: FilterPart): AccessPath[] {
   const comparisons = Map.groupBy(comparisonsOf(filter), ({ column }) => column);
-  const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, filter, column, those));
+  const paths = [...comparisons].map(([column, group]) => byIndex(ordinal, filter, column, group));
   if (filter.threshold === 'own') paths.push(byOwnThreshold(ordinal, filter));
   const expression = matchExpression(searchTermsOf(filter.q ?? ''));
   return expression === '' ? paths : [...paths, byText(expression)];
@@ -133,7 +133,8 @@ function byIndex(
     seek: [['p.seller = ?', ordinal]],
     filter: [
       inPart(part),
-      ...comparisons.map((one): Condition => [`p.${one.column} ${one.operator} ?`, one.value]),
+      ...comparisons.map((comparison): Condition =>
+        [`p.${comparison.column} ${comparison.operator} ?`, comparison.value]),
       ...column === 'stock' ? THRESHOLDS[part.threshold ?? 'any'] : [],
     ],
   };

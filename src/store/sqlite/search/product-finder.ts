@@ -178,8 +178,8 @@ export class ProductFinder {
   }
 
   #prepare(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known) return known;
+    const cached = this.#statements.get(sql);
+    if (cached) return cached;
     const [oldest] = this.#statements.keys();
     if (oldest !== undefined && this.#statements.size >= SEARCH_STATEMENTS_LIMIT) {
       this.#statements.delete(oldest);

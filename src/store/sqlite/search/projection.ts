@@ -130,10 +130,10 @@ export class Projection {
     const isLast = rows.length < SEARCH_STEP_LIMIT && deleted.length < SEARCH_STEP_LIMIT;
     // Either list may end before the other.
     const step = isLast ? ids : ids.slice(0, SEARCH_STEP_LIMIT);
-    for (const one of step) {
-      const product = products.get(one);
+    for (const productId of step) {
+      const product = products.get(productId);
       if (product) this.#insertProduct(state, product);
-      else this.#vacate(state, one);
+      else this.#vacate(state, productId);
     }
     state.builtTo = isLast ? undefined : step.at(-1);
     // Read after the products: none of them has a later position.
@@ -167,8 +167,8 @@ export class Projection {
       this.#products.delete(state.ordinal, before);
       count(state, before, -1);
     } else if (before) {
-      const known = json === undefined ? before : parseSnapshot(json, currency);
-      const product = { ...known, ...current };
+      const base = json === undefined ? before : parseSnapshot(json, currency);
+      const product = { ...base, ...current };
       this.#products.update(before, product);
       count(state, before, -1);
       count(state, product, 1);

@@ -34,10 +34,10 @@ export class Search {
 
   readonly store: SearchStore = {
     searchProducts: async (sellerId, query, position) => {
-      const found = await this.#send({ kind: 'search', sellerId, query, position });
-      const owner = { sellerId, currency: found.currency };
-      const products = found.rows.map((row) => decodeProduct(owner, row));
-      return { products, hasMore: found.hasMore, position: found.position };
+      const page = await this.#send({ kind: 'search', sellerId, query, position });
+      const owner = { sellerId, currency: page.currency };
+      const products = page.rows.map((row) => decodeProduct(owner, row));
+      return { products, hasMore: page.hasMore, position: page.position };
     },
     readTotals: (sellerId, position, archived) =>
       this.#send({ kind: 'totals', sellerId, position, archived }),
