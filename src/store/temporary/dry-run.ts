@@ -19,23 +19,23 @@ import { openTemporary } from './temporary-database.ts';
 export function openImportDryRun(
   mode: ImportMode, find: (skus: readonly Sku[]) => Awaitable<ReadonlyMap<Sku, NewProduct>>,
 ): ImportDryRun {
-  const tried = openTriedItems<NewProduct>();
+  const triedProducts = openTriedItems<NewProduct>();
 
-  function tryRow(row: ProductRow, found: ReadonlyMap<Sku, NewProduct>): ImportEffect {
-    const before = tried.find(row.sku) ?? found.get(row.sku);
+  function tryRow(row: ProductRow, existing: ReadonlyMap<Sku, NewProduct>): ImportEffect {
+    const before = triedProducts.find(row.sku) ?? existing.get(row.sku);
     const product = mergeImportRow(row, mode, before);
     if (typeof product === 'string') return product;
     if (before && isSameProduct(before, product)) return 'unchanged';
-    tried.set(product.sku, product);
+    triedProducts.set(product.sku, product);
     return before ? 'updated' : 'created';
   }
 
   return {
     async try(products) {
-      const found = await find([...new Set(products.map(({ sku }) => sku))]);
-      return products.map((row) => tryRow(row, found));
+      const existing = await find([...new Set(products.map(({ sku }) => sku))]);
+      return products.map((row) => tryRow(row, existing));
     },
-    close: async () => tried.close(),
+    close: async () => triedProducts.close(),
   };
 }
 
@@ -49,17 +49,17 @@ export function openStockDryRun(
   actor: Actor, position: number,
   read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
 ): StockDryRun {
-  const tried = openTriedItems<TriedLevel>();
+  const triedLevels = openTriedItems<TriedLevel>();
   let last = position;
 
   /** Sets a level to what earlier batches would have left. */
   function restore(level: StockLevel): void {
-    const found = tried.find(String(level.id));
-    if (!found) return;
-    level.stock = found.stock;
-    level.position = found.position;
+    const triedLevel = triedLevels.find(String(level.id));
+    if (!triedLevel) return;
+    level.stock = triedLevel.stock;
+    level.position = triedLevel.position;
     // If earlier changes had no sequence, the stored one was not read.
-    level.sequence = Math.max(level.sequence, found.sequence);
+    level.sequence = Math.max(level.sequence, triedLevel.sequence);
   }
 
   return {
@@ -69,12 +69,12 @@ export function openStockDryRun(
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
       const results = changes.map((change, index) => batch.apply(change, levels[index]));
       for (const { id, stock, position: moved, sequence } of batch.levels) {
-        tried.set(String(id), { stock, position: moved, sequence });
+        triedLevels.set(String(id), { stock, position: moved, sequence });
       }
       last += batch.movements.length;
       return { results, position: last };
     },
-    close: async () => tried.close(),
+    close: async () => triedLevels.close(),
   };
 }
 

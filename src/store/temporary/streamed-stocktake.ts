@@ -18,7 +18,7 @@ import { openTemporary } from './temporary-database.ts';
 /** Reads the catalogue. */
 interface Catalogue {
   readLevels(
-    named: readonly ProductReference[],
+    references: readonly ProductReference[],
   ): Awaitable<readonly (StockLevel | undefined)[]>;
   /** The next products in the order of their ids, also those at 0. */
   listLevels(after: ProductId | undefined, limit: number): Awaitable<readonly StockLevel[]>;
@@ -37,8 +37,8 @@ export function openStreamedStocktake(
   async function addMissing(
     levels: readonly StockLevel[], after: number, position: number,
   ): Promise<void> {
-    const named = tables.listNamed(after, levels.at(-1)?.id ?? after);
-    const missing = levels.filter(({ id, stock }) => stock > 0 && !named.has(id));
+    const namedIds = tables.listNamed(after, levels.at(-1)?.id ?? after);
+    const missing = levels.filter(({ id, stock }) => stock > 0 && !namedIds.has(id));
     const moved = missing.filter((level) => level.position > position);
     const existing = moved.length === 0 ? undefined : await catalogue.listExisting(moved, position);
     for (const level of missing) {
