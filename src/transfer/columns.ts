@@ -81,7 +81,7 @@ export interface Columns extends Structure<number | undefined> {
   readonly hasCategoryLists: boolean;
   readonly hasLocalDecimals: boolean;
   /** Members whose column the client named. */
-  readonly named: ReadonlySet<Member>;
+  readonly mappedMembers: ReadonlySet<Member>;
   /** The first ignored columns. */
   readonly ignored: readonly string[];
   /** Members without a column or default, which a new product needs. */
@@ -167,7 +167,7 @@ export function matchColumns(
   return {
     ...structure, count: header.length, indexes, pairs, used, isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
-    named: new Set(map.keys()), ignored, missing,
+    mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
     isUsable: isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
       : missing.length === 0,

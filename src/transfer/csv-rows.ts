@@ -131,10 +131,10 @@ export class CsvRows implements RowReader {
   /** What a shop has in an optional column, such as HTML, need not be a value of ours. */
   #readMember(
     members: Record<string, unknown>, issues: Issue[], field: RowField, cell: string,
-    { isShop, named }: Columns,
+    { isShop, mappedMembers }: Columns,
   ): void {
     const { name, isRequired } = field;
-    if (!isShop || isRequired || named.has(name)) {
+    if (!isShop || isRequired || mappedMembers.has(name)) {
       parseMember(members, issues, field, cell, this.#marks);
       return;
     }
@@ -202,8 +202,8 @@ function addPairs(
   const filled = pairCells.filter(([, text = '']) => !isBlank(text));
   if (filled.length === 0) return;
   const { metadata } = members;
-  const others = typeof metadata === 'object' ? metadata : {};
-  members['metadata'] = { ...others, ...Object.fromEntries(filled) as object };
+  const jsonPairs = typeof metadata === 'object' ? metadata : {};
+  members['metadata'] = { ...jsonPairs, ...Object.fromEntries(filled) as object };
 }
 
 /** Says so if a file that has no products is a stock file. */

@@ -41,8 +41,8 @@ export function parsePairs<Member extends string>(
  * @throws AppError `invalid_query` if there is none
  */
 export function findNamedColumns(header: readonly string[], name: string): number[] {
-  const wanted = normalizeName(name);
-  const indexes = header.flatMap((other, index) => normalizeName(other) === wanted ? [index] : []);
+  const key = normalizeName(name);
+  const indexes = header.flatMap((other, index) => normalizeName(other) === key ? [index] : []);
   if (indexes.length > 0) return indexes;
   const detail = `The file has no column ${JSON.stringify(name)}. ${describeHeader(header)}`;
   throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
@@ -99,7 +99,7 @@ export function shortenName(name: string): string {
 }
 
 function describeHeader(header: readonly string[]): string {
-  const shown = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT)
+  const names = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT)
     .map((name) => name.slice(0, NAME_LIMIT_CHARACTERS));
-  return `Its columns: ${shown.join(', ')}${shown.length < header.length ? ', ...' : ''}.`;
+  return `Its columns: ${names.join(', ')}${names.length < header.length ? ', ...' : ''}.`;
 }

@@ -47,9 +47,9 @@ export class Inheritance {
     }
     if (columns.parent === undefined) return { name, category };
     if (kindOf(cells, columns) === PARENT) {
-      const kept = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
-      remember(this.#parents.sku, sku, kept);
-      remember(this.#parents.id, read(columns.id).trim(), kept);
+      const copy = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
+      remember(this.#parents.sku, sku, copy);
+      remember(this.#parents.id, read(columns.id).trim(), copy);
     } else {
       category ||= this.#findCategory(unescapeFormula(read(columns.parent)).trim());
     }

@@ -18,7 +18,7 @@ export interface StockRow {
   readonly line: number;
   /** Length of its text. */
   readonly characters: number;
-  readonly sent: SentChange;
+  readonly entry: SentChange;
 }
 
 interface StockCsvSettings {
@@ -70,22 +70,22 @@ function parseRow(
 ): StockRow | undefined {
   const characters = text.length;
   const excess = validateCellCount(cells, count);
-  if (excess) return { line, characters, sent: { issues: [excess] } };
+  if (excess) return { line, characters, entry: { issues: [excess] } };
   const { members, issues } = readMembers(cells, used);
   const hasProduct = 'sku' in members || 'id' in members;
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
   if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
   if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
   if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
-  const sent = parseStockChange(members, hasSource);
-  return { line, characters, sent: issues.length === 0 ? sent : addIssues(sent, issues) };
+  const entry = parseStockChange(members, hasSource);
+  return { line, characters, entry: issues.length === 0 ? entry : addIssues(entry, issues) };
 }
 
 /** Adds the errors of cells. Leaves out errors that follow from a missing member. */
-function addIssues(sent: SentChange, issues: readonly Issue[]): SentChange {
-  const others = 'issues' in sent ? sent.issues.filter(({ pointer }) => pointer !== '') : [];
-  const named = 'change' in sent ? sent.change : sent.named ?? {};
-  return { issues: [...issues, ...others], named };
+function addIssues(entry: SentChange, issues: readonly Issue[]): SentChange {
+  const otherIssues = 'issues' in entry ? entry.issues.filter(({ pointer }) => pointer !== '') : [];
+  const reference = 'change' in entry ? entry.change : entry.reference ?? {};
+  return { issues: [...issues, ...otherIssues], reference };
 }
 
 /** The values of a row, and the errors of its numbers. */
@@ -125,8 +125,8 @@ export class StockNdjsonRows {
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     return readJsonLines(chunks, ({ line, characters, ...json }) => {
-      const sent = 'issues' in json ? json : parseStockChange(json.value, this.#hasSource);
-      return { line, characters, sent };
+      const entry = 'issues' in json ? json : parseStockChange(json.value, this.#hasSource);
+      return { line, characters, entry };
     });
   }
 }

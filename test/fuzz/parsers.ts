@@ -153,9 +153,9 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     async check(_, bytes) {
       const rows = new StockCsvRows({ map: new Map(), hasSource: true });
       for await (const slice of rows.read(chunksOf(bytes))) {
-        for (const { sent } of slice) {
-          if ('issues' in sent) assert.ok(sent.issues.length > 0);
-          else assert.ok(Number.isInteger(sent.change.set ?? sent.change.adjust));
+        for (const { entry } of slice) {
+          if ('issues' in entry) assert.ok(entry.issues.length > 0);
+          else assert.ok(Number.isInteger(entry.change.set ?? entry.change.adjust));
         }
       }
     },

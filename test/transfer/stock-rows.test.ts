@@ -23,16 +23,16 @@ async function read(file: string | Buffer, { map, hasSource = false }: Reading =
 
 /** The changes of a valid file. */
 async function changesOf(file: string | Buffer, reading?: Reading) {
-  return (await read(file, reading)).map(({ sent }) => {
-    assert.ok('change' in sent, JSON.stringify(sent));
-    return sent.change;
+  return (await read(file, reading)).map(({ entry }) => {
+    assert.ok('change' in entry, JSON.stringify(entry));
+    return entry.change;
   });
 }
 
 /** The errors of the rows, as `line pointer code`. */
 async function errorsOf(file: string, reading?: Reading): Promise<string[]> {
-  return (await read(file, reading)).flatMap(({ line, sent }) =>
-    'issues' in sent ? sent.issues.map(({ pointer, code }) => `${line} ${pointer} ${code}`) : []);
+  return (await read(file, reading)).flatMap(({ line, entry }) =>
+    'issues' in entry ? entry.issues.map(({ pointer, code }) => `${line} ${pointer} ${code}`) : []);
 }
 
 test('reads commas, semicolons and tabs, byte order marks and mixed line endings', async () => {
@@ -75,9 +75,9 @@ test('rejects invalid and out-of-range quantities, and names their products', as
     '2 /set format', '3 /set precision', '4 /set format', '5 /set range', '6 /set range',
     '7 /set format', '8 /set format', '9 /set format',
   ]);
-  for (const [index, { sent }] of (await read(file)).entries()) {
-    assert.ok('issues' in sent);
-    assert.equal(sent.named?.sku, `S-${index}`);
+  for (const [index, { entry }] of (await read(file)).entries()) {
+    assert.ok('issues' in entry);
+    assert.equal(entry.reference?.sku, `S-${index}`);
   }
 });
 
@@ -93,10 +93,11 @@ test('requires a source for sequence numbers', async () => {
 
 test('identifies no product by a row with more cells than the header', async () => {
   const [row, other] = await read('sku,stock\nA,12,0\nB,12,\n');
-  assert.ok(row && 'issues' in row.sent);
-  assert.equal(row.sent.named, undefined);
-  assert.match(row.sent.issues[0]?.detail ?? '', /^The row has 3 cells, the header 2\. Put quotes/);
-  assert.deepEqual(other?.sent, { change: { sku: 'B', set: 12 } });
+  assert.ok(row && 'issues' in row.entry);
+  assert.equal(row.entry.reference, undefined);
+  const [issue] = row.entry.issues;
+  assert.match(issue?.detail ?? '', /^The row has 3 cells, the header 2\. Put quotes/);
+  assert.deepEqual(other?.entry, { change: { sku: 'B', set: 12 } });
 });
 
 test('rejects the whole file if it is malformed', async () => {

@@ -27,11 +27,11 @@ export class StockTally {
     const result = 'change' in sentChange ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
     const { status, id, sku, previous, stock, position } = result;
-    const named = 'change' in sentChange ? sentChange.change : sentChange.named;
-    const shownId = id === undefined ? named?.id : formatProductId(this.#sellerId, id);
+    const reference = 'change' in sentChange ? sentChange.change : sentChange.reference;
+    const shownId = id === undefined ? reference?.id : formatProductId(this.#sellerId, id);
     const errors = 'issues' in sentChange ? sentChange.issues : [STOCK_TOO_LARGE];
     return {
-      sku: sku ?? named?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
+      sku: sku ?? reference?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
       stock: stock ?? null, position: position ?? null,
       errors: status === 'invalid' ? errors : undefined,
     };

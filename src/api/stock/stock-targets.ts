@@ -71,9 +71,9 @@ export function createDryRunTarget(
     ({ results, position, rejection: undefined, isReplay: false });
   return {
     async write(rows) {
-      const tried = await dryRun.try(readChanges(rows));
-      position = tried.position;
-      return outcomeOf(tried.results);
+      const trial = await dryRun.try(readChanges(rows));
+      position = trial.position;
+      return outcomeOf(trial.results);
     },
     async zero({ missing, zeroLimitPercent, total }) {
       if (total && isOverZeroLimit(total.missing, total.inStock, zeroLimitPercent)) {
@@ -90,5 +90,5 @@ export function createDryRunTarget(
 }
 
 function readChanges(rows: readonly StockRow[]) {
-  return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
+  return rows.flatMap(({ entry }) => ('change' in entry ? entry.change : []));
 }

@@ -239,9 +239,9 @@ function createReport(
       importId ??= written?.importId;
       const results = (written?.results ?? []).values();
       let lines = '';
-      for (const { line, sent } of rows) {
+      for (const { line, entry } of rows) {
         const { failed } = tally;
-        const result = tally.describe(sent, results);
+        const result = tally.describe(entry, results);
         if (reportsAll || tally.failed > failed) lines += formatLine({ line, ...result });
       }
       // What is left are the products that a stocktake has zeroed.

@@ -41,7 +41,7 @@ export function createStocktakeTarget(
       // Recorded with the first batch, so a retry has the same one.
       if (!isDryRun) startPosition ??= written.position;
       const invalid = rows.flatMap((row) => {
-        const references = listNamed(row);
+        const references = listRowReferences(row);
         if (references?.length === 0) {
           unidentified.firstLine ||= row.line;
           unidentified.count += 1;
@@ -89,10 +89,10 @@ async function* zeroMissing(
 }
 
 /** The products that an invalid row names; undefined for a valid one. */
-function listNamed({ sent }: StockRow): ReturnType<typeof listReferences> | undefined {
-  if ('change' in sent) return undefined;
-  const { sku, id } = sent.named ?? {};
-  return sku === undefined && id === undefined ? [] : listReferences(sent.named);
+function listRowReferences({ entry }: StockRow): ReturnType<typeof listReferences> | undefined {
+  if ('change' in entry) return undefined;
+  const { sku, id } = entry.reference ?? {};
+  return sku === undefined && id === undefined ? [] : listReferences(entry.reference);
 }
 
 function explainUnidentified(

@@ -119,7 +119,7 @@ export type ProductReference = Pick<StockChange, 'sku' | 'id'>;
 /** A valid change; or the errors of an invalid one, and the product that it names. */
 export type SentChange =
   | { readonly change: StockChange }
-  | { readonly issues: readonly Issue[]; readonly named?: ProductReference };
+  | { readonly issues: readonly Issue[]; readonly reference?: ProductReference };
 
 /** Optimised for thousands of changes per request. `hasSource`: whether `sequence` is allowed. */
 export function parseStockChange(value: unknown, hasSource: boolean): SentChange {
@@ -141,7 +141,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
   const change = members as StockChange;
   const issue = issues.length > 0 ? undefined : findContradiction(change, hasSource);
   if (issue) issues.push(issue);
-  return issues.length > 0 ? { issues, named: change } : { change };
+  return issues.length > 0 ? { issues, reference: change } : { change };
 }
 
 const UNKNOWN = invalid(

@@ -86,7 +86,7 @@ export async function parseStockSync(
     const entry = parseStockChange(change, source !== undefined);
     entries.push(entry);
     if ('change' in entry) valid.push(entry.change);
-    else faulty.push(...listReferences(entry.named));
+    else faulty.push(...listReferences(entry.reference));
   }
   if (isComplete) assertNamed(entries);
   const zeroLimit = isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT;
@@ -104,7 +104,7 @@ function assertNamed(entries: readonly SentChange[]): void {
   const issues: Issue[] = [];
   for (const [index, entry] of entries.entries()) {
     if ('change' in entry) continue;
-    if (entry.named?.sku !== undefined || entry.named?.id !== undefined) continue;
+    if (entry.reference?.sku !== undefined || entry.reference?.id !== undefined) continue;
     issues.push(...entry.issues.map((issue) =>
       ({ ...issue, pointer: `/changes/${index}${issue.pointer ?? ''}` })));
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;

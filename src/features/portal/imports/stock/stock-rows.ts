@@ -99,12 +99,13 @@ const INVALID: StockResult = { status: 'invalid' };
 
 /** A valid change takes the next of the results. */
 function toOutcome(
-  { line, sent }: StockRow, results: Iterator<StockResult, undefined>,
+  { line, entry }: StockRow, results: Iterator<StockResult, undefined>,
 ): StockOutcome {
-  const result = 'change' in sent ? results.next().value ?? INVALID : INVALID;
-  const { sku, id, expect } = 'change' in sent ? sent.change : { ...sent.named, expect: undefined };
+  const result = 'change' in entry ? results.next().value ?? INVALID : INVALID;
+  const { sku, id, expect } = 'change' in entry ? entry.change
+    : { ...entry.reference, expect: undefined };
   const { status, stock } = result;
-  const issues = ('issues' in sent ? sent.issues : [STOCK_TOO_LARGE]).map((issue) =>
+  const issues = ('issues' in entry ? entry.issues : [STOCK_TOO_LARGE]).map((issue) =>
     (issue.pointer === '/set' ? { ...issue, pointer: '/stock' } : issue)); // as the page names it
   return {
     line, result, product: result.sku ?? sku ?? id,
