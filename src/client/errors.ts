@@ -189,7 +189,7 @@ function parseCode(type: string): string {
 
 /** Up to three, so that a message stays readable; `issues` has all. */
 function formatIssues(issues: readonly Issue[]): string {
-  const shown = issues.slice(0, 3).map(({ pointer, parameter, detail }) =>
+  const texts = issues.slice(0, 3).map(({ pointer, parameter, detail }) =>
     `${pointer ?? parameter ?? ''}: ${detail}`);
-  return shown.length > 0 ? ` (${shown.join(' ')})` : '';
+  return texts.length > 0 ? ` (${texts.join(' ')})` : '';
 }

@@ -93,9 +93,9 @@ export class Products {
    * @throws NotFoundError
    */
   async getIfChanged(
-    target: ProductTarget, known: number | string, options: RequestOptions = {},
+    target: ProductTarget, version: number | string, options: RequestOptions = {},
   ): Promise<Product | undefined> {
-    const headers = { 'if-none-match': formatTag(known) };
+    const headers = { 'if-none-match': formatTag(version) };
     const request = { ...options, method: 'GET', path: formatPath(target), headers } as const;
     return this.#sender.send(request, async (response) => {
       const text = await response.text();

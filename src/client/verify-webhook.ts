@@ -87,11 +87,12 @@ export function verifyWebhook(
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(ageMs) > toleranceMs) {
     throw new WebhookVerificationError('The timestamp is too far from the clock of this machine.');
   }
-  const sent = signature.split(' ').filter((one) => one.startsWith('v1,'))
-    .map((one) => Buffer.from(one.slice('v1,'.length), 'base64'));
+  const signatures = signature.split(' ').filter((entry) => entry.startsWith('v1,'))
+    .map((entry) => Buffer.from(entry.slice('v1,'.length), 'base64'));
   const isSigned = [secrets].flat().map(parseSecret).some((secret) => {
     const expected = computeSignature(secret, { id, timestamp, body: rawBody });
-    return sent.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+    return signatures.some((bytes) =>
+      bytes.length === expected.length && timingSafeEqual(bytes, expected));
   });
   if (!isSigned) {
     throw new WebhookVerificationError('No signature is valid. Pass the body as it arrived, and '

@@ -21,12 +21,12 @@ const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
 export function validateNumberText(text: string): ValidationError | undefined {
   if (skipShortNumber(text, 0) === text.length) return undefined;
   const value = Number(text);
-  const held = String(value);
-  if (held === text || Number.isNaN(value)) return undefined;
+  const valueText = String(value);
+  if (valueText === text || Number.isNaN(value)) return undefined;
   if (!Number.isFinite(value)) {
     return { code: 'range', detail: 'Is too large for a double-precision number.' };
   }
-  if (formatCanonical(held) === formatCanonical(text)) return undefined;
+  if (formatCanonical(valueText) === formatCanonical(text)) return undefined;
   const detail = 'A double-precision number cannot hold it exactly. Use at most 15 digits.';
   return { code: 'precision', detail };
 }

@@ -109,8 +109,8 @@ export class ObjectReader {
     const count = this.#count;
     if (count === 0) return undefined;
     const issues = this.#issues;
-    const shown = count > issues.length ? `; the first ${issues.length} are listed` : '';
-    const detail = `The request body has ${count === 1 ? '1 error' : `${count} errors`}${shown}.`;
+    const suffix = count > issues.length ? `; the first ${issues.length} are listed` : '';
+    const detail = `The request body has ${count === 1 ? '1 error' : `${count} errors`}${suffix}.`;
     return new AppError('invalid_data', detail, { issues });
   }
 }

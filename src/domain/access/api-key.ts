@@ -121,8 +121,8 @@ export function parseNewApiKey(
   const ranges = parseAddressRanges(input.addressRanges);
   if ('error' in ranges) issues.push({ pointer: '/allow', ...ranges.error });
   else if (issues.length === 0) {
-    const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
-    return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
+    const grantedScopes = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
+    return { name, scopes: grantedScopes, addressRanges: ranges.value, expiresAt };
   }
   const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
   throw new AppError('invalid_data', first, { issues });

@@ -30,14 +30,14 @@ export const metadataValidator: Validator<Metadata> = {
     }
     const pairs = new Map<string, string | null>();
     for (const [name, text] of Object.entries<unknown>({ ...value })) {
-      const shown = JSON.stringify(name.slice(0, METADATA_NAME_LIMIT_CODE_POINTS));
+      const quotedName = JSON.stringify(name.slice(0, METADATA_NAME_LIMIT_CODE_POINTS));
       const fault = validateName(name);
-      if (fault) return invalid(fault.code, `The name ${shown}: ${fault.detail}`);
+      if (fault) return invalid(fault.code, `The name ${quotedName}: ${fault.detail}`);
       if (typeof text !== 'string' && text !== null) {
-        return invalid('type', `The value of ${shown}: Must be a string.`);
+        return invalid('type', `The value of ${quotedName}: Must be a string.`);
       }
       const error = text !== null && validateText(text, METADATA_VALUE_LIMIT_CODE_POINTS);
-      if (error) return invalid(error.code, `The value of ${shown}: ${error.detail}`);
+      if (error) return invalid(error.code, `The value of ${quotedName}: ${error.detail}`);
       pairs.set(name, text);
     }
     // Null pairs take no room, but a bound is needed.

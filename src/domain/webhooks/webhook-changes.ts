@@ -42,10 +42,10 @@ export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number):
   const patched = { ...webhook, ...patch, updatedAt: at };
   const isDueNow = patch.url !== undefined || patch.status === 'active';
   const isDisabling = webhook.status === 'active' && patched.status === 'disabled';
-  const kept = patched.status === 'active' ? undefined : webhook.disabledReason;
+  const reason = patched.status === 'active' ? undefined : webhook.disabledReason;
   return {
     ...patched,
-    disabledReason: isDisabling ? DISABLED_BY_REQUEST : kept,
+    disabledReason: isDisabling ? DISABLED_BY_REQUEST : reason,
     ...(isDueNow && dueAt(at)),
     ...(isDifferent(webhook, patched, CONTENT) && { message: undefined }),
   };
@@ -76,9 +76,9 @@ export function replayFrom(webhook: Webhook, position: number, at: number): Webh
 }
 
 /** Whether the worker's decision still applies: nothing that it depends on has changed. */
-export function isAsSeen(webhook: Webhook, seen: Webhook): boolean {
-  return webhook.status === 'active' && webhook.position === seen.position
-    && webhook.message?.id === seen.message?.id && !isDifferent(webhook, seen, CONTENT);
+export function isAsSeen(webhook: Webhook, snapshot: Webhook): boolean {
+  return webhook.status === 'active' && webhook.position === snapshot.position
+    && webhook.message?.id === snapshot.message?.id && !isDifferent(webhook, snapshot, CONTENT);
 }
 
 function isDifferent(

@@ -138,9 +138,9 @@ function parseUrl(value: unknown): ParseResult<string> {
 function parseTypes(value: unknown): ParseResult<readonly WebhookType[] | null> {
   if (value === null) return { value };
   if (!Array.isArray(value)) return invalid('type', 'Must be an array, or null for all types.');
-  const named = value.map(findWebhookType);
-  const types = WEBHOOK_TYPES.filter((type) => named.includes(type));
-  if (types.length > 0 && !named.includes(undefined)) return { value: types };
+  const parsedTypes = value.map(findWebhookType);
+  const types = WEBHOOK_TYPES.filter((type) => parsedTypes.includes(type));
+  if (types.length > 0 && !parsedTypes.includes(undefined)) return { value: types };
   const typeNames = WEBHOOK_TYPES.join(', ');
   return invalid('format', `Must contain one or more of ${typeNames}, or be null for all types.`);
 }
