@@ -147,9 +147,9 @@ export class Sellers {
     return { ...invitation, url: baseUrl === undefined ? null : formatJoinUrl(baseUrl, sellerId) };
   }
 
-  async #setDisabled(id: string, what: string, isDisabled: boolean): Promise<Seller> {
+  async #setDisabled(id: string, method: string, isDisabled: boolean): Promise<Seller> {
     const store = this.#shop.getStore();
-    return describeSeller(await store.setSellerDisabled(getSellerId(id, what), isDisabled));
+    return describeSeller(await store.setSellerDisabled(getSellerId(id, method), isDisabled));
   }
 }
 
@@ -200,8 +200,8 @@ export class Keys {
   }
 }
 
-function getSellerId(id: string, what: string): SellerId {
-  const sellerId = parseSellerId(readValue(id, what, parseText));
+function getSellerId(id: string, method: string): SellerId {
+  const sellerId = parseSellerId(readValue(id, method, parseText));
   if (sellerId !== undefined) return sellerId;
   throw unknownSeller();
 }
@@ -210,8 +210,8 @@ function unknownSeller(): AppError {
   return new AppError('not_found', 'No seller has this id. Ids of sellers start with sel_.');
 }
 
-function getKey(id: string, what: string): KeyReference {
-  const key = parseKeyId(readValue(id, what, parseText));
+function getKey(id: string, method: string): KeyReference {
+  const key = parseKeyId(readValue(id, method, parseText));
   if (key) return key;
   throw new AppError('not_found', 'No key has this id. Ids of keys start with key_.');
 }

@@ -46,12 +46,12 @@ async function dispatch(
   const caller = await findCaller();
   const reauthorize = async (): Promise<void> => authorize(await findCaller(), scope);
   const mediaType = headers['content-type'] ?? '';
-  const { content, parameters: sent } = prepare(path, () =>
+  const { content, parameters: queryText } = prepare(path, () =>
     ({ content: body?.() ?? '', parameters: formatQuery(query).slice(1) }));
   const routeRequest: RouteRequest = {
     caller, parameters, reauthorize,
     prefix: context.basePath,
-    query: parseQuery(sent, route.query),
+    query: parseQuery(queryText, route.query),
     mediaType: negotiate(headers['accept'], route.produces),
     headers: {
       ...headers,

@@ -89,11 +89,11 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
 export async function openStore(
   location: { readonly folder: string } | ShopDatabase, options: Pick<ServerOptions, 'clock'> = {},
 ): Promise<ShopStore> {
-  const found = readArgument(location, 'openStore', STORE_LOCATION);
+  const locations = readArgument(location, 'openStore', STORE_LOCATION);
   const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
     options, 'openStore', { clock: OWN_OPTIONS.clock },
   );
-  return openStoreAt(readLocation(found, 'openStore'), { clock });
+  return openStoreAt(readLocation(locations, 'openStore'), { clock });
 }
 
 /** @throws AppError `invalid_data` */
@@ -111,9 +111,9 @@ export function readShopOptions(options: unknown): ShopOptions {
 export async function openLocation(
   location: unknown, clock: (() => number) | undefined,
 ): Promise<{ readonly store: Store; close(): Promise<void> }> {
-  const found = readArgument<Locations>(location, 'createShop', LOCATION);
-  const { folder, database, temporary, store } = found;
-  if ([folder, database, temporary, store].filter((one) => one !== undefined).length !== 1) {
+  const locations = readArgument<Locations>(location, 'createShop', LOCATION);
+  const { folder, database, temporary, store } = locations;
+  if ([folder, database, temporary, store].filter((value) => value !== undefined).length !== 1) {
     throw wrongArgument('createShop',
       'Needs { folder }, { database, serverKeyFile }, { store } or { temporary: true }.');
   }
@@ -124,7 +124,7 @@ export async function openLocation(
   };
   try {
     const opened = await openStoreAt(
-      path === undefined ? readLocation(found, 'createShop') : { folder: path }, { clock });
+      path === undefined ? readLocation(locations, 'createShop') : { folder: path }, { clock });
     return { store: opened, close: () => opened.close().finally(remove) };
   } catch (error) {
     await remove();
@@ -134,13 +134,13 @@ export async function openLocation(
 
 /** @throws AppError `invalid_data` */
 function readLocation(
-  { folder, database, serverKeyFile, passwordFile }: StoreLocations, what: string,
+  { folder, database, serverKeyFile, passwordFile }: StoreLocations, method: string,
 ): StoreLocation {
   if (folder !== undefined) return { folder };
   if (database !== undefined && serverKeyFile !== undefined) {
     return { database, serverKeyFile, passwordFile };
   }
-  throw wrongArgument(what, 'Needs { folder } or { database, serverKeyFile }.');
+  throw wrongArgument(method, 'Needs { folder } or { database, serverKeyFile }.');
 }
 
 interface StoreLocations extends Partial<ShopDatabase> {

@@ -144,12 +144,12 @@ async function openShop(
   };
 }
 
-/** The catalogue of a seller. @param what The method that was called. */
+/** The catalogue of a seller, for a call of `method`. */
 function openCatalogue(
-  context: AppContext, what: string, seller: unknown, actOptions: unknown,
+  context: AppContext, method: string, seller: unknown, actOptions: unknown,
 ): SellerApi {
   const host = {
-    seller: readValue(seller, what, parseText), ...readArgument(actOptions, what, ACT_OPTIONS),
+    seller: readValue(seller, method, parseText), ...readArgument(actOptions, method, ACT_OPTIONS),
   };
   return checkArguments(new SellerApi(openInProcess(context, host)));
 }
@@ -162,7 +162,7 @@ async function composeShop(store: Store, options: Omit<ShopOptions, 'onChange'>)
     ...(baseUrl !== undefined && { baseUrl }),
   };
   const started = (await Promise.all(features.map(({ embed }) =>
-    embed?.start?.(options, context)))).filter((one) => one !== undefined);
+    embed?.start?.(options, context)))).filter((feature) => feature !== undefined);
   const closeFeatures = () => Promise.all(started.map((feature) => feature.close?.()));
   try {
     const app = createApp({
