@@ -44,12 +44,12 @@ export class RateLimiter<Name> {
     const bucket = this.#touch(name);
     const isAllowed = bucket.tokens >= 1;
     if (isAllowed) bucket.tokens -= 1;
-    const left = bucket.tokens;
+    const { tokens } = bucket;
     return {
       isAllowed,
-      remaining: Math.floor(left),
-      resetSeconds: this.#secondsFor(this.#limit - left),
-      retryAfterSeconds: isAllowed ? 0 : Math.max(1, this.#secondsFor(1 - left)),
+      remaining: Math.floor(tokens),
+      resetSeconds: this.#secondsFor(this.#limit - tokens),
+      retryAfterSeconds: isAllowed ? 0 : Math.max(1, this.#secondsFor(1 - tokens)),
     };
   }
 

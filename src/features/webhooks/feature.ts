@@ -94,10 +94,10 @@ export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
         allowPrivate: booleanValidator.parse, allowHttp: booleanValidator.parse,
       }),
     } satisfies Parsers<WebhooksShopOption>,
-    async start({ webhooks: wanted = false }, context) {
-      if (wanted === false) return { options: { webhooks: undefined } };
+    async start({ webhooks: option = false }, context) {
+      if (option === false) return { options: { webhooks: undefined } };
       const { startWebhooks } = await import('./webhooks.ts');
-      const service = startWebhooks({ ...context, ...(wanted !== true && wanted) });
+      const service = startWebhooks({ ...context, ...(option !== true && option) });
       return { options: { webhooks: service }, close: service.close };
     },
   },

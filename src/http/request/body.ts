@@ -228,14 +228,14 @@ function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void>
   return new Promise((resolve) => {
     const events = ['readable', 'end', 'error', 'close'];
     const { socket } = request;
-    const done = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
-      for (const event of events) request.off(event, done);
-      socket.off('close', done);
+      for (const event of events) request.off(event, finish);
+      socket.off('close', finish);
       resolve();
     };
-    const timer = setTimeout(done, Math.ceil(timeoutMs));
-    for (const event of events) request.on(event, done);
-    socket.on('close', done); // an answered request emits no `close` itself
+    const timer = setTimeout(finish, Math.ceil(timeoutMs));
+    for (const event of events) request.on(event, finish);
+    socket.on('close', finish); // an answered request emits no `close` itself
   });
 }

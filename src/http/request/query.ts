@@ -43,6 +43,6 @@ function assertDecodable(text: string): void {
 
 export function invalidQuery(issues: readonly Issue[]): AppError {
   const names = new Set(issues.map(({ parameter }) => parameter));
-  const which = [...names].map((name) => JSON.stringify(name)).join(', ');
-  return new AppError('invalid_query', `Correct or omit ${which}.`, { issues });
+  const list = [...names].map((name) => JSON.stringify(name)).join(', ');
+  return new AppError('invalid_query', `Correct or omit ${list}.`, { issues });
 }

@@ -79,11 +79,11 @@ function findRepeated(
 ): string | undefined {
   // Usually there are as many names as lines, so no name is repeated.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? '';
-    if (seen.has(name) && SINGLE.has(name)) return name;
-    seen.add(name);
+    if (names.has(name) && SINGLE.has(name)) return name;
+    names.add(name);
   }
   return undefined;
 }

@@ -85,8 +85,8 @@ function encode(
 /** A 304 names the form that the client has (RFC 9110 section 15.4.5). */
 function nameForm(reply: Reply<Chunks>, ifNoneMatch: string | undefined): Reply<Chunks> {
   const { etag } = reply.headers;
-  const named = etag === undefined ? undefined : findNoneMatch(ifNoneMatch, etag);
-  return withFields(vary(reply), named === undefined ? undefined : { etag: named });
+  const formTag = etag === undefined ? undefined : findNoneMatch(ifNoneMatch, etag);
+  return withFields(vary(reply), formTag === undefined ? undefined : { etag: formTag });
 }
 
 /** Adds `Vary: accept-encoding` unless it is there. */

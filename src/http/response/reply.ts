@@ -112,13 +112,13 @@ async function stream(
 /** Resolves when the client has read what was written, or has disconnected. */
 function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done);
-      response.off('close', done);
+    const finish = (): void => {
+      response.off('drain', finish);
+      response.off('close', finish);
       resolve();
     };
-    response.on('drain', done);
-    response.on('close', done);
+    response.on('drain', finish);
+    response.on('close', finish);
   });
 }
 
