@@ -133,11 +133,11 @@ export async function runCommand(command: Command, input: Input): Promise<void> 
 export function parseInput(
   command: Command, args: readonly string[], io: CommandIo,
 ): Input | undefined {
-  const known = listFlags(command);
-  const { values, positionals } = parse(known, args);
+  const commandFlags = listFlags(command);
+  const { values, positionals } = parse(commandFlags, args);
   if (values['help']) return undefined;
   assertOperands(command.operands ?? [], positionals);
-  const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
+  const flags = Object.fromEntries(Object.entries(commandFlags).map(([name, flag]) => {
     // An empty variable counts as unset: many tools can only omit a setting that way.
     const setting = (flag.isSetting && io.env[variableOf(name)]) || undefined;
     return [name, values[name] === undefined ? setting : String(values[name])];
@@ -167,20 +167,20 @@ export function formatHelp(name: string, command: Command): string {
 
 /** Suggests the known name nearest to a mistyped one, by edit distance. */
 export function findNearest(word: string, names: Iterable<string>): string | undefined {
-  const known = [...names];
+  const candidates = [...names];
   const limits = word.length < SHORT_WORD_CHARACTERS ? [1] : [1, 2];
-  const near = limits.map((edits) => known.find((name) => isWithin(edits, word, name)));
+  const near = limits.map((edits) => candidates.find((name) => isWithin(edits, word, name)));
   return near.find((name) => name !== undefined);
 }
 
-function assertOperands(names: readonly string[], given: readonly string[]): void {
+function assertOperands(names: readonly string[], operands: readonly string[]): void {
   const required = names.filter((name) => !name.startsWith('['));
   const limit = names.at(-1)?.endsWith('...') ? Infinity : names.length;
-  if (given.length >= required.length && given.length <= limit) return;
+  if (operands.length >= required.length && operands.length <= limit) return;
   if (names.length === 0) {
-    throw new UsageError(`This command takes only flags, not "${given[0]}".`);
+    throw new UsageError(`This command takes only flags, not "${operands[0]}".`);
   }
-  const hint = given.length > limit ? ', in quotes if it contains spaces' : '';
+  const hint = operands.length > limit ? ', in quotes if it contains spaces' : '';
   throw new UsageError(`Give ${names.join(' ')}${hint}.`);
 }
 

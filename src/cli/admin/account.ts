@@ -16,10 +16,10 @@ const PASSWORD_LABELS = ['New password', 'New password again'];
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID', '[EMAIL]'],
-  async run({ operands: [id, named], location, io, note }) {
+  async run({ operands: [id, address], location, io, note }) {
     const sellerId = readSellerId(id);
     const email = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, named);
+      const account = await getAccount(store, sellerId, address);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(io.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
@@ -37,10 +37,10 @@ export const resetPassword: Command = {
 export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
   operands: ['SELLER_ID', '[EMAIL]'],
-  async run({ operands: [id, named], location }) {
+  async run({ operands: [id, address], location }) {
     const sellerId = readSellerId(id);
     const { email, isReset } = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, named);
+      const account = await getAccount(store, sellerId, address);
       return { email: account.email, isReset: await store.resetTotp(account) };
     });
     const text = isReset
@@ -71,8 +71,8 @@ export async function getAccount(
     const hint = `Name one by its e-mail address: ${emails}.`;
     throw new CommandFailure(`This seller has several accounts. ${hint}`);
   }
-  const found = email === undefined ? first
-    : accounts.find((account) => account.email === parsed.value);
-  if (found) return found;
+  const account = email === undefined ? first
+    : accounts.find((candidate) => candidate.email === parsed.value);
+  if (account) return account;
   throw new CommandFailure(`This seller has no account with this e-mail. It has: ${emails}.`);
 }

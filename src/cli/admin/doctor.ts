@@ -51,9 +51,9 @@ async function runChecks(
   const results: CheckResult[] = [];
   for await (const check of checks) {
     const { name, subject } = check;
-    const done = announce(subject);
+    const clear = announce(subject);
     const findings = [...'find' in check ? await check.find() : check.findings];
-    done();
+    clear();
     const { status } = assess(findings);
     const result = { name, subject, status, findings };
     if (!isJson) out(format(result));
@@ -63,8 +63,8 @@ async function runChecks(
 }
 
 function assess(findings: readonly Finding[]) {
-  const count = (wanted: Finding['level']): number =>
-    findings.filter(({ level }) => level === wanted).length;
+  const count = (level: Finding['level']): number =>
+    findings.filter((finding) => finding.level === level).length;
   const [faults, warnings] = [count('fault'), count('warning')];
   const status: CheckResult['status'] = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
   return { status, faults, warnings };

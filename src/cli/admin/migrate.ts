@@ -12,10 +12,10 @@ export const migrate: Command = {
   summary: 'Creates or updates the tables of a database, once for all servers.',
   async run({ location }) {
     const { from, to } = await migrateStore(location);
-    const what = 'database' in location ? 'The database' : 'The data folder';
-    const text = from === to ? `${what} already has schema version ${to}.`
-      : from === 0 ? `${what} is ready, with schema version ${to}.`
-        : `${what} was updated from schema version ${from} to ${to}.`;
+    const subject = 'database' in location ? 'The database' : 'The data folder';
+    const text = from === to ? `${subject} already has schema version ${to}.`
+      : from === 0 ? `${subject} is ready, with schema version ${to}.`
+        : `${subject} was updated from schema version ${from} to ${to}.`;
     return { document: { from, to }, text };
   },
 };

@@ -6,8 +6,8 @@ import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
 
 /** The result of a run. */
 export interface BackupRun {
-  /** The file; undefined if no backup was due. */
-  readonly made: string | undefined;
+  /** Undefined if no backup was due. */
+  readonly file: string | undefined;
   readonly removed: readonly string[];
   /** Time until the next backup is due; undefined if another process is making one. */
   readonly dueInMs: number | undefined;
@@ -48,11 +48,11 @@ export function scheduleBackups(
 
   /** Time until the next backup is due; undefined while another process makes one. */
   async function runOnce(): Promise<number | undefined> {
-    const { made, removed, dueInMs } = await run(stop);
-    const gone = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
-    if (made !== undefined) {
+    const { file, removed, dueInMs } = await run(stop);
+    const sentence = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
+    if (file !== undefined) {
       metrics.made += 1;
-      note(`Backed up to ${made}.${gone}`);
+      note(`Backed up to ${file}.${sentence}`);
     }
     if (dueInMs !== undefined) metrics.newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;

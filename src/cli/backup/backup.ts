@@ -58,22 +58,22 @@ export const restoreCatalogue: Command = {
     const folder = getFolder(location);
     const task = { file, folder, isReplacing: flags['replace'] !== undefined, at: Date.now() };
     const unchanged = `Interrupted: ${folder} is unchanged.`;
-    const { done, seconds } = await runCopy(input, unchanged, (create, show) =>
+    const { result, seconds } = await runCopy(input, unchanged, (create, show) =>
       restore({ ...task, target: create(join(folder, CATALOGUE_FILE_NAME)) }, show));
-    const { kept, secrets } = done;
-    const summary = { folder, ...summarize(done, seconds), kept, secrets };
+    const { kept, secrets } = result;
+    const summary = { folder, ...summarize(result, seconds), kept, secrets };
     out(isJson ? JSON.stringify(summary) : `Restored ${describeCopy(summary, folder)}`);
-    for (const text of describeConsequences(done)) note(text);
+    for (const text of describeConsequences(result)) note(text);
   },
 };
 
 /** Runs a copy with progress and times it; an interruption removes the partial file. */
-async function runCopy<Done>(
+async function runCopy<Result>(
   input: Input, interrupted: string,
   copy: (
     create: (path: string) => AtomicFile, show: (state: CopyState) => void,
-  ) => Promise<Done>,
-): Promise<{ readonly done: Done; readonly seconds: number }> {
+  ) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly seconds: number }> {
   const startedAt = performance.now();
   const progress = new Progress(input.io.stderr);
   let target: AtomicFile | undefined;
@@ -87,11 +87,11 @@ async function runCopy<Done>(
     input.note('Checking the copy.');
   };
   const work = () => copy(create, show).finally(() => progress.close());
-  const done = await withInterrupt(input.io, work, () => {
+  const result = await withInterrupt(input.io, work, () => {
     target?.discard();
     return interrupted;
   });
-  return { done, seconds: Math.round(performance.now() - startedAt) / 1000 };
+  return { result, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
 async function backUpIntoFile(input: Input, path: string): Promise<void> {
@@ -99,9 +99,9 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
-  const { done, seconds } = await runCopy(input, NO_BACKUP, (create, show) =>
+  const { result, seconds } = await runCopy(input, NO_BACKUP, (create, show) =>
     backUp(getFolder(input.location), create(path), show));
-  const summary = { file: path, ...summarize(done, seconds) };
+  const summary = { file: path, ...summarize(result, seconds) };
   const text = `Backed up ${describeCopy(summary, path)}`;
   input.out(input.isJson ? JSON.stringify(summary) : text);
   noteKey(input);
@@ -114,7 +114,7 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
   const dataFolder = getFolder(input.location);
   const task = { dataFolder, folder, intervalMs, keep, at: Date.now() };
-  const { done: { made, removed, dueInMs }, seconds } = await runCopy(
+  const { result: { made, removed, dueInMs }, seconds } = await runCopy(
     input, NO_BACKUP, (create, show) => backUpToFolder(task, create, show),
   );
   const summary = made && { file: made.path, ...summarize(made, seconds) };

@@ -23,14 +23,14 @@ export const listImports: Command = {
     // The cast: the server checks it.
     const kind = flags['kind'] as ImportKind | undefined;
     const list = openClient(input).imports.list({ kind, limit: most });
-    const found: ImportRecord[] = [];
+    const records: ImportRecord[] = [];
     for await (const record of list) {
-      found.push(record);
-      if (found.length === most) break; // before the list requests another page
+      records.push(record);
+      if (records.length === most) break; // before the list requests another page
     }
     const hint = kind === undefined ? 'There is no import yet.' : `There is no ${kind} import yet.`;
-    if (isJson) return listResult('imports', found, hint);
-    return listResult('imports', found.map(({ counts, ...record }) => ({
+    if (isJson) return listResult('imports', records, hint);
+    return listResult('imports', records.map(({ counts, ...record }) => ({
       id: record.id, kind: record.kind, started_at: record.started_at, file: record.file_name,
       result: formatCounts(counts), finished: record.finished_at === null ? 'no' : 'yes',
     })), hint);

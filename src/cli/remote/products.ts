@@ -134,7 +134,8 @@ function parseMembers(assignments: readonly string[]): ProductPatch {
       members['metadata'] = metadata;
       continue;
     }
-    const field = SENT_FIELDS.find((one) => one.name === name && one.kind !== 'pairs');
+    const field = SENT_FIELDS.find((candidate) =>
+      candidate.name === name && candidate.kind !== 'pairs');
     if (!field || !assignment.includes('=')) throw explainAssignment(assignment, name);
     if (Object.hasOwn(members, name)) throw new UsageError(`${name} is given twice.`);
     members[name] = value === '' && !field.isRequired ? null : parseMember(field, value);

@@ -48,8 +48,8 @@ export function findProfile({ flags, environment }: Input): Profile | undefined 
   const profiles = readProfiles(environment);
   const profile = profiles.get(name);
   if (profile) return profile;
-  const known = profiles.size === 0 ? '' : ` There are: ${[...profiles.keys()].join(', ')}.`;
-  throw new UsageError(`There is no profile "${name}".${known} Create it: profile add ${name}`);
+  const hint = profiles.size === 0 ? '' : ` There are: ${[...profiles.keys()].join(', ')}.`;
+  throw new UsageError(`There is no profile "${name}".${hint} Create it: profile add ${name}`);
 }
 
 /** All profiles, in the order added. @throws CommandFailure if the file cannot be used */

@@ -40,8 +40,8 @@ export const revertChanges: Command = {
     }
     if (summary.conflicts === 0) return;
     if (!isJson && summary.advice !== undefined) note(printable(summary.advice));
-    const what = isDryRun ? 'would be left alone' : 'were left alone';
-    throw new CommandFailure(`${formatCounted(summary.conflicts, 'product')} ${what}.`);
+    const verb = isDryRun ? 'would be left alone' : 'were left alone';
+    throw new CommandFailure(`${formatCounted(summary.conflicts, 'product')} ${verb}.`);
   },
 };
 

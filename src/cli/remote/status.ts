@@ -40,7 +40,7 @@ export const showStatus: Command = {
     const status = faults.length > 0 ? 'fault' : 'ok';
     if (isJson) out(JSON.stringify({ url, status, checks }));
     else {
-      const good = checks.filter((one) => !faults.includes(one));
+      const good = checks.filter((result) => !faults.includes(result));
       const ok = styleText('green', 'ok', { stream: io.stdout });
       for (const { name, detail } of good) out(`${ok}  ${name.padEnd(6)}  ${detail}`);
     }

@@ -11,7 +11,7 @@ export const listWebhooks: Command = {
   async run(input) {
     const all = await Array.fromAsync(openClient(input).webhooks.list());
     const hint = 'There is no webhook yet. To try one: webhook listen';
-    if (input.isJson) return listResult('webhooks', all.map((one) => ({ ...one })), hint);
+    if (input.isJson) return listResult('webhooks', all.map((webhook) => ({ ...webhook })), hint);
     return listResult('webhooks', all.map(({ id, url, status, position, failing_since }) =>
       ({ id, url, status, position, failing_since })), hint);
   },

@@ -113,5 +113,5 @@ function readRun(text: string): BackupRun {
   const { made, removed, due_in_ms: dueInMs } = JSON.parse(text) as {
     made: { file: string } | null; removed: string[]; due_in_ms: number | null;
   };
-  return { made: made?.file, removed, dueInMs: dueInMs ?? undefined };
+  return { file: made?.file, removed, dueInMs: dueInMs ?? undefined };
 }

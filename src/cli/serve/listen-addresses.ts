@@ -81,6 +81,6 @@ function listInheritedSockets(environment: Input['environment']) {
 
 /** @throws UsageError */
 function rejectFlags(flags: Input['flags'], names: readonly string[], other: string): void {
-  const given = names.find((name) => flags[name] !== undefined);
-  if (given !== undefined) throw new UsageError(`--${given} cannot be combined with ${other}.`);
+  const flag = names.find((name) => flags[name] !== undefined);
+  if (flag !== undefined) throw new UsageError(`--${flag} cannot be combined with ${other}.`);
 }

@@ -122,7 +122,8 @@ function startFeatures(
   loaded: readonly LoadedFeature<Partial<AppOptions>>[], store: Store, operator: Operator,
 ) {
   const running = loaded.flatMap((feature) => feature.start?.(store, operator) ?? []);
-  const options: Partial<AppOptions> = Object.assign({}, ...running.map((one) => one.options));
+  const options: Partial<AppOptions> =
+    Object.assign({}, ...running.map((feature) => feature.options));
   return {
     options,
     listMetrics: () => running.flatMap((feature) => feature.listMetrics?.() ?? []),

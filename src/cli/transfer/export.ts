@@ -165,13 +165,13 @@ async function writeFile(
 
 /** The file to write; for a symbolic link its target, so that the link stays. */
 function resolveFile(path: string, isForced: boolean): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  const isBroken = !found && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (found?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`);
-  if (isBroken || (found && !found.isFile())) {
+  const file = statSync(path, { throwIfNoEntry: false });
+  const isBroken = !file && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (file?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`);
+  if (isBroken || (file && !file.isFile())) {
     throw new UsageError(`${path} is not a file. Leave out FILE and redirect standard output.`);
   }
-  if (!found) return path;
+  if (!file) return path;
   if (!isForced) throw new UsageError(`${path} already exists. Replace it with --force.`);
   return realpathSync(path);
 }

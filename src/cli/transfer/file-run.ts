@@ -60,7 +60,7 @@ export interface FileOutcome {
   /** How many rows override an earlier row, and the first of them. */
   readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
   /** The first rejected rows. */
-  readonly shown: readonly RejectedRow[];
+  readonly shownRows: readonly RejectedRow[];
   readonly causes: RejectionCauses;
   /** All rejected rows, if there is a file of them. */
   readonly rejectedFile: string | undefined;
@@ -118,7 +118,7 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const { source, rejected } = run;
   await rejected.discard();
   const progress = run.progressStream && new Progress(run.progressStream);
-  const shown: RejectedRow[] = [];
+  const shownRows: RejectedRow[] = [];
   const causes = new RejectionCauses();
   let state = { rows: 0, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0 };
   const onSent = (rows: number, bytes: number): void => {
@@ -134,13 +134,13 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
       const row = run.readRejected(line);
       if (!row) continue;
       state = { ...state, rejected: state.rejected + 1 };
-      if (shown.length < run.shownLimit) shown.push(row);
+      if (shownRows.length < run.shownLimit) shownRows.push(row);
       causes.add(row.errors);
       await rejected.add(row.line, row.reason);
     }
     const summary = readSummary(await report.summary(), run.counts);
     progress?.end(state);
-    return { ...summary, shown, causes, rejectedFile: await rejected.end() };
+    return { ...summary, shownRows, causes, rejectedFile: await rejected.end() };
   } finally {
     progress?.close();
   }
@@ -154,7 +154,7 @@ function formatFileName(path: string): string {
 
 function readSummary(
   value: unknown, names: readonly string[],
-): Omit<FileOutcome, 'shown' | 'causes' | 'rejectedFile'> {
+): Omit<FileOutcome, 'shownRows' | 'causes' | 'rejectedFile'> {
   const members = asMembers(value);
   const counts = [...names, 'failed', 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
@@ -178,12 +178,12 @@ function readSummary(
 /** Prints the first rejected rows, and returns the failure that says where all of them are. */
 export function explainRejected(
   { flags, operands: [source = '-'], note }: Input,
-  { counts: { failed }, shown, rejectedFile }: FileOutcome,
+  { counts: { failed }, shownRows, rejectedFile }: FileOutcome,
   { verb, how = '', advice }: {
     readonly verb: string; readonly how?: string; readonly advice?: string | undefined;
   },
 ): CommandFailure {
-  for (const { line, sku, reason } of shown) {
+  for (const { line, sku, reason } of shownRows) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
   const again = flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`

@@ -117,13 +117,13 @@ async function send(
     await rejected.discard();
     throw error;
   });
-  const { counts, importId, ignoredColumns, shown, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, shownRows, rejectedFile } = outcome;
   claim.finish({
     file: claim.name, status: 'applied', started_at, finished_at: formatTime(clock()),
     idempotency_key: claim.id, options,
     summary: { ...counts, import: importId, ignored_columns: ignoredColumns },
     ...(claim.readVersion() !== version && { warning: CHANGED }),
-    rejected_rows: shown.map(({ line, sku, reason }) => ({ line, sku, reason })),
+    rejected_rows: shownRows.map(({ line, sku, reason }) => ({ line, sku, reason })),
   }, rejectedFile);
 }
 
@@ -176,7 +176,7 @@ function print({ isJson, out, note }: StockWatch['input'], published: Published)
     if (warning !== undefined) note(`${file}: ${printable(warning)}`);
     if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
   } else {
-    const what = status === 'rejected' ? 'was rejected' : 'may not have been applied';
-    note(`${file} ${what}: ${asMembers(error)['detail']} It is now ${path}.`);
+    const verb = status === 'rejected' ? 'was rejected' : 'may not have been applied';
+    note(`${file} ${verb}: ${asMembers(error)['detail']} It is now ${path}.`);
   }
 }

@@ -142,11 +142,11 @@ export class WatchedFolder implements Disposable {
     const now = this.#options.timer();
     const sightings = new Map<string, Sighting>();
     for (const name of readdirSync(this.path)) {
-      const seen = TEMPORARY.test(name) ? undefined : this.#look(name);
-      if (!seen) continue;
+      const sighting = TEMPORARY.test(name) ? undefined : this.#look(name);
+      if (!sighting) continue;
       const earlier = this.#sightings.get(name);
-      const isSame = earlier?.version === seen.version;
-      sightings.set(name, isSame ? earlier : { ...seen, sinceMs: now });
+      const isSame = earlier?.version === sighting.version;
+      sightings.set(name, isSame ? earlier : { ...sighting, sinceMs: now });
     }
     this.#sightings = sightings;
     return [...sightings]

@@ -15,11 +15,11 @@ const NOW = Date.UTC(2026, 10, 21);
 
 test('creates the next backup when it is due, and reports backups and failures', async () => {
   const outcomes: (BackupRun | Error)[] = [
-    { made: 'one.db', removed: [], dueInMs: HOUR_MS },
-    { made: undefined, removed: [], dueInMs: 5_000 },
+    { file: 'one.db', removed: [], dueInMs: HOUR_MS },
+    { file: undefined, removed: [], dueInMs: 5_000 },
     new Error('The disk is full.'),
-    { made: 'two.db', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
-    { made: undefined, removed: [], dueInMs: undefined },
+    { file: 'two.db', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
+    { file: undefined, removed: [], dueInMs: undefined },
   ];
   const events: (string | number)[] = [];
   const over = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ test('lets only one of two servers on a data folder create the backup', async (t
 test('reports the time of a backup that was created before it started', async () => {
   const schedule = scheduleBackups({
     intervalMs: 24 * HOUR_MS, clock: () => NOW,
-    run: async () => ({ made: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
+    run: async () => ({ file: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
     wait: () => schedule.stop(),
     note: assert.fail, warn: assert.fail,
   });
