@@ -52,10 +52,10 @@ export const portal: Feature<PortalOption, PortalShopOption> = {
         openRegistration: booleanValidator.parse, uploadFolder: parseText,
       }),
     } satisfies Parsers<PortalShopOption>,
-    async start({ portal: wanted = false }, { baseUrl, clock }) {
-      if (wanted === false) return { options: { portal: undefined } };
+    async start({ portal: option = false }, { baseUrl, clock }) {
+      if (option === false) return { options: { portal: undefined } };
       const { createPortal } = await import('./portal.ts');
-      const pages = createPortal({ baseUrl, clock, ...(wanted !== true && wanted) });
+      const pages = createPortal({ baseUrl, clock, ...(option !== true && option) });
       return { options: { portal: pages } };
     },
   },

@@ -23,19 +23,19 @@ const HOW_TO_SERVE = 'To use it from another machine, through a proxy or from a 
 export function resolveOrigin(
   { host, isEncrypted, isLocal }: PortalClient, baseUrl: string | undefined,
 ): string {
-  const asked = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
+  const hostUrl = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
   const base = baseUrl === undefined ? undefined : new URL(baseUrl);
-  if (base && asked && isSameHost(base, host)) {
+  if (base && hostUrl && isSameHost(base, host)) {
     if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
       return base.origin;
     }
     throw rejected('The portal requires https, except on the server\'s own machine.');
   }
-  if (!asked || !isLoopbackHost(asked.hostname)) {
+  if (!hostUrl || !isLoopbackHost(hostUrl.hostname)) {
     throw rejected('The portal is not available at this address.',
       'To serve it here, start the server with --base-url and this address.');
   }
-  if (isLocal) return asked.origin;
+  if (isLocal) return hostUrl.origin;
   throw rejected('At this address the portal is available only on the server\'s own machine.');
 }
 

@@ -60,11 +60,11 @@ export function createPortal(
 
   /** Called on the first request: a portal belongs to one app. */
   function connect(services: Services): Portal {
-    const made: Portal = {
+    const newPortal: Portal = {
       ...services, ...shared, limits: new PortalLimits(services.store, clock),
-      pageInstances: new Instances<Portal>(() => made),
+      pageInstances: new Instances<Portal>(() => newPortal),
     };
-    return made;
+    return newPortal;
   }
 
   return {
@@ -108,9 +108,9 @@ async function answerRequest(
   const user = await findSession(portal, token);
   record.sellerId = user?.account.sellerId;
   // An ended session's token is ignored.
-  const known = user ? token : readAnonymousSecret(headers.cookie);
-  const fresh = known === undefined ? makeAnonymousSecret() : undefined;
-  const secret = known ?? fresh?.secret ?? '';
+  const browserSecret = user ? token : readAnonymousSecret(headers.cookie);
+  const fresh = browserSecret === undefined ? makeAnonymousSecret() : undefined;
+  const secret = browserSecret ?? fresh?.secret ?? '';
   const path = toPagePath(page.path);
   const request: AnonymousPageRequest = {
     incoming, response, record, headers, base, prefix: page.prefix, path, user, address,
@@ -128,7 +128,7 @@ async function answerRequest(
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     if (user && !('isPolled' in route)) noteSessionSeen(portal, user);
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
-    const reply = await callPage(route, { ...request, parameters }, portal, known);
+    const reply = await callPage(route, { ...request, parameters }, portal, browserSecret);
     return fresh ? addCookie(reply, fresh.cookie) : reply;
   } catch (error) {
     record.code = findCode(error);

@@ -67,7 +67,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
   const { query, link, account: { sellerId } } = request;
   const { store } = portal;
   const form = readFilters(query, FIELDS);
-  const type = AUDIT_TYPES.find((known) => known === form.get('type'));
+  const type = AUDIT_TYPES.find((candidate) => candidate === form.get('type'));
   const errors = new Map<string, string>();
   const scope = `activity ${sellerId} ${type}`;
   const page = await readListPage<AuditEvent, number>(portal, {
@@ -76,8 +76,8 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
       const beyond = start?.isBackward ? { before: undefined, after: start.key }
         : { before: start?.key };
       const limit = ACTIVITY_PAGE_SIZE;
-      const found = await store.listAuditEvents(sellerId, { ...beyond, type, limit: limit + 1 });
-      return toReadRows(found, limit, ({ n }) => n);
+      const events = await store.listAuditEvents(sellerId, { ...beyond, type, limit: limit + 1 });
+      return toReadRows(events, limit, ({ n }) => n);
     },
   });
   const state = filterState(form, errors);

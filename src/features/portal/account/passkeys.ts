@@ -24,7 +24,7 @@ import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import {
-  getRpId, issueChallenge, listKnown, readRegistration, renderAddressNote,
+  getRpId, issueChallenge, listHostPasskeys, readRegistration, renderAddressNote,
 } from '../sign-in/passkeys.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 
@@ -52,12 +52,12 @@ export const renamePasskeyForm = defineForm({
   async render(request, portal, state) {
     const passkey = await getPasskey(request, portal);
     const path = `${PAGE}/${passkey.id}`;
-    const shown = state.form.size > 0 ? state : initialState({ name: passkey.name });
+    const formState = state.form.size > 0 ? state : initialState({ name: passkey.name });
     return renderFormPage(request, portal, {
       title: `Passkey ${passkey.name}`, action: path, cancel: PAGE, submit: 'Rename',
       fields: [NAME],
       after: html`<p><a href="${request.link(`${path}/remove`)}">Remove this passkey</a></p>`,
-    }, shown);
+    }, formState);
   },
   read: (form, errors) => takeValue(errors, 'name', parsePasskeyName(form.get('name')), ''),
   async save(name, request, portal) {
@@ -86,7 +86,7 @@ export const removePasskeyForm = defineForm({
     const { account, by, base } = request;
     const { id, credentialId } = await getPasskey(request, portal);
     // The store keeps the last passkey; this also keeps the last one that works at this host.
-    const [only, ...others] = await listKnown(portal, account, findRpId(base.origin));
+    const [only, ...others] = await listHostPasskeys(portal, account, findRpId(base.origin));
     if (account.isPasswordOff && only?.id === credentialId && others.length === 0) {
       throw new AppError('limit_reached', 'This is your only passkey for this address, and you '
         + 'cannot sign in with your password. Add another passkey or turn on the password first.');
@@ -116,8 +116,8 @@ export const passwordSignInForm = defineForm({
   },
   read: (form) => form.get('is_off') === 'yes',
   async save(isOff, request, portal) {
-    const known = await listKnown(portal, request.account, findRpId(request.base.origin));
-    if (isOff && known.length === 0) {
+    const passkeys = await listHostPasskeys(portal, request.account, findRpId(request.base.origin));
+    if (isOff && passkeys.length === 0) {
       throw new AppError('limit_reached', 'You have no passkey for this address. Add one first.');
     }
     await portal.store.setPasswordOff(request.account, isOff, request.by);
@@ -184,7 +184,7 @@ async function getPasskey(
   { account, parameters }: PageRequest, { store }: Portal,
 ): Promise<Passkey> {
   const id = findWholeNumber(parameters['passkey_id'] ?? '');
-  const passkey = (await store.listPasskeys(account)).find((one) => one.id === id);
+  const passkey = (await store.listPasskeys(account)).find((candidate) => candidate.id === id);
   if (passkey) return passkey;
   throw new AppError('not_found', 'There is no such passkey.');
 }
@@ -240,7 +240,7 @@ async function renderCreation(request: PageRequest, portal: Portal): Promise<Rep
   const rpId = getRpId(request);
   const options = {
     ...await issueChallenge(request, portal, 'add'), rpId, rpName: account.sellerName,
-    algorithms: PASSKEY_ALGORITHMS, excluded: await listKnown(portal, account, rpId),
+    algorithms: PASSKEY_ALGORITHMS, excluded: await listHostPasskeys(portal, account, rpId),
     user: {
       id: Buffer.from(formatUserHandle(account)).toString('base64url'),
       name: account.email, displayName: account.email,

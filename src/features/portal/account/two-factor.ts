@@ -48,10 +48,10 @@ export async function enableTwoFactor(
   const carried = await decryptValue<{ readonly secret: TotpSecret }>(
     portal, form.get('secret'), contextOf(request),
   );
-  const known = await store.findTotp(account);
+  const totp = await store.findTotp(account);
   // A form sent twice gets codes both times: the browser shows the last response only.
-  if (!carried || (known && known.secret !== carried.secret)) {
-    return redirect(request.link(`${PAGE}?done=${known ? 'already' : 'late'}`));
+  if (!carried || (totp && totp.secret !== carried.secret)) {
+    return redirect(request.link(`${PAGE}?done=${totp ? 'already' : 'late'}`));
   }
   const { secret } = carried;
   const errors = new Map<string, string>();

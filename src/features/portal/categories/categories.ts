@@ -19,11 +19,11 @@ const FLASH = new Map([['gone', 'That category has no products any more.']]);
 export async function showCategories(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, query, link } = request;
   const from = query.get('from') || undefined;
-  const found = await portal.store.listCategories(
+  const categories = await portal.store.listCategories(
     sellerId, { from, limit: PORTAL_PAGE_PRODUCTS + 1 }, position,
   );
-  const rows = fitPage(found);
-  const next = found[rows.length]?.category;
+  const rows = fitPage(categories);
+  const next = categories[rows.length]?.category;
   const canRename = request.may('editor') && hasPage(portal, RENAME);
   return renderPage(request, portal, {
     title: 'Categories',
@@ -33,7 +33,7 @@ export async function showCategories(request: PageRequest, portal: Portal): Prom
       ${table({
     caption: 'Categories',
     columns: ['Category', numeric('Products'), ...canRename ? ['Action'] : []],
-    rows: rows.map((one) => renderRow(request, one, canRename)),
+    rows: rows.map((category) => renderRow(request, category, canRename)),
     empty: html`<p>No ${from !== undefined && 'more '}categories.
       <a href="${link('/products')}">Show products</a></p>`,
   })}
@@ -43,13 +43,13 @@ export async function showCategories(request: PageRequest, portal: Portal): Prom
 }
 
 /** A page ends early if its names are long, since links contain them whole. */
-function fitPage(found: readonly Category[]): readonly Category[] {
+function fitPage(categories: readonly Category[]): readonly Category[] {
   let bytes = 0;
-  const end = found.findIndex(({ category }, index) => {
+  const end = categories.findIndex(({ category }, index) => {
     bytes += ROW_BYTES + LINKS * encodeURIComponent(category).length;
     return index > 0 && bytes > ROWS_LIMIT_BYTES;
   });
-  return found.slice(0, Math.min(end < 0 ? found.length : end, PORTAL_PAGE_PRODUCTS));
+  return categories.slice(0, Math.min(end < 0 ? categories.length : end, PORTAL_PAGE_PRODUCTS));
 }
 
 function renderRow(

@@ -107,7 +107,7 @@ function readSearch(request: PageRequest, portal: Portal): Search {
   const form = readFilters(query, CHANGE_FIELDS);
   const errors = new Map<string, string>();
   const [type, position] = [form.get('type'), form.get('up_to')];
-  const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
+  const types = CHANGE_TYPES.filter((candidate) => type === '' || candidate === type);
   if (types.length === 0) errors.set('type', 'Choose one of the listed types.');
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
@@ -147,15 +147,15 @@ async function renderRows(
     : new Map<ImportId, ImportRecord>();
   const lines = await readImportLines(portal, isCollapsed ? records.values() : [], prunedTo);
   const keyNames = await readKeyNames(store, sellerId, changes.map(({ keyId }) => keyId));
-  const shown = changes.flatMap((change) =>
+  const shownChanges = changes.flatMap((change) =>
     (change.importId && lines.get(change.importId)?.first) ?? change);
-  const edited = shown.filter(({ type }) => type === 'updated');
+  const edited = shownChanges.filter(({ type }) => type === 'updated');
   const before = await store.findPreviousSnapshots(
     sellerId, edited.map(({ position }) => position),
   );
   const ids = [...new Set(changes.map(({ productId }) => productId))];
-  const found = await store.findProducts(sellerId, ids);
-  const paths = new Map([...found].map(([id, product]) => [id, pathOf(product)]));
+  const products = await store.findProducts(sellerId, ids);
+  const paths = new Map([...products].map(([id, product]) => [id, pathOf(product)]));
   return changes.map((change) => {
     const { position, at, productId, sku, keyId, actor, importId } = change;
     const line = importId && lines.get(importId);

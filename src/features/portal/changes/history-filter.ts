@@ -40,11 +40,11 @@ export function readHistoryFilter(
   return { productId, sku, importId, keyId, ...readTimeRange(form, timeZone, errors) };
 }
 
-/** Names the import that a filter selects. @param what Such as `Changes`. */
+/** Names the import that a filter selects. @param noun Such as `Changes`. */
 export async function renderFilteredImport(
-  request: PageRequest, portal: Portal, { importId }: MovementFilter, what: string,
+  request: PageRequest, portal: Portal, { importId }: MovementFilter, noun: string,
 ): Promise<Html | undefined> {
   if (importId === undefined) return undefined;
   const record = (await findRecords(request, portal, [importId])).get(importId);
-  return record && html`<p>${what} of ${renderLink(request, record)}</p>`;
+  return record && html`<p>${noun} of ${renderLink(request, record)}</p>`;
 }

@@ -37,20 +37,20 @@ export async function renderSavedFilters(
 ): Promise<Html> {
   const { account: { sellerId }, link, query } = request;
   const saved = await store.listFilters(sellerId, list);
-  const shown = String(filters);
-  const current = saved.find((one) => one.query === shown);
+  const shownQuery = String(filters);
+  const current = saved.find((filter) => filter.query === shownQuery);
   const canEdit = request.may('editor');
-  const done = DONE.get(query.get('done'));
-  const hidden = html`${hiddenField('list', list)}${hiddenField('query', shown)}`;
-  return html`${done !== undefined && notice(html`<p>${done}</p>`)}
+  const message = DONE.get(query.get('done'));
+  const hidden = html`${hiddenField('list', list)}${hiddenField('query', shownQuery)}`;
+  return html`${message !== undefined && notice(html`<p>${message}</p>`)}
     ${saved.length > 0 && html`<nav class="saved" aria-label="Saved filters">
-      <ul>${saved.map((one) => html`<li><a href="${link(`/${list}`, new Form(one.query))}"${
-  one === current && html` aria-current="page"`}><bdi>${
-  shorten(one.name, NAME_BYTES)}</bdi></a></li>`)}</ul></nav>`}
+      <ul>${saved.map((filter) => html`<li><a href="${link(`/${list}`, new Form(filter.query))}"${
+  filter === current && html` aria-current="page"`}><bdi>${
+  shorten(filter.name, NAME_BYTES)}</bdi></a></li>`)}</ul></nav>`}
     ${current !== undefined && canEdit && postForm(request, link('/filters/delete'), html`${hidden}
       ${hiddenField(NAME.name, current.name)}
       <button class="small">Delete the saved filter</button>`, 'saved')}
-    ${current === undefined && canEdit && isSavable(shown) && html`<details class="saved">
+    ${current === undefined && canEdit && isSavable(shownQuery) && html`<details class="saved">
       <summary>Save this filter</summary>
       ${postForm(request, link('/filters'), html`${hidden}${renderFields([NAME])}
         <button>Save filter</button>`, 'row')}</details>`}`;
@@ -62,7 +62,7 @@ export function filterHandlers(
 ) {
   /** @throws AppError `invalid_data` */
   function readFilter(request: PageRequest, form: Form) {
-    const list = LISTS.find((known) => known === form.get('list'));
+    const list = LISTS.find((candidate) => candidate === form.get('list'));
     const fieldsOf = list && fields[list];
     if (!fieldsOf) throw invalidFilter('Reload the page.');
     const parsed = name.parse(form.getTrimmed(NAME.name));

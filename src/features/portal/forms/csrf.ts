@@ -32,10 +32,10 @@ export function makeCsrfToken(secret: string): string {
 }
 
 /** @throws AppError `browser_refused` */
-export function assertCsrfToken(secret: string | undefined, sent: string): void {
+export function assertCsrfToken(secret: string | undefined, token: string): void {
   if (secret !== undefined) {
-    const [expected, given] = [Buffer.from(makeCsrfToken(secret)), Buffer.from(sent)];
-    if (expected.length === given.length && timingSafeEqual(expected, given)) return;
+    const [expected, actual] = [Buffer.from(makeCsrfToken(secret)), Buffer.from(token)];
+    if (expected.length === actual.length && timingSafeEqual(expected, actual)) return;
   }
   throw rejected('The page was open for too long, or you have signed in since it was loaded.');
 }

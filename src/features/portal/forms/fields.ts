@@ -135,8 +135,8 @@ function renderInput(field: InputField, described: Html, value: string): Html {
   const { name, type = 'text', autocomplete = 'off', suggestions } = field;
   const { inputMode, maxLength, isRequired, accept } = field;
   const listId = `list-${name}`;
-  const shown = type === 'password' ? '' : value.trim();
-  return html`<input name="${name}" type="${type}" value="${shown}"
+  const text = type === 'password' ? '' : value.trim();
+  return html`<input name="${name}" type="${type}" value="${text}"
     autocomplete="${autocomplete}"${inputMode && html` inputmode="${inputMode}"`}${
   maxLength && html` maxlength="${maxLength}"`}${accept && html` accept="${accept}"`}${
   isRequired && html` required`}${suggestions && html` list="${listId}"`}${described}>

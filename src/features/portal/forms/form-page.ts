@@ -126,9 +126,9 @@ export function makeDraftRoute(
   fields: readonly Field[],
   render: FormDefinition<unknown>['render'],
 ): DraftRoute {
-  const kept = fields.filter((field) => !('type' in field && field.type === 'password'));
+  const draftFields = fields.filter((field) => !('type' in field && field.type === 'password'));
   return {
-    fields: kept.map(({ name }) => name),
+    fields: draftFields.map(({ name }) => name),
     show: async (request, portal, form) => render(request, portal, { form, errors: NO_ERRORS }),
   };
 }

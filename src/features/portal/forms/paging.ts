@@ -74,26 +74,26 @@ function findAnchor<Anchor>(
 }
 
 export async function readListPage<Row, Key extends object | number>(
-  { cursors }: Portal, { scope, start: given, read, keyOf }: List<Row, Key>,
+  { cursors }: Portal, { scope, start: requestedStart, read, keyOf }: List<Row, Key>,
 ): Promise<ListPage<Row>> {
-  let start = given;
-  let found = await read(start);
+  let start = requestedStart;
+  let batch = await read(start);
   // A page that reaches the start of the list would be shorter than the first page.
-  if (start?.isBackward && found.next === undefined) {
+  if (start?.isBackward && batch.next === undefined) {
     start = undefined;
-    found = await read(undefined);
+    batch = await read(undefined);
   }
   const isBackward = start?.isBackward === true;
-  const rows = isBackward ? found.rows.toReversed() : found.rows;
-  const known = start ? start.preceding : 0;
-  const preceding = known && Math.max(known - (isBackward ? rows.length : 0), 0);
+  const rows = isBackward ? batch.rows.toReversed() : batch.rows;
+  const precedingStart = start ? start.preceding : 0;
+  const preceding = precedingStart && Math.max(precedingStart - (isBackward ? rows.length : 0), 0);
   const format = (key: Key, back: boolean, count: number | undefined): string | undefined =>
     cursors.format(pagesOf(scope), { key, isBackward: back, preceding: count });
   // Without rows, the page is beyond its key in the other direction.
   const keyAt = (row: Row | undefined): Key | undefined =>
     row === undefined ? start?.key : keyOf(row);
-  const first = isBackward ? found.next && keyAt(rows[0]) : start && keyAt(rows[0]);
-  const next = isBackward ? keyAt(rows.at(-1)) : found.next;
+  const first = isBackward ? batch.next && keyAt(rows[0]) : start && keyAt(rows[0]);
+  const next = isBackward ? keyAt(rows.at(-1)) : batch.next;
   return {
     rows, preceding,
     isFirst: start === undefined,
@@ -105,9 +105,9 @@ export async function readListPage<Row, Key extends object | number>(
 
 /** A page of a query for `limit + 1` rows: the extra row shows that there are more. */
 export function toReadRows<Row, Key>(
-  found: readonly Row[], limit: number, keyOf: (row: Row) => Key,
+  allRows: readonly Row[], limit: number, keyOf: (row: Row) => Key,
 ): ReadRows<Row, Key> {
-  const { page: rows, last } = splitPage(found, limit);
+  const { page: rows, last } = splitPage(allRows, limit);
   return { rows, next: last && keyOf(last) };
 }
 
@@ -164,12 +164,12 @@ function describeRows(
   // The last page ends at the total, even if rows have come and gone since the first one.
   const preceding = next === undefined && total?.isExact
     ? Math.max(total.count - rows.length, 0) : page.preceding;
-  const shown = (preceding ?? 0) + rows.length;
-  const [from, to] = [shown - rows.length + 1, shown].map(format.number);
+  const end = (preceding ?? 0) + rows.length;
+  const [from, to] = [end - rows.length + 1, end].map(format.number);
   const isNumbered = !isGrouped && preceding !== undefined && rows.length > 0;
   const range = !isNumbered ? '' : from === to ? from : `${from}–${to}`;
   const count = total && `${total.isExact ? '' : 'more than '}${
-    format.number(Math.max(total.count, shown))}`;
+    format.number(Math.max(total.count, end))}`;
   return [range, count].filter((part) => part !== '' && part !== undefined).join(' of ');
 }
 

@@ -53,8 +53,8 @@ export function overlapField(label: string): Field {
 
 /** In milliseconds. @throws AppError `invalid_data` for a value that no page offers */
 export function readOverlap(form: Form): number {
-  const chosen = OVERLAPS.find(({ value }) => value === form.get('overlap'));
-  const overlapMs = chosen && findDuration(chosen.value);
+  const choice = OVERLAPS.find(({ value }) => value === form.get('overlap'));
+  const overlapMs = choice && findDuration(choice.value);
   if (overlapMs !== undefined) return overlapMs;
   throw new AppError('invalid_data', 'Nothing was changed. Choose one of the durations.');
 }

@@ -33,23 +33,23 @@ interface History {
 
 /** @param list Reads changes or movements of the store. */
 export async function readHistoryPage(
-  portal: Portal, { scope, start: given, upTo }: History,
+  portal: Portal, { scope, start: requestedStart, upTo }: History,
   list: (query: HistoryQuery) => Promise<MovementPage>,
 ): Promise<HistoryPage> {
   let prunedTo = 0;
   const page = await readListPage<Change, number>(portal, {
-    scope, start: given, keyOf: ({ position }) => position,
+    scope, start: requestedStart, keyOf: ({ position }) => position,
     async read(start): Promise<ReadRows<Change, number>> {
       const isDescending = !start?.isBackward;
-      const found = await list({
+      const batch = await list({
         after: isDescending ? 0 : start.key,
         upTo: start && isDescending ? Math.min(start.key - 1, upTo) : upTo,
         isDescending, isContinued: start !== undefined, limit: PORTAL_PAGE_ROWS,
       });
-      ({ prunedTo } = found);
+      ({ prunedTo } = batch);
       // A store continues a descending list at a position, and an ascending one after it.
-      const next = found.next === undefined || !isDescending ? found.next : found.next + 1;
-      return { rows: found.movements, next };
+      const next = batch.next === undefined || !isDescending ? batch.next : batch.next + 1;
+      return { rows: batch.movements, next };
     },
   });
   return { ...page, prunedTo };

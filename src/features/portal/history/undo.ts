@@ -103,14 +103,14 @@ async function describeDone(
   const { name = sku } = snapshot === undefined
     ? await store.findProduct(sellerId, { id: productId }) ?? {}
     : parseSnapshot(snapshot, currency);
-  const shown = html`<bdi>${shorten(name, NAME_BYTES)}</bdi>`;
+  const label = html`<bdi>${shorten(name, NAME_BYTES)}</bdi>`;
   if (type === 'stock') {
-    return html`<p>Stock of ${shown} set to ${format.number(movement.after)}
+    return html`<p>Stock of ${label} set to ${format.number(movement.after)}
       (${format.delta(movement.after - movement.before)}).</p>`;
   }
   const effects = type === 'updated' && before !== undefined
     ? describeEffects(request, change, before) : [];
-  return html`<p>${shown} ${DONE[type]}.${
+  return html`<p>${label} ${DONE[type]}.${
     effects.map((effect) => html` <span>${effect}.</span>`)}</p>`;
 }
 

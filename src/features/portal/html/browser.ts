@@ -28,8 +28,8 @@ const SYSTEMS: readonly (readonly [sign: RegExp, name: string])[] = [
 
 /** Such as `Firefox on Linux`. */
 export function describeBrowser(userAgent: string): string {
-  const [browser, system] = [BROWSERS, SYSTEMS].map((known) =>
-    known.find(([sign]) => sign.test(userAgent))?.[1]);
+  const [browser, system] = [BROWSERS, SYSTEMS].map((signs) =>
+    signs.find(([sign]) => sign.test(userAgent))?.[1]);
   if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
   return browser ?? system ?? 'Unknown browser';
 }

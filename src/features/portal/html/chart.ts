@@ -151,8 +151,8 @@ export function findTicks(most: number): readonly number[] {
 function findStep(most: number): number {
   const rough = Math.max(most, 1) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const found = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough);
-  return Math.max(1, Math.ceil(found ?? rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((value) => value >= rough);
+  return Math.max(1, Math.ceil(step ?? rough));
 }
 
 /** The labels at the start, in the middle and at the end. */

@@ -30,9 +30,10 @@ export interface Table {
 /** A table with more columns shows each row as a card on phones. */
 const PHONE_COLUMNS_LIMIT = 3;
 
-export function table({ caption, columns: given, rows, empty }: Table): Html {
+export function table({ caption, columns: definitions, rows, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
-  const columns = given.map((column) => typeof column === 'string' ? { label: column } : column);
+  const columns = definitions.map((column) =>
+    typeof column === 'string' ? { label: column } : column);
   const hasCards = columns.length > PHONE_COLUMNS_LIMIT;
   const renderCell = (content: Content, index: number): Html => {
     const { isNumber, label, cardLabel = label, live } = columns[index] ?? {};

@@ -42,8 +42,8 @@ export class Formats {
 
   get({ locale, timeZone, currency }: FormatContext): Format {
     const name = `${locale} ${timeZone} ${currency.code}`;
-    const known = this.#formats.get(name);
-    if (known) return known;
+    const cachedFormat = this.#formats.get(name);
+    if (cachedFormat) return cachedFormat;
     if (this.#formats.size >= PORTAL_FORMATS_LIMIT) this.#formats.clear();
     const format = makeFormat({ locale, timeZone, currency }, this.#clock);
     this.#formats.set(name, format);

@@ -49,9 +49,9 @@ export function readColumns<Member extends string>(
 export function renderColumnFields<Member extends string>(
   use: ColumnUse<Member>, { head: { header } }: FileDescription, state: FormState,
 ): Html {
-  const chosen = new Map(use.map.map(([member, name]) => [member, header.indexOf(name)]));
-  const known = header.flatMap((name, index) => {
-    const isShown = index < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(index);
+  const chosenIndexes = new Map(use.map.map(([member, name]) => [member, header.indexOf(name)]));
+  const choices = header.flatMap((name, index) => {
+    const isShown = index < IMPORT_COLUMNS_SHOWN || [...chosenIndexes.values()].includes(index);
     if (name.trim() === '' || !isShown) return [];
     return { value: String(index), label: shorten(name, COLUMN_NAME_BYTES) };
   });
@@ -59,8 +59,8 @@ export function renderColumnFields<Member extends string>(
       import of a file with the same column names.</p>`}
     <div class="grid">${renderFields(use.members.map((member): Field => ({
     name: `column_${member}`, label: `Column for ${use.label(member)}`, control: 'select',
-    initial: String(chosen.get(member) ?? ''),
-    choices: [{ value: '', label: describeFound(use, header, member) }, ...known],
+    initial: String(chosenIndexes.get(member) ?? ''),
+    choices: [{ value: '', label: describeFound(use, header, member) }, ...choices],
   })), state)}</div>`;
 }
 
@@ -68,7 +68,7 @@ export function renderColumnFields<Member extends string>(
 function describeFound<Member extends string>(
   { indexes, map, several }: ColumnUse<Member>, header: readonly string[], member: Member,
 ): string {
-  if (map.some(([chosen]) => chosen === member)) return 'Detect by name';
+  if (map.some(([other]) => other === member)) return 'Detect by name';
   const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));
   if (names.length === 0) return 'Not found';
   return `Detected: ${names.join(several)}`;
@@ -109,8 +109,8 @@ export async function recallColumns<Member extends string>(
   const { header } = file.head;
   const columns = await store.findColumnMapping(sellerId, hashHeader(file)) ?? {};
   return members.flatMap((member): MemberValues<Member> => {
-    const chosen = columns[member];
-    const name = header.find((other) => normalizeName(other) === chosen);
+    const normalizedName = columns[member];
+    const name = header.find((other) => normalizeName(other) === normalizedName);
     return name === undefined ? [] : [[member, name]];
   });
 }

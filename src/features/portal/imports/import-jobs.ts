@@ -87,16 +87,16 @@ export class ImportJobs {
 
   /** @throws AppError `not_found` */
   async get(sellerId: SellerId, id: string): Promise<ImportJob> {
-    const stored = ID.test(id) ? await this.#store.findJob({ sellerId, id }) : undefined;
-    const job = stored && await this.#open(stored);
+    const storedJob = ID.test(id) ? await this.#store.findJob({ sellerId, id }) : undefined;
+    const job = storedJob && await this.#open(storedJob);
     if (job) return job;
-    const what = 'This import no longer exists. Its imported products are kept.';
-    throw new AppError('not_found', `${what} To continue, upload the file again.`);
+    const fault = 'This import no longer exists. Its imported products are kept.';
+    throw new AppError('not_found', `${fault} To continue, upload the file again.`);
   }
 
   /** Newest first. */
   async list(sellerId: SellerId): Promise<readonly ImportJob[]> {
-    const jobs = (await this.#store.listJobs(sellerId)).map((stored) => this.#open(stored));
+    const jobs = (await this.#store.listJobs(sellerId)).map((storedJob) => this.#open(storedJob));
     return (await Promise.all(jobs)).filter((job) => job !== undefined);
   }
 
@@ -138,8 +138,8 @@ export class ImportJobs {
   }
 
   /** The job that was stored; undefined for one that is no longer kept. */
-  async #open(stored: StoredImportJob): Promise<ImportJob | undefined> {
-    const { sellerId, id, version, content, idleMs } = stored;
+  async #open(storedJob: StoredImportJob): Promise<ImportJob | undefined> {
+    const { sellerId, id, version, content, idleMs } = storedJob;
     const { importer, description } = readContent(content);
     const own = this.#context.runs.get(id);
     if (own?.version === version) {

@@ -129,7 +129,7 @@ export interface TaskView {
 /** The outcome of a task. */
 interface TaskResult {
   /** Such as `3 rows`. */
-  readonly done: string;
+  readonly amount: string;
   /** Instead of `complete`, if some were rejected or left alone. */
   readonly partly: Content;
   /** What to do about rejected rows. */

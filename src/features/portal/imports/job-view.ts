@@ -105,12 +105,12 @@ export function renderSettings(
 export function renderResult(
   request: PageRequest, { phase, problem, task }: JobDescription, view: TaskView,
 ): Html {
-  const { words, rejected, counts, result: { done, partly, advice, after } } = view;
+  const { words, rejected, counts, result: { amount, partly, advice, after } } = view;
   const isSuccess = phase === 'done' && rejected === 0;
-  const outcome: Content = isSuccess ? `${words.complete}: ${done}.`
+  const outcome: Content = isSuccess ? `${words.complete}: ${amount}.`
     : phase === 'done' ? partly
-    : phase === 'cancelled' ? `${words.cancelled} after ${done}. ${words.kept}`
-      : `${words.failed} after ${done}: ${problem ?? ''} ${words.kept}${words.retry ?? ''}`;
+    : phase === 'cancelled' ? `${words.cancelled} after ${amount}. ${words.kept}`
+      : `${words.failed} after ${amount}: ${problem ?? ''} ${words.kept}${words.retry ?? ''}`;
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${outcome}</p></div>
     <div class="card">${facts(counts(false))}
       ${advice}${renderRecordLink(request, task.progress.importId)}</div>
@@ -174,7 +174,7 @@ export function viewFile(
     words: FILE_WORDS, name: file.name, rejected: failed, percent: percentRead(task),
     extent: `${read} of ${size}, ${rows} so far.`,
     result: {
-      done: rows,
+      amount: rows,
       partly: `${format.number(imported)} of ${rows} imported; ${format.number(failed)} rejected.`,
       after: failed > 0 && renderRejectedFile(request, job, file),
     },
@@ -198,12 +198,12 @@ export function viewProductsTask(
 ): Omit<TaskView, 'name' | 'counts' | 'preview'> {
   const { account: { sellerId }, format } = request;
   const { processed, importId } = progress;
-  const done = format.countProducts(processed);
-  const left = `${format.number(rejected)} of them left alone${reason}`;
+  const amount = format.countProducts(processed);
+  const conflicts = `${format.number(rejected)} of them left alone${reason}`;
   return {
-    words, rejected, extent: `${done} so far.`,
+    words, rejected, extent: `${amount} so far.`,
     percent: total === 0 ? 0 : Math.min(100, Math.floor(100 * processed / total)),
-    result: { done, partly: `${words.complete}: ${done}; ${left}.` },
+    result: { amount, partly: `${words.complete}: ${amount}; ${conflicts}.` },
     next: () => importId !== undefined
       && renderRevertButton(request, { sellerId, id: importId, kind }),
   };

@@ -94,10 +94,10 @@ function renderStatus(key: ApiKey, { format, link, now }: KeyContext): Html {
     link(pathOf({ sellerId, id: successorId }))}">Replaced</a>`}`;
 }
 
-function renderRanges({ addressRanges }: ApiKey, shown: number): Content {
+function renderRanges({ addressRanges }: ApiKey, limit: number): Content {
   if (addressRanges.length === 0) return 'Any';
-  const more = addressRanges.length - shown;
-  return html`${addressRanges.slice(0, shown).map((range) => html`
+  const more = addressRanges.length - limit;
+  return html`${addressRanges.slice(0, limit).map((range) => html`
     <code>${formatRange(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
 }
 

@@ -105,9 +105,9 @@ export async function replaceKey(
   const { by } = request;
   const context = { ...by, idempotency: readNonce(form) };
   return renderCreated(request, portal, scopes, async (secret) => {
-    const made = await portal.store.rotateKey({ sellerId, keyId }, secret, 0, context);
+    const successor = await portal.store.rotateKey({ sellerId, keyId }, secret, 0, context);
     await portal.store.revokeKey({ sellerId, keyId }, by);
-    return made;
+    return successor;
   }, note);
 }
 

@@ -127,9 +127,9 @@ export async function showFindKey(request: PageRequest, portal: Portal): Promise
 
 /** POST /portal/keys/find: 303, 422 */
 export async function findKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const found = await identifyKey(request, portal, form);
-  return 'key' in found ? redirect(request.link(`${pathOf(found.key)}?done=found`))
-    : renderFindPage(request, portal, found);
+  const outcome = await identifyKey(request, portal, form);
+  return 'key' in outcome ? redirect(request.link(`${pathOf(outcome.key)}?done=found`))
+    : renderFindPage(request, portal, outcome);
 }
 
 /** The form, without what was pasted. @param action Below `/portal`. */
@@ -150,20 +150,20 @@ export async function identifyKey(
   { account: { sellerId } }: PageRequest, { store }: Portal, form: Form,
 ): Promise<{ readonly key: ApiKey } | FormState> {
   const text = form.get('key').slice(0, PASTED_KEY_LIMIT_CHARACTERS);
-  const found = listKeyLike(text);
-  const secret = found.map(parseApiKey).find((one) => one !== undefined);
+  const candidates = listKeyLike(text);
+  const secret = candidates.map(parseApiKey).find((candidate) => candidate !== undefined);
   const key = secret && await store.findKeyByHash(sellerId, hashApiKey(secret));
   if (key) return { key };
   // Without the value: a page never shows a key that somebody pasted.
-  return { form: new Form(), errors: new Map([['key', describeMiss(text.trim(), found)]]) };
+  return { form: new Form(), errors: new Map([['key', describeMiss(text.trim(), candidates)]]) };
 }
 
 /** Says nothing about keys of other shops. */
-function describeMiss(text: string, found: readonly string[]): string {
+function describeMiss(text: string, candidates: readonly string[]): string {
   if (text === '') return 'Paste an API key.';
   // What may be the name of a variable is shorter than the key.
-  const pasted = found.find((one) => parseApiKey(one) !== undefined)
-    ?? found.toSorted((one, other) => other.length - one.length)[0];
+  const pasted = candidates.find((candidate) => parseApiKey(candidate) !== undefined)
+    ?? candidates.toSorted((one, other) => other.length - one.length)[0];
   if (pasted === undefined) {
     return `This is not an API key of this server: keys start with spk_ and have ${
       API_KEY_CHARACTERS} characters.`;

@@ -31,9 +31,9 @@ export async function showLeaked(request: PageRequest, portal: Portal): Promise<
 
 /** POST /portal/leaked: 303, 422 */
 export async function findLeaked(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const found = await identifyKey(request, portal, form);
-  return 'key' in found ? redirect(request.link(leakedPathOf(found.key)))
-    : renderSearch(request, portal, found);
+  const outcome = await identifyKey(request, portal, form);
+  return 'key' in outcome ? redirect(request.link(leakedPathOf(outcome.key)))
+    : renderSearch(request, portal, outcome);
 }
 
 /** GET /portal/leaked/{key_id}: 200, 404 */

@@ -92,9 +92,10 @@ async function readPathValues(
   const { description: { pathParameters }, store } = portal;
   // A copied command that writes must not change a real product.
   const isReal = method === 'GET' && isEnabled?.(portal) !== false;
-  return new Map(await Promise.all(listPathParameters(path, pathParameters).map(async (one) => {
-    const sample = isReal ? await one.findSample(store, sellerId) : undefined;
-    return [one.name, sample ?? one.example] as const;
+  const parameters = listPathParameters(path, pathParameters);
+  return new Map(await Promise.all(parameters.map(async (parameter) => {
+    const sample = isReal ? await parameter.findSample(store, sellerId) : undefined;
+    return [parameter.name, sample ?? parameter.example] as const;
   })));
 }
 
@@ -154,10 +155,11 @@ function renderParameters(
   { path, query, operation: { requestHeaders = [] } }: Route, { description: api }: Portal,
 ): Html {
   const parameters = [
-    ...listPathParameters(path, api.pathParameters).map((one) => ({ ...one, place: 'path' })),
-    ...Object.entries(query).map(([name, one]) => ({ ...one, name, place: 'query' })),
+    ...listPathParameters(path, api.pathParameters)
+      .map((parameter) => ({ ...parameter, place: 'path' })),
+    ...Object.entries(query).map(([name, parameter]) => ({ ...parameter, name, place: 'query' })),
     ...requestHeaders.map((name) => requestFields[name])
-      .map(({ field, ...one }) => ({ ...one, name: field, place: 'header' })),
+      .map(({ field, ...parameter }) => ({ ...parameter, name: field, place: 'header' })),
   ];
   return table({
     caption: 'Parameters',

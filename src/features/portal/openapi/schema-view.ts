@@ -48,8 +48,8 @@ export function describeType(schema: Schema): Content {
   if (anyOf) return join(anyOf.map(describeType));
   const names = [type ?? []].flat();
   if (items) {
-    const others = names.filter((name) => name !== 'array');
-    return join([html`array of ${describeType(items)}`, ...others]);
+    const otherNames = names.filter((name) => name !== 'array');
+    return join([html`array of ${describeType(items)}`, ...otherNames]);
   }
   // A description that is a list already names the values.
   const isListed = schema.description?.startsWith('- ') === true;
@@ -73,9 +73,10 @@ function listLimits(schema: Schema): readonly Content[] {
 
 /** Tables of all referenced schemas that are not yet in `described`, to which they are added. */
 export function renderShapes(
-  known: Readonly<Record<string, AnySchema>>, roots: readonly AnySchema[], described: Set<string>,
+  definitions: Readonly<Record<string, AnySchema>>, roots: readonly AnySchema[],
+  described: Set<string>,
 ): Html {
-  const schemas = known as Schemas; // as in `toSchema`
+  const schemas = definitions as Schemas; // as in `toSchema`
   const names = roots.flatMap((root) => listNames(toSchema(root), schemas, described));
   return html`${names.map((name) => html`
     <section aria-labelledby="${idOf(name)}"><h3 id="${idOf(name)}">${name}</h3>

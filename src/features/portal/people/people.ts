@@ -93,8 +93,8 @@ function renderInvitation(request: PageRequest, invitation: StoredInvitation): R
 async function listInvitations(
   { account: { sellerId } }: PageRequest, { store, clock }: Portal,
 ): Promise<readonly StoredInvitation[]> {
-  const stored = await store.listInvitations(sellerId);
-  return stored.filter(({ expiresAt }) => expiresAt > clock())
+  const invitations = await store.listInvitations(sellerId);
+  return invitations.filter(({ expiresAt }) => expiresAt > clock())
     .toSorted((one, other) => one.expiresAt - other.expiresAt);
 }
 

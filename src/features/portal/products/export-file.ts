@@ -19,8 +19,8 @@ const FORMATS: readonly Choice[] = [
 /** GET /portal/export: 200, 400, 503 */
 export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId }, position, openStream } = request;
-  const { list: found, state: { errors } } = readSearch(request, portal);
-  const list = query.has('archived') ? found : withArchived(found);
+  const { list: listQuery, state: { errors } } = readSearch(request, portal);
+  const list = query.has('archived') ? listQuery : withArchived(listQuery);
   return replyExport(portal, 'products', query, errors, (mediaType) => {
     const caller = { sellerId, position };
     return exportProducts(portal.store, { caller, list, mediaType, openStream });

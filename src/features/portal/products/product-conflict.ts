@@ -25,8 +25,8 @@ export const CHOICE_FIELDS: readonly string[] = [ASKED, ...EDITED_FIELDS.map(cho
 
 /** The choices made on this page; empty for any other page's form. */
 export function readChoices(form: Form): SubmittedEdit['choices'] {
-  const asked = EDITED_FIELDS.filter(({ name }) => form.has(ASKED, name));
-  return new Map(asked.map((field) => {
+  const fields = EDITED_FIELDS.filter(({ name }) => form.has(ASKED, name));
+  return new Map(fields.map((field) => {
     const side = form.get(choiceOf(field));
     return [field, side === 'mine' || side === 'theirs' ? side : undefined];
   }));
@@ -46,9 +46,9 @@ export function renderConflict(
       key: choiceOf(field),
     };
   });
-  const asked = fields.filter(({ isAsked }) => isAsked);
-  const others = fields.filter(({ isAsked }) => !isAsked);
-  const choices = asked.map(({ key, label, outcome, typed, now }): Field => ({
+  const askedFields = fields.filter(({ isAsked }) => isAsked);
+  const otherFields = fields.filter(({ isAsked }) => !isAsked);
+  const choices = askedFields.map(({ key, label, outcome, typed, now }): Field => ({
     name: key, label, control: 'radio', initial: outcome,
     choices: [
       { value: 'mine', label: html`Overwrite with my version: <bdi>${typed}</bdi>` },
@@ -56,7 +56,7 @@ export function renderConflict(
     ],
   }));
   const missing = edit.choices.size === 0 ? []
-    : asked.filter(({ outcome }) => outcome === 'collision');
+    : askedFields.filter(({ outcome }) => outcome === 'collision');
   const state = {
     form: new Form(),
     errors: new Map(missing.map(({ key }) => [key, 'Choose which version to save.'])),
@@ -71,11 +71,12 @@ export function renderConflict(
         <h2 id="versions">Choose which version to save</h2>
         ${postForm(request, here, html`
           ${hiddenField('base', formatBase(product))}
-          ${asked.map(({ name, typed }) => [hiddenField(ASKED, name), hiddenField(name, typed)])}
-          ${others.map(({ name, settled }) => hiddenField(name, settled))}
+          ${askedFields.map(({ name, typed }) =>
+    [hiddenField(ASKED, name), hiddenField(name, typed)])}
+          ${otherFields.map(({ name, settled }) => hiddenField(name, settled))}
           ${renderFields(choices, state)}
-          ${others.length > 0 && html`<div><h3>Without a conflict</h3>
-            ${facts(others.map(({ label, outcome, settled }) => [label,
+          ${otherFields.length > 0 && html`<div><h3>Without a conflict</h3>
+            ${facts(otherFields.map(({ label, outcome, settled }) => [label,
     html`<bdi>${settled}</bdi>${outcome === 'mine' && ' (changed by you)'}${
       outcome === 'kept' && ' (changed by them)'}`]))}
           </div>`}

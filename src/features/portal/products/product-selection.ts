@@ -112,8 +112,8 @@ export async function readSelection(
   const ticked = page.filter((_, index) => form.has('row', String(index)));
   const texts = scope === 'page' || (isEdit && ticked.length === 0) ? page : ticked;
   const ids = [...new Set(texts.map(parseShortId))];
-  const found = await portal.store.findProducts(sellerId, ids);
-  return { ids: ids.filter((id) => found.has(id)) };
+  const products = await portal.store.findProducts(sellerId, ids);
+  return { ids: ids.filter((id) => products.has(id)) };
 }
 
 /** Without the seller, whose products are the only ones that a form can name. */

@@ -81,9 +81,9 @@ export function fillIn({ format }: PageRequest, base: Product, values: EditedVal
 
 /** After a merged edit; the query parameter `theirs` names the fields kept from the other edit. */
 function mergedNotice({ query }: PageRequest): Content {
-  const kept = EDITED_FIELDS.filter(({ name }) => query.has('theirs', name));
-  const names = kept.map(({ label }) => label).join(', ');
-  return kept.length > 0 && notice(html`<p>Someone else edited this product while
+  const keptFields = EDITED_FIELDS.filter(({ name }) => query.has('theirs', name));
+  const names = keptFields.map(({ label }) => label).join(', ');
+  return keptFields.length > 0 && notice(html`<p>Someone else edited this product while
     your form was open. Their changes were kept: ${names}.</p>`);
 }
 
@@ -146,9 +146,9 @@ function renderCards(
 }
 
 function renderStaleNotice(
-  { link }: PageRequest, product: Product, types: readonly ChangeType[], what: string,
+  { link }: PageRequest, product: Product, types: readonly ChangeType[], sentence: string,
 ): Html {
-  return showOnChange(types, html`<p>${what}
+  return showOnChange(types, html`<p>${sentence}
     <a href="${link(pathOf(product))}">Show the current version</a></p>`);
 }
 
@@ -196,11 +196,10 @@ export function archivedTag({ archived }: Product): Content {
   return archived ? html`<span class="tag">Archived</span>` : undefined;
 }
 
-/** @param others More actions beside the button. */
-function archiveForm(request: PageRequest, product: Product, others: Html): Html {
+function archiveForm(request: PageRequest, product: Product, otherActions: Html): Html {
   const [to, label] = product.archived ? ['restored', 'Restore'] : ['archived', 'Archive'];
   return postForm(request, request.link(`${pathOf(product)}/archive`), html`${nonceField()}
-    ${hiddenField('to', to)}<button>${label}</button> ${others}`, 'actions');
+    ${hiddenField('to', to)}<button>${label}</button> ${otherActions}`, 'actions');
 }
 
 /** POST /portal/products/{id}/archive: 303, 400, 404 */

@@ -86,9 +86,9 @@ async function saveEdit(
   if (outcomes.some(([, outcome]) => outcome === 'collision')) {
     return renderConflict(request, portal, product, edit);
   }
-  const kept = outcomes.filter(([, outcome]) => outcome === 'kept');
+  const keptFields = outcomes.filter(([, outcome]) => outcome === 'kept');
   const showSaved = (query: URLSearchParams): Reply => {
-    for (const [{ name }] of kept) query.append('theirs', name);
+    for (const [{ name }] of keptFields) query.append('theirs', name);
     return redirect(request.link(pathOf(product), query));
   };
   const changes: Partial<EditedValues> = Object.fromEntries(outcomes
@@ -96,7 +96,7 @@ async function saveEdit(
     .map(([{ member }]) => [member, edit.mine[member]]));
   // Nothing to save, as after a double click.
   if (Object.keys(changes).length === 0) {
-    return showSaved(new URLSearchParams(kept.length === 0 ? { done: 'saved' } : {}));
+    return showSaved(new URLSearchParams(keptFields.length === 0 ? { done: 'saved' } : {}));
   }
   try {
     const { id, position: ifMatch } = product;
@@ -182,8 +182,8 @@ function defineStockForm(
         return undefined;
       }
       const reason = form.getTrimmed(reasonField);
-      const sent = { id, ...describe(typed.value, form), ...(reason !== '' && { reason }) };
-      const parsed = parseStockChange(sent, false);
+      const input = { id, ...describe(typed.value, form), ...(reason !== '' && { reason }) };
+      const parsed = parseStockChange(input, false);
       if ('change' in parsed) return parsed.change;
       for (const [member, detail] of fieldErrorsFrom(parsed.issues)) {
         errors.set(member === 'reason' ? reasonField : field, detail);

@@ -78,6 +78,6 @@ export async function getRecord(
 export async function findRecords(
   { account: { sellerId } }: PageRequest, { store }: Portal, ids: readonly ImportId[],
 ): Promise<ReadonlyMap<ImportId, ImportRecord>> {
-  const found = await Promise.all([...new Set(ids)].map((id) => store.findImport(sellerId, id)));
-  return new Map(found.flatMap((record) => (record ? [[record.id, record] as const] : [])));
+  const records = await Promise.all([...new Set(ids)].map((id) => store.findImport(sellerId, id)));
+  return new Map(records.flatMap((record) => (record ? [[record.id, record] as const] : [])));
 }

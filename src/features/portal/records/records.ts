@@ -37,7 +37,7 @@ const OUTCOMES: readonly (readonly [name: string, label: string])[] = [
 export async function showRecords(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, query, link } = request;
   const form = readFilters(query, FIELDS);
-  const kind = IMPORT_KINDS.find((known) => known === form.get('kind'));
+  const kind = IMPORT_KINDS.find((candidate) => candidate === form.get('kind'));
   const isKnown = kind !== undefined || form.get('kind') === '';
   const errors = new Map(isKnown ? [] : [['kind', 'Choose one of the listed types.']]);
   const scope = `import records ${sellerId} ${kind}`;
@@ -47,8 +47,10 @@ export async function showRecords(request: PageRequest, portal: Portal): Promise
       const beyond = start?.isBackward ? { before: undefined, after: start.key }
         : { before: start?.key };
       const limit = PORTAL_PAGE_ROWS;
-      const found = await portal.store.listImports(sellerId, { ...beyond, kind, limit: limit + 1 });
-      return toReadRows(found, limit, ({ id }) => id);
+      const records = await portal.store.listImports(
+        sellerId, { ...beyond, kind, limit: limit + 1 },
+      );
+      return toReadRows(records, limit, ({ id }) => id);
     },
   });
   const state = filterState(form, errors);

@@ -100,10 +100,10 @@ function renderHistory(
 ): Html {
   const { format, link } = request;
   const last = all.at(-1)?.day ?? 0;
-  const shown = days <= DAILY_LIMIT_DAYS ? all
+  const shownDays = days <= DAILY_LIMIT_DAYS ? all
     : all.filter(({ day }) => (last - day) % WEEK_DAYS === 0);
   const label = (day: number): string => format.utcDay(day * DAY_MS);
-  const valued = shown.flatMap(({ day, valueMinor }) =>
+  const valued = shownDays.flatMap(({ day, valueMinor }) =>
     valueMinor === undefined ? [] : [{ label: label(day), value: Number(valueMinor) }]);
   const [value, units] = ['Value in stock', 'Units in stock'];
   return html`${card('value', value, lineChart({
@@ -113,10 +113,10 @@ function renderHistory(
   }))}
     ${card('units', units, html`${lineChart({
     title: units, describe: format.number, compact: format.compact,
-    points: shown.map((one) => ({ label: label(one.day), value: Number(one.units) })),
+    points: shownDays.map(({ day, units: count }) => ({ label: label(day), value: Number(count) })),
   })}${chartTable({
     title: 'Stock over time', columns: ['End of day (UTC)', 'Units', 'Value'],
-    rows: shown.toReversed().map(({ day, units: count, valueMinor }) => [
+    rows: shownDays.toReversed().map(({ day, units: count, valueMinor }) => [
       label(day), format.number(count),
       valueMinor === undefined ? 'unknown' : format.money(valueMinor),
     ]),
@@ -273,18 +273,18 @@ class KeptTopMovers {
   }
 
   read(sellerId: SellerId, position: number, since: number): Promise<TopMovers> {
-    const known = this.#kept.get(sellerId);
-    if (known?.position === position && known.since === since) return known.movers;
+    const earlier = this.#kept.get(sellerId);
+    if (earlier?.position === position && earlier.since === since) return earlier.movers;
     const movers = this.#store.listTopMovers(sellerId, {
       since, after: 0, upTo: position, limit: TOP_MOVERS_SHOWN,
     });
-    const kept = { position, since, movers };
+    const entry = { position, since, movers };
     this.#kept.delete(sellerId);
-    this.#kept.set(sellerId, kept);
+    this.#kept.set(sellerId, entry);
     const [oldest] = this.#kept.keys();
     if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
     movers.catch(() => {
-      if (this.#kept.get(sellerId) === kept) this.#kept.delete(sellerId);
+      if (this.#kept.get(sellerId) === entry) this.#kept.delete(sellerId);
     });
     return movers;
   }

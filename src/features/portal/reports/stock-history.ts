@@ -19,7 +19,7 @@ export interface StockAtDay {
   readonly valueMinor: bigint | undefined;
 }
 
-interface Kept {
+interface History {
   /** The totals are of this position. */
   position: number;
   units: bigint;
@@ -41,7 +41,7 @@ export const stockHistories = ({ store }: Pick<Portal, 'store'>) => new StockHis
 class StockHistories {
   readonly #store: Store;
   /** Least recently used first. */
-  readonly #kept = new Map<SellerId, Kept>();
+  readonly #kept = new Map<SellerId, History>();
   /** The last update of each shop: the next one starts after it. */
   readonly #updates = new Map<SellerId, Promise<unknown>>();
 
@@ -59,8 +59,8 @@ class StockHistories {
     const before = this.#updates.get(sellerId);
     const update = (async () => {
       await before?.catch(() => undefined); // its own caller gets the error
-      const kept = await this.#update(sellerId, position, sinceDay);
-      return listDays(kept, sinceDay, today);
+      const history = await this.#update(sellerId, position, sinceDay);
+      return listDays(history, sinceDay, today);
     })();
     this.#updates.set(sellerId, update);
     try {
@@ -70,37 +70,37 @@ class StockHistories {
     }
   }
 
-  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<Kept> {
-    const kept = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
+  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<History> {
+    const history = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
     this.#kept.delete(sellerId); // until it is complete
-    if (position > kept.position) {
+    if (position > history.position) {
       const { days, after } = await this.#store.sumStockChanges(sellerId, {
-        since: 0, after: kept.position, upTo: position,
+        since: 0, after: history.position, upTo: position,
       });
       // Pruning has removed changes or prices in between, or there are too many: begin again.
-      if (after > kept.position || days.some(({ valueMinor }) => valueMinor === undefined)) {
+      if (after > history.position || days.some(({ valueMinor }) => valueMinor === undefined)) {
         return this.#update(sellerId, position, sinceDay);
       }
       for (const change of days) {
-        addDay(kept, change);
-        kept.units += change.units;
-        kept.valueMinor += change.valueMinor ?? 0n;
+        addDay(history, change);
+        history.units += change.units;
+        history.valueMinor += change.valueMinor ?? 0n;
       }
-      kept.position = position;
+      history.position = position;
     }
-    if (sinceDay < kept.sinceDay && kept.isWhole) {
+    if (sinceDay < history.sinceDay && history.isWhole) {
       const sums = await this.#store.sumStockChanges(sellerId, {
-        since: sinceDay * DAY_MS, after: 0, upTo: kept.after,
+        since: sinceDay * DAY_MS, after: 0, upTo: history.after,
       });
-      extend(kept, sums, sinceDay);
+      extend(history, sums, sinceDay);
     }
-    this.#kept.set(sellerId, kept);
+    this.#kept.set(sellerId, history);
     const [oldest] = this.#kept.keys();
     if (oldest !== undefined && this.#kept.size > REPORTS_KEPT_LIMIT) this.#kept.delete(oldest);
-    return kept;
+    return history;
   }
 
-  async #start(sellerId: SellerId, position: number): Promise<Kept> {
+  async #start(sellerId: SellerId, position: number): Promise<History> {
     const { products: _, position: reached, ...totals }
       = await this.#store.readTotals(sellerId, position, 'any');
     return {
@@ -110,14 +110,14 @@ class StockHistories {
   }
 }
 
-function extend(kept: Kept, { days, after, isWhole }: StockSums, sinceDay: number): void {
-  for (const change of days) addDay(kept, change);
-  kept.after = Math.min(after, kept.after);
-  kept.isWhole = isWhole;
-  kept.sinceDay = sinceDay;
+function extend(history: History, { days, after, isWhole }: StockSums, sinceDay: number): void {
+  for (const change of days) addDay(history, change);
+  history.after = Math.min(after, history.after);
+  history.isWhole = isWhole;
+  history.sinceDay = sinceDay;
 }
 
-function addDay({ days }: Kept, { day, units, valueMinor }: StockDayChange): void {
+function addDay({ days }: History, { day, units, valueMinor }: StockDayChange): void {
   const sum = days.get(day) ?? { units: 0n, valueMinor: 0n };
   days.set(day, {
     units: sum.units + units,
@@ -126,14 +126,15 @@ function addDay({ days }: Kept, { day, units, valueMinor }: StockDayChange): voi
   });
 }
 
-function listDays(kept: Kept, sinceDay: number, today: number): readonly StockAtDay[] {
+function listDays(history: History, sinceDay: number, today: number): readonly StockAtDay[] {
   const listed: StockAtDay[] = [];
-  let { units, valueMinor }: { units: bigint; valueMinor: bigint | undefined } = kept;
+  let { units, valueMinor }: { units: bigint; valueMinor: bigint | undefined } = history;
   // Without all changes, the end of the day before the first one is not known.
-  const first = kept.isWhole ? sinceDay : Math.max(sinceDay, Math.min(today, ...kept.days.keys()));
+  const first = history.isWhole ? sinceDay
+    : Math.max(sinceDay, Math.min(today, ...history.days.keys()));
   for (let day = today; day >= first; day -= 1) {
     listed.push({ day, units, valueMinor });
-    const change = kept.days.get(day);
+    const change = history.days.get(day);
     if (!change) continue;
     units -= change.units;
     valueMinor = valueMinor === undefined || change.valueMinor === undefined

@@ -104,6 +104,6 @@ export function matcherOf(q: string): (text: string) => boolean {
   };
 }
 
-export function cut<Item>(found: readonly Item[], limit: number): Matches<Item> {
-  return { items: found.slice(0, limit), hasMore: found.length > limit };
+export function cut<Item>(items: readonly Item[], limit: number): Matches<Item> {
+  return { items: items.slice(0, limit), hasMore: items.length > limit };
 }

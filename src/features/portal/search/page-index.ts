@@ -80,9 +80,9 @@ export function findPages(sections: readonly FoundPageSection[], q: string): rea
     const words = text.toLowerCase().split(/[\s,]+/).flatMap((word) => [word, ...word.split('-')]);
     return terms.every((term) => words.some((word) => word.startsWith(term)));
   };
-  const found = all.filter(({ title, words }) => isIn(`${title} ${words}`));
+  const matches = all.filter(({ title, words }) => isIn(`${title} ${words}`));
   return [
-    ...found.filter(({ title }) => isIn(title)), ...found.filter(({ title }) => !isIn(title)),
+    ...matches.filter(({ title }) => isIn(title)), ...matches.filter(({ title }) => !isIn(title)),
   ].map(({ path, title }) => ({ path, title }));
 }
 

@@ -50,23 +50,24 @@ export async function showSearch(request: PageRequest, portal: Portal): Promise<
     importFinder,
   ];
   // An id first: it may also be the SKU of a product.
-  const [named, groups] = await Promise.all([
+  const [exactResults, groups] = await Promise.all([
     Promise.all(finders.toReversed().map((finder) => finder.findNamed(request, portal, q))),
     findGroups(request, portal, finders, q),
   ]);
-  const exact = named.find((result) => result !== undefined);
+  const exact = exactResults.find((result) => result !== undefined);
   const archived = html`<p><a href="${request.link('/products',
     new URLSearchParams({ q, archived: 'true' }))}">Search archived products</a></p>`;
-  const shown = groups.filter(({ results, note }) => results.length > 0 || note !== undefined);
+  const shownGroups = groups.filter(({ results, note }) =>
+    results.length > 0 || note !== undefined);
   return renderSearch(request, portal, {
     q,
     content: html`${exact && renderGroup(request, {
       id: 'exact', title: 'Exact match', results: [exact],
     })}
-      ${shown.map((group) => renderGroup(request, group))}
-      ${!exact && shown.length === 0 && html`<div class="empty">
+      ${shownGroups.map((group) => renderGroup(request, group))}
+      ${!exact && shownGroups.length === 0 && html`<div class="empty">
         <p>Nothing matches “${q}”.</p>${archived}</div>${renderTips()}`}
-      ${(exact !== undefined || shown.length > 0) && archived}`,
+      ${(exact !== undefined || shownGroups.length > 0) && archived}`,
   });
 }
 
@@ -81,10 +82,10 @@ function renderSearch(
 
 /** The address of this page is no place for a key: its page has another one. */
 async function findPasted(request: PageRequest, portal: Portal, q: string): Promise<Reply> {
-  const found = request.may('owner') ? await identifyKey(request, portal, new Form({ key: q }))
+  const outcome = request.may('owner') ? await identifyKey(request, portal, new Form({ key: q }))
     : { errors: new Map([['key', 'Only owners see API keys.']]) };
-  if ('key' in found) return redirect(request.link(`${keyPathOf(found.key)}?done=found`));
-  const content = alert('low', html`<p>${found.errors.get('key')}</p>
+  if ('key' in outcome) return redirect(request.link(`${keyPathOf(outcome.key)}?done=found`));
+  const content = alert('low', html`<p>${outcome.errors.get('key')}</p>
     <p>Do not search for whole keys: what you search for is in your browser's history.
       <a href="${request.link('/keys/find')}">Find a key</a> without that.</p>`);
   // Links on the page repeat its query.

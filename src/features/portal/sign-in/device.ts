@@ -49,9 +49,9 @@ export async function rememberDevice(
   request: AnonymousPageRequest, portal: Portal, { sellerId, accountId, passwordHash }: Known,
 ): Promise<readonly string[]> {
   try {
-    const known = await readDevice(request, portal);
-    const isOwn = known?.sellerId === sellerId && known.accountId === accountId;
-    const id = isOwn ? known.id : randomBytes(ID_BYTES).toString('base64url');
+    const earlierDevice = await readDevice(request, portal);
+    const isOwn = earlierDevice?.sellerId === sellerId && earlierDevice.accountId === accountId;
+    const id = isOwn ? earlierDevice.id : randomBytes(ID_BYTES).toString('base64url');
     const device: Device = {
       id, sellerId, accountId, stamp: passwordFingerprint(passwordHash),
     };

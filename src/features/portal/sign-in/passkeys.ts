@@ -52,7 +52,7 @@ export function getRpId({ base }: AnonymousPageRequest): string {
 }
 
 /** What browsers need to recognize the account's passkeys for this host. */
-export async function listKnown(
+export async function listHostPasskeys(
   { store }: Portal, account: AccountReference, rpId: string | undefined,
 ) {
   const passkeys = await store.listPasskeys(account);

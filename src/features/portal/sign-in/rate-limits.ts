@@ -124,17 +124,18 @@ export class PortalLimits {
   async #attempt(
     buckets: readonly ThrottleBucket[], check: () => Promise<boolean>,
   ): Promise<boolean> {
-    const taken: ThrottleBucket[] = [];
+    const takenBuckets: ThrottleBucket[] = [];
     let isWrong = false;
     try {
       for (const bucket of buckets) {
         await this.#take(bucket);
-        taken.push(bucket);
+        takenBuckets.push(bucket);
       }
       isWrong = !await check();
       return !isWrong;
     } finally {
-      if (!isWrong) await Promise.all(taken.map((bucket) => this.#store.refundThrottle(bucket)));
+      if (!isWrong) await Promise.all(takenBuckets.map((bucket) =>
+        this.#store.refundThrottle(bucket)));
     }
   }
 

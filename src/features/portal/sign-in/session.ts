@@ -19,8 +19,8 @@ const TOKEN = /^(sel_[0-9a-v]{11})\.([\w-]{43})$/;
 /** A session for the store, and its secret. */
 export function startSession(address: string, userAgent = '') {
   const { hash: secretHash, secret } = makeSessionSecret();
-  const kept = userAgent.slice(0, USER_AGENT_LIMIT_CHARACTERS);
-  const session: NewSession = { hash: secretHash, address, userAgent: kept };
+  const shortUserAgent = userAgent.slice(0, USER_AGENT_LIMIT_CHARACTERS);
+  const session: NewSession = { hash: secretHash, address, userAgent: shortUserAgent };
   return { session, secret };
 }
 
@@ -51,9 +51,9 @@ export async function findSession(
 ): Promise<SignedInSession | undefined> {
   const [, id = '', secret = ''] = TOKEN.exec(token ?? '') ?? [];
   const sellerId = parseSellerId(id);
-  const found = sellerId === undefined ? undefined
+  const signedInSession = sellerId === undefined ? undefined
     : await store.findSignedInSession(sellerId, hashSecret(secret));
-  return found && isAlive(found.session, clock()) ? found : undefined;
+  return signedInSession && isAlive(signedInSession.session, clock()) ? signedInSession : undefined;
 }
 
 /** Updates the session's last-seen time, at most once per `SESSION_SEEN_INTERVAL_MS`. */

@@ -28,7 +28,8 @@ import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice, rememberDevice } from './device.ts';
 import {
-  COPIED_PASSKEY, getRpId, issueChallenge, listKnown, readResponseText, readUse, UNKNOWN_PASSKEY,
+  COPIED_PASSKEY, getRpId, issueChallenge, listHostPasskeys, readResponseText, readUse,
+  UNKNOWN_PASSKEY,
 } from './passkeys.ts';
 import { CLEAR_SESSION_COOKIE, formatSessionToken, startSession } from './session.ts';
 import { redirectToSignIn, renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
@@ -56,8 +57,8 @@ export async function signIn(
     verifyPassword(passwords, form.get('password'), credentials));
   if (!credentials || !isRight) {
     if (credentials) {
-      const what = credentials.isPasswordOff ? 'Password (turned off)' : 'Wrong password';
-      logFailedSignIn(request, portal, credentials, `${what} for ${email}`);
+      const reason = credentials.isPasswordOff ? 'Password (turned off)' : 'Wrong password';
+      logFailedSignIn(request, portal, credentials, `${reason} for ${email}`);
     }
     const state = { form, errors: NO_ERRORS, detail: 'Incorrect e-mail or password.' };
     return renderSignIn(request, portal, { to: form.get('to'), draft }, state);
@@ -258,7 +259,7 @@ export async function sendConfirmationOptions(
   request: PageRequest, portal: Portal,
 ): Promise<Reply> {
   const rpId = getRpId(request);
-  const allowed = await listKnown(portal, request.account, rpId);
+  const allowed = await listHostPasskeys(portal, request.account, rpId);
   return toJson({ ...await issueChallenge(request, portal, 'confirm'), rpId, allowed });
 }
 
@@ -293,8 +294,8 @@ async function verify(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Outcome> {
   const { store } = portal;
-  const named = parseUserHandle(readResponseText(form, 'user_handle'));
-  const account = named && await store.findAccount(named);
+  const reference = parseUserHandle(readResponseText(form, 'user_handle'));
+  const account = reference && await store.findAccount(reference);
   const credentials = account && await store.findCredentials(account.email);
   if (!credentials) return { detail: UNKNOWN_PASSKEY };
   const used = await readUse(request, portal, form, { account: credentials, purpose: 'sign in' });

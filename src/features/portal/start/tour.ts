@@ -150,10 +150,10 @@ const STEPS: Readonly<Record<StepId, RenderStep>> = {
 /** GET /portal/start: 200. Also shows a list that is done or hidden. */
 export async function showStart(request: PageRequest, portal: Portal): Promise<Reply> {
   const tour = await readTour(request, portal);
-  const done = tour.steps.filter(({ isDone }) => isDone).length;
+  const doneCount = tour.steps.filter(({ isDone }) => isDone).length;
   return renderPage(request, portal, {
     title: 'Getting started',
-    content: html`<p>${done} of ${tour.steps.length} steps are done. The
+    content: html`<p>${doneCount} of ${tour.steps.length} steps are done. The
       <a href="${request.link('/api')}">API reference</a> describes everything that programs can
       do.</p>
       ${card('steps', 'Steps', renderSteps(request, portal, tour))}

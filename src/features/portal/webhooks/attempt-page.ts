@@ -108,6 +108,6 @@ function renderHeaders(
 
 function renderText(id: string, heading: string, text: string): Html {
   // Control characters, except tabs and line breaks.
-  const shown = text.replace(/[\0-\x08\v\f\x0e-\x1f\x7f]/g, '\uFFFD');
-  return html`<h3>${heading}</h3>${copyable(id, shown)}`;
+  const cleanText = text.replace(/[\0-\x08\v\f\x0e-\x1f\x7f]/g, '\uFFFD');
+  return html`<h3>${heading}</h3>${copyable(id, cleanText)}`;
 }

@@ -54,10 +54,10 @@ async function renderWebhook(
   request: PageRequest, portal: Portal, webhook: Webhook, state: FormState = initialState(),
 ): Promise<Reply> {
   const before = findWholeNumber(request.query.get('before') ?? '');
-  const found = await portal.store.listWebhookAttempts(webhook, {
+  const rows = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
   });
-  const { page: attempts, last } = splitPage(found, PORTAL_PAGE_ROWS);
+  const { page: attempts, last } = splitPage(rows, PORTAL_PAGE_ROWS);
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
@@ -91,14 +91,14 @@ function renderNotice(
   const { format, link, path, query } = request;
   if (query.get('done') !== 'sent') return flashNotice(request, FLASH);
   const number = findWholeNumber(query.get('attempt') ?? '') ?? 0;
-  const sent = attempts.find(({ n }) => n === number);
-  if (!sent) {
+  const attempt = attempts.find(({ n }) => n === number);
+  if (!attempt) {
     if (number <= (attempts[0]?.n ?? 0)) return undefined; // an earlier one, on another page
     return state === 'disabled'
       ? alert('bad', html`<p>Nothing was sent, and the webhook is disabled.</p>`)
       : toast(html`<p>The message is being sent. Reload the page to see the result.</p>`);
   }
-  const { n, kind, status, durationMs, outcome } = sent;
+  const { n, kind, status, durationMs, outcome } = attempt;
   const message = kind === 'test' ? 'The test message' : 'The message';
   if (outcome === DELIVERED) {
     const response = `HTTP ${status ?? ''} after ${format.number(durationMs)} ms`;

@@ -191,8 +191,9 @@ export const webhookFinder: Finder = {
   async findNamed(request, portal, q) {
     const id = parseWebhookId(request.account.sellerId, q);
     if (id === undefined) return undefined;
-    const found = (await listForOwner(request, portal)).find((webhook) => webhook.id === id);
-    return found && toResult(found);
+    const webhook = (await listForOwner(request, portal)).find((candidate) =>
+      candidate.id === id);
+    return webhook && toResult(webhook);
   },
 };
 

@@ -123,8 +123,8 @@ async function suggestCategories(
 ): Promise<readonly string[]> {
   try {
     const query = { from: undefined, limit: CATEGORIES_SUGGESTED };
-    const found = await store.listCategories(sellerId, query, position);
-    return found.map(({ category }) => category);
+    const categories = await store.listCategories(sellerId, query, position);
+    return categories.map(({ category }) => category);
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') return [];
     throw error;

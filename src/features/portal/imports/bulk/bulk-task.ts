@@ -195,14 +195,14 @@ async function* readSelected(
   run: TaskRun, selection: Selection, signal: AbortSignal,
 ): AsyncGenerator<readonly Product[], void, void> {
   if ('filter' in selection) {
-    const found = await startExport(run, selection.filter, signal);
-    if (found) yield* found.pages;
+    const productExport = await startExport(run, selection.filter, signal);
+    if (productExport) yield* productExport.pages;
     return;
   }
   const { importer: { sellerId }, store } = run;
   const ids = selection.ids.toSorted((one, other) => one - other);
-  const found = await store.findProducts(sellerId, ids);
-  yield ids.flatMap((id) => found.get(id) ?? []);
+  const products = await store.findProducts(sellerId, ids);
+  yield ids.flatMap((id) => products.get(id) ?? []);
 }
 
 /** Waits until the search has caught up with the last changes, which may be an import's. */

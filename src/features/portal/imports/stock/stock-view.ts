@@ -110,10 +110,10 @@ function describeColumns(task: StockImport): string {
   }
   const [member = 'set'] = columns?.ambiguous ?? [];
   const names = columns?.indexes[member].map((index) => header[index] ?? '') ?? [];
-  const shown = names.map((name) => `"${shorten(name, COLUMN_NAME_BYTES)}"`).join(' and ');
+  const quotedNames = names.map((name) => `"${shorten(name, COLUMN_NAME_BYTES)}"`).join(' and ');
   // Columns are chosen by name, in any case.
   const canChoose = new Set(names.map(normalizeName)).size === names.length;
-  return `The file has several columns for ${MEMBER_LABELS[member]}: ${shown}. ${canChoose
+  return `The file has several columns for ${MEMBER_LABELS[member]}: ${quotedNames}. ${canChoose
     ? 'Choose one of them below.' : 'Rename or remove one of them, and upload the file again.'}`;
 }
 

@@ -53,16 +53,16 @@ export function readRows(form: Form, { account: { sellerId } }: PageRequest): re
     const detail = 'Nothing was saved. Reload the page and submit the form again.';
     throw new AppError('invalid_data', detail);
   }
-  const found = new Map<ProductId, GridRow>();
+  const rowsById = new Map<ProductId, GridRow>();
   for (const [index, text] of (rows ?? []).entries()) {
     const [idText = '', ...numbers] = text.split(' ');
     const id = parseProductId(sellerId, idText) ?? NO_PRODUCT;
     const [stock, priceMinor] = numbers.map(findWholeNumber);
     if (stock === undefined || priceMinor === undefined) continue;
     const typed = { stock: stocks?.[index] ?? '', price: prices?.[index] ?? '' };
-    found.set(id, { id, shown: { stock, priceMinor }, typed, errors: NO_ERRORS });
+    rowsById.set(id, { id, shown: { stock, priceMinor }, typed, errors: NO_ERRORS });
   }
-  return [...found.values()];
+  return [...rowsById.values()];
 }
 
 /** The edit of a row: undefined if nothing was changed. Adds the row's errors, by field. */

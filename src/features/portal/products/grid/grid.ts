@@ -125,14 +125,14 @@ async function save(
   };
   try {
     const { effects, importId } = await portal.store.editProducts(write, edits, reason);
-    const left = new Set(edits.filter((_, index) => isConflict(effects[index]))
+    const conflictIds = new Set(edits.filter((_, index) => isConflict(effects[index]))
       .map(({ id }) => id));
-    if (left.size === 0) {
+    if (conflictIds.size === 0) {
       return back({ done: 'bulk', ...importId && { import: formatImportId(sellerId, importId) } });
     }
     return await showConflicts(request, portal, {
-      ...submitted, rows: rows.filter(({ id }) => left.has(id)),
-    }, { count: edits.length - left.size, importId });
+      ...submitted, rows: rows.filter(({ id }) => conflictIds.has(id)),
+    }, { count: edits.length - conflictIds.size, importId });
   } catch (error) {
     return show(request, portal, { ...submitted, state: rejectedState(form, error) });
   }
@@ -162,8 +162,8 @@ async function readSelected(
 ): Promise<readonly Product[]> {
   const ids = query.getAll('id').slice(0, PORTAL_PAGE_PRODUCTS)
     .flatMap((text) => parseProductId(sellerId, text) ?? []);
-  const found = await store.findProducts(sellerId, ids);
-  return [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
+  const products = await store.findProducts(sellerId, ids);
+  return [...new Set(ids)].flatMap((id) => products.get(id) ?? []);
 }
 
 /** The page of the list that the query selects, and the query of the next one. */
@@ -278,6 +278,6 @@ function renderSaved(
 ): Content {
   if (!saved?.importId) return undefined;
   const path = link(pathOfRecord({ sellerId, id: saved.importId }));
-  const what = `${format.countProducts(saved.count)} ${saved.count === 1 ? 'was' : 'were'}`;
-  return notice(html`<p>${what} saved. <a href="${path}">View the record</a></p>`);
+  const subject = `${format.countProducts(saved.count)} ${saved.count === 1 ? 'was' : 'were'}`;
+  return notice(html`<p>${subject} saved. <a href="${path}">View the record</a></p>`);
 }
