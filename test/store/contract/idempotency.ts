@@ -1,10 +1,15 @@
 /** The contract of a store: retries with the same Idempotency-Key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
   countTo, DAY_MS, makeActor, makeNewKey, makeNewProduct, makeSecret, type PrepareStore, readAll,
 } from './fixture.ts';
+import { makeSync } from './stock.ts';
+
+// The cast: a valid SKU.
+const SKU = 'MUG-1' as Sku;
 
 function scopeOf(key: string, part = 0) {
   return { idempotency: { key, part } };
@@ -13,6 +18,7 @@ function scopeOf(key: string, part = 0) {
 export function testIdempotency(prepare: PrepareStore): void {
   testReplays(prepare);
   testKeys(prepare);
+  testRejections(prepare);
   testRetention(prepare);
 }
 
@@ -100,7 +106,9 @@ function testKeys(prepare: PrepareStore): void {
       const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });
       assert.equal(keys.length, 3);
     });
+}
 
+function testRejections(prepare: PrepareStore): void {
   test('keeps no record of a rejection: a retry may succeed', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
@@ -115,6 +123,18 @@ function testKeys(prepare: PrepareStore): void {
     assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
     await store.deleteProduct(actor, { id }, {});
     assert.equal((await store.createProduct(write, product)).isReplay, false);
+  });
+
+  test('keeps no record of a rejected stock file either', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const write = { ...actor, ...scopeOf('k') };
+    const sync = makeSync([{ sku: SKU, set: 5 }], { isAtomic: true });
+    assert.equal((await store.syncStock(write, sync, false)).rejection, 'failures');
+    await store.createProduct(actor, makeNewProduct({ sku: SKU }));
+    const retried = await store.syncStock(write, sync, false);
+    assert.deepEqual([retried.rejection, retried.isReplay], [undefined, false]);
+    assert.equal((await store.syncStock(write, sync, false)).isReplay, true);
   });
 }
 
