@@ -23,6 +23,15 @@ export function readText(row: Row, column: string): string {
   return value;
 }
 
+/** One of these texts, by the schema. */
+export function readOneOf<Value extends string>(
+  row: Row, column: string, values: readonly Value[],
+): Value {
+  const value = values.find((candidate) => candidate === row[column]);
+  if (value === undefined) throw new TypeError(`Column ${column} is none of ${values.join(', ')}.`);
+  return value;
+}
+
 export function readBytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);

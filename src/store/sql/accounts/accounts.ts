@@ -4,7 +4,7 @@
  * mutation locks its seller.
  */
 import {
-  type Account, type AccountReference, isSameName, type Role, ROLES,
+  type Account, type AccountReference, isSameName, ROLES,
 } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { AccountId, SellerId } from '../../../domain/id.ts';
@@ -12,7 +12,7 @@ import { ACCOUNTS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { AccountStore } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readCurrency, readId, readInteger, readText, type Row } from '../row.ts';
+import { readCurrency, readId, readInteger, readOneOf, readText, type Row } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
 
@@ -139,7 +139,7 @@ export function mapAccount(row: Row): Account {
   return {
     ...readReference(row),
     name: readText(row, 'account_name'),
-    role: readRole(row),
+    role: readOneOf(row, 'role', ROLES),
     sellerName: readText(row, 'seller_name'),
     currency: readCurrency(row),
     email: readText(row, 'email'),
@@ -152,13 +152,6 @@ export function mapAccount(row: Row): Account {
     createdAt: readInteger(row, 'account_created_at'),
     seenAt: readInteger(row, 'account_seen_at'),
   };
-}
-
-export function readRole(row: Row): Role {
-  const text = readText(row, 'role');
-  const role = ROLES.find((candidate) => candidate === text);
-  if (role) return role;
-  throw new TypeError(`"${text}" is not a role.`);
 }
 
 function readReference(row: Row): AccountReference {
@@ -254,7 +247,7 @@ export function prepareListPeople(sql: Sql) {
   return async (sellerId: SellerId) => (await list.all({ sellerId })).map((row) => ({
     id: readInteger(row, 'id'),
     name: readText(row, 'name'),
-    role: readRole(row),
+    role: readOneOf(row, 'role', ROLES),
     email: readText(row, 'email'),
   }));
 }

@@ -11,7 +11,9 @@ import {
 } from '../../rules/audit.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import {
+  readBytes, readId, readInteger, readOneOf, readOptional, readText, type Row,
+} from '../row.ts';
 import type { Sql } from '../sql.ts';
 
 const COLUMNS = 'seller_id, n, at, type, address, subject, actor';
@@ -94,10 +96,7 @@ export function auditQueries(sql: Sql) {
 }
 
 function mapEvent(row: Row): AuditEvent {
-  const event = mapHashedEvent(row);
-  const type = AUDIT_TYPES.find((candidate) => candidate === event.type);
-  if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
-  return { ...event, type };
+  return { ...mapHashedEvent(row), type: readOneOf(row, 'type', AUDIT_TYPES) };
 }
 
 /** Reads all columns except the hash. */
@@ -116,15 +115,12 @@ export function mapHashedEvent(row: Row): HashedEvent {
 
 /** Needs a row with all columns. */
 export function mapSegment(row: Row): AuditSegment {
-  const text = readText(row, 'origin');
-  const origin = SEGMENT_ORIGINS.find((candidate) => candidate === text);
-  if (!origin) throw new TypeError(`"${text}" is not an origin of a segment.`);
   return {
     chain: readInteger(row, 'seller_id'),
     id: readInteger(row, 'id'),
     first: readInteger(row, 'first'),
     last: readInteger(row, 'last'),
-    origin,
+    origin: readOneOf(row, 'origin', SEGMENT_ORIGINS),
     keyId: readBytes(row, 'key_id'),
     mac: readBytes(row, 'mac'),
   };

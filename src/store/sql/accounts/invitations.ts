@@ -1,5 +1,5 @@
 /** Invitations, and the registration of a portal account. */
-import { isSameName, nameFromEmail } from '../../../domain/access/account.ts';
+import { isSameName, nameFromEmail, ROLES } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { AccountId, SellerId } from '../../../domain/id.ts';
 import { ACCOUNTS_PER_SELLER_LIMIT, ACTOR_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
@@ -11,9 +11,11 @@ import type { KeyMutations } from '../access/keys.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
 import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import {
+  readId, readInteger, readOneOf, readOptional, readText, type Row,
+} from '../row.ts';
 import type { Sql } from '../sql.ts';
-import { prepareFindAccountOfEmail, prepareListPeople, readRole } from './accounts.ts';
+import { prepareFindAccountOfEmail, prepareListPeople } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const COLUMNS = 'hash, seller_id, role, name, is_first, expires_at';
@@ -171,7 +173,7 @@ export function invitationQueries(sql: Sql) {
 function mapInvitation(row: Row): Invitation {
   return {
     sellerId: readOptional(row, 'seller_id', readId<SellerId>),
-    role: readRole(row),
+    role: readOneOf(row, 'role', ROLES),
     name: readOptional(row, 'name', readText),
     isFirst: readInteger(row, 'is_first') === 1,
     expiresAt: readInteger(row, 'expires_at'),

@@ -9,7 +9,9 @@ import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { likePattern } from '../product-filter.ts';
-import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import {
+  readId, readInteger, readOneOf, readOptional, readText, type Row,
+} from '../row.ts';
 import type { Sql } from '../sql.ts';
 
 export function importQueries(sql: Sql) {
@@ -67,11 +69,10 @@ export function importQueries(sql: Sql) {
 }
 
 function mapImport(sellerId: SellerId, row: Row): ImportRecord {
-  const kind = IMPORT_KINDS.find((candidate) => candidate === row['kind']);
-  if (!kind) throw new TypeError(`"${readText(row, 'kind')}" is not a kind of import.`);
   const reverts = readOptional(row, 'reverts', readText);
   return {
-    sellerId, kind,
+    sellerId,
+    kind: readOneOf(row, 'kind', IMPORT_KINDS),
     id: readId<ImportId>(row, 'id'),
     keyId: readId<KeyId>(row, 'key_id'),
     actor: readOptional(row, 'actor', readText),
