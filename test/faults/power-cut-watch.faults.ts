@@ -1,6 +1,7 @@
 /**
- * Power cuts while `stock sync --watch` sends and publishes a file: the file is sent once, under
- * one key, and what was reported as published is there with its report and its rejected rows.
+ * Power cuts while `stock sync --watch` sends and publishes a file: a file that was sent is sent
+ * again only under the same key, and one that was reported as published is there with its report
+ * and its rejected rows.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,19 +21,22 @@ const OPTIONS = { skip: NO_STRACE };
 const NAME = 'till.csv';
 const ROWS = 'sku,adjust\nMUG-1,5\nNEVER,7\n';
 const COUNTS = { around: 20, more: 100 };
-const SENT = /^idempotency-key: "(.*)"\r$/im;
+const KEY_HEADER = /^idempotency-key: "(.*)"\r$/im;
 const KEY = /^[\da-f-]{36}$/;
 const PUBLISHED = 'a file is published';
 const NOT_SENT = 'a file was not sent';
 const total = new Total();
 
-test('a power cut leaves a watched file to be sent once, or published', OPTIONS, async (t) => {
+test('a power cut leaves a watched file to be sent under its key, or done', OPTIONS, async (t) => {
   const shop = await openShop(t);
   const product = { sku: 'MUG-1', name: 'Mug', category: 'Kitchen', price: 1, stock: 0 };
   await shop.run('products', 'create', JSON.stringify(product));
   const recording = await recordWatch(t, {
     environment: shop.environment, port: shop.port, until: /The rejected rows of/,
   });
+  const [key = '', ...others] = recording.receipts.map(({ what }) => what);
+  assert.match(key, KEY);
+  assert.deepEqual(others, [PUBLISHED]);
   const playing = { ...COUNTS, scratch: makeFolder(t) };
   total.assertUnharmed(await play(t, recording, makeChecker({ isFlushed: true }), playing));
   // The program that wrote the file has not flushed it: what was sent must be what is kept.
@@ -47,6 +51,7 @@ test('a power cut brings no attempt back that did not reach the server', OPTIONS
   const recording = await recordWatch(t, {
     environment: { ...environment, SELLER_API_URL: url }, until: /Retrying till\.csv/,
   });
+  assert.equal(recording.receipts[0]?.what, NOT_SENT);
   const isAttempt = ({ to = '' }): boolean => to.endsWith('.attempt.json');
   const [, second] = recording.operations.filter((operation) =>
     operation.kind === 'rename' && isAttempt(operation));
@@ -76,7 +81,7 @@ async function recordWatch(
   const recorder = new Recorder(t, root);
   if (port !== undefined) {
     recorder.claimMessages(port, (text) => {
-      const [, key] = SENT.exec(text) ?? [];
+      const [, key] = KEY_HEADER.exec(text) ?? [];
       return key === undefined ? [] : [{ what: key }];
     });
   }
@@ -107,7 +112,7 @@ function makeChecker({ isFlushed }: { readonly isFlushed: boolean }): Checker {
       settleMs: 0, isWanted: () => true, onIgnored: () => {}, clock: Date.now, timer: () => 0,
     });
     const claim = watched.next();
-    if (receipts.includes(PUBLISHED) && claim) return ['A published file would be sent again.'];
+    if (receipts.includes(PUBLISHED) && claim) return ['A published file is claimed again.'];
     if (claim && !claim.isFinished) return checkUnfinished(claim, receipts);
     if (claim) watched.publish(claim);
     const isExpected = isFlushed || receipts.length > 0 || claim !== undefined;
@@ -128,14 +133,14 @@ function checkUnfinished(claim: Claim, receipts: readonly string[]): string[] {
 
 function checkPublished({ folder }: CrashState): string[] {
   const done = readFiles(join(folder, 'in/done'));
-  const find = (end: string): string | undefined =>
-    [...done].find(([name]) => name.endsWith(end))?.[1];
-  const report = find('.report.json');
+  const readBySuffix = (suffix: string): string | undefined =>
+    [...done].find(([name]) => name.endsWith(suffix))?.[1];
+  const report = readBySuffix('.report.json');
   if (report === undefined) return ['The file is lost.'];
   const [rejected] = readFiles(join(folder, 'in/rejected')).values();
   return [
     ...JSON.parse(report).status === 'applied' ? [] : ['The report is wrong.'],
-    ...find(NAME) === ROWS ? [] : ['The published file is lost, or other rows are in it.'],
+    ...readBySuffix(NAME) === ROWS ? [] : ['The published file is lost, or other rows are in it.'],
     ...rejected?.includes('NEVER,7') === true && rejected.endsWith('\n') ? []
       : ['The rejected rows are lost.'],
   ];

@@ -117,42 +117,45 @@ export class Claim {
     syncFolder(this.#folder);
   }
 
-  /** Where the rejected rows go, which an earlier attempt may have begun. */
+  /** Where the rejected rows of a new attempt go. */
   prepareRejectedPath(format: string): string {
-    const path = join(this.#folder, `.failed.${format}`);
-    rmSync(path, { force: true });
-    return path;
+    this.#removeRejectedRows();
+    return join(this.#folder, `.failed.${format}`);
   }
 
   /** Records the outcome, durably. */
   finish(report: ClaimReport, rejectedFile?: string): void {
     const mode = (statSync(this.path, { throwIfNoEntry: false })?.mode ?? 0) & 0o666 | 0o600;
-    if (rejectedFile !== undefined) {
+    if (rejectedFile === undefined) {
+      this.#removeRejectedRows();
+    } else {
       chmodSync(rejectedFile, mode); // as readable as the file itself
       syncFile(rejectedFile);
-      syncFolder(this.#folder); // before the report, which says that nothing else comes
     }
+    syncFolder(this.#folder); // before the report: from then on, all that is here is published
     writeJsonFile(this.#reportPath, report);
     chmodSync(this.#reportPath, mode);
   }
 
-  /** Moves the files to `done` and `rejected`, and removes the claim. */
-  publish(done: string, rejected: string): Published {
+  /** Moves the files to these folders, and removes the claim. */
+  publish(doneFolder: string, rejectedFolder: string): Published {
     // The cast: this class wrote it.
     const report = readJson(this.#reportPath) as ClaimReport;
-    const folder = report.status === 'applied' ? done : rejected;
+    const folder = report.status === 'applied' ? doneFolder : rejectedFolder;
     const path = join(folder, this.#prefix + shorten(report.file.replace(PREFIX, '')));
-    const rows = readdirSync(this.#folder).find((entry) => entry.startsWith('.failed.'));
+    const [rows] = this.#listRejectedRows();
     const rejectedPath = rows === undefined ? undefined
-      : join(rejected, withoutExtension(basename(path)).replace(/\.failed$/, '') + rows);
+      : join(rejectedFolder, withoutExtension(basename(path)).replace(/\.failed$/, '') + rows);
     if (rows !== undefined && rejectedPath !== undefined) {
       renameSync(join(this.#folder, rows), rejectedPath);
     }
     if (this.#name !== undefined) renameSync(this.path, path);
-    // POSIX promises a rename only once both folders are flushed.
-    for (const changed of [rejected, done, this.#folder]) syncFolder(changed);
+    // A rename is durable once both of its folders are flushed, the new one first.
+    for (const changedFolder of [rejectedFolder, doneFolder, this.#folder]) {
+      syncFolder(changedFolder);
+    }
     renameSync(this.#reportPath, `${path}.report.json`); // last: until then, a crash repeats this
-    for (const changed of [folder, this.#folder]) syncFolder(changed);
+    for (const changedFolder of [folder, this.#folder]) syncFolder(changedFolder);
     this.remove();
     return { report, path, rejectedPath };
   }
@@ -169,6 +172,15 @@ export class Claim {
       // A network file system may keep names of files that another program has open.
       if (!isSystemError(error, 'ENOTEMPTY', 'EEXIST')) throw error;
     }
+  }
+
+  #listRejectedRows(): string[] {
+    return readdirSync(this.#folder).filter((entry) => entry.startsWith('.failed.'));
+  }
+
+  /** Of an attempt that did not end. */
+  #removeRejectedRows(): void {
+    for (const entry of this.#listRejectedRows()) rmSync(join(this.#folder, entry));
   }
 
   get #attemptPath(): string {

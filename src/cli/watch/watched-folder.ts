@@ -60,7 +60,7 @@ export class WatchedFolder implements Disposable {
         throw new CommandFailure(`${folder} must be on the same file system as ${path}.`);
       }
     }
-    syncFolder(path);
+    syncFolder(path); // these folders must be durable before files are moved into them
     const lock = tryLock(join(this.#sending, LOCK));
     if (!lock) throw new CommandFailure(`Another process watches ${path}. Stop it first.`);
     this.#lock = lock;
@@ -124,7 +124,7 @@ export class WatchedFolder implements Disposable {
     const id = `${formatFileTime(this.#options.clock())}-${randomUUID()}`;
     const folder = join(this.#sending, id);
     mkdirSync(folder);
-    syncFolder(this.#sending); // first: a file in a folder that a power cut removes is lost
+    syncFolder(this.#sending); // before the move: if this folder were lost, so would the file
     try {
       renameSync(join(this.path, name), join(folder, name));
     } catch (error) {
@@ -133,7 +133,7 @@ export class WatchedFolder implements Disposable {
       return undefined;
     }
     // Durable before it is sent: a power cut must not bring the file back under another id.
-    for (const changed of [folder, this.path]) syncFolder(changed);
+    for (const changedFolder of [folder, this.path]) syncFolder(changedFolder);
     return new Claim(folder);
   }
 

@@ -87,8 +87,8 @@ export async function deliver(
 }
 
 /** @param status Undefined if there was no response */
-export function isSuccess(status = 0): boolean {
-  return status >= 200 && status <= 299;
+export function isSuccess(status: number | undefined): boolean {
+  return Math.floor((status ?? 0) / 100) === 2;
 }
 
 /**

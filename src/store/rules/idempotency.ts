@@ -43,6 +43,6 @@ export function replay(recorded: Uint8Array, outcome: string, fingerprint: Buffe
 
 /** Most mutations reject by throwing; the others return a `rejection` in their outcome. */
 export function isRejection(outcome: unknown): boolean {
-  // The cast: a value of any type can be asked for a member.
-  return (outcome as { readonly rejection?: unknown } | undefined)?.rejection !== undefined;
+  // The cast: a member of any value but null and undefined can be read.
+  return (outcome as { readonly rejection?: unknown } | null | undefined)?.rejection !== undefined;
 }

@@ -185,6 +185,23 @@ test('continues with claims of an earlier process, and removes empty ones', (t) 
   assert.deepEqual(later.list('sending').at(-1), 'mine');
 });
 
+test('publishes no rejected rows of an attempt that a crash ended', (t) => {
+  const watched = openFolder(t);
+  watched.put('a.csv');
+  watched.folder.next();
+  watched.pass(5_000);
+  const claim = watched.folder.next();
+  assert.ok(claim);
+  for (const format of ['csv', 'ndjson']) {
+    writeFileSync(claim.prepareRejectedPath(format), 'sku,error\nA,not the');
+  }
+  claim.finish({ file: 'a.csv', status: 'unknown' });
+  assert.equal(watched.folder.publish(claim).rejectedPath, undefined);
+  const prefix = `20260131T120000Z-${claim.id.slice(0, 8)}-`;
+  assert.deepEqual(watched.list('rejected'), [`${prefix}a.csv`, `${prefix}a.csv.report.json`]);
+  assert.deepEqual(watched.list('sending'), ['.lock']);
+});
+
 const MOVES = ['rows', 'file'] as const;
 for (const last of MOVES) {
   test(`completes a publication that stopped after the move of the ${last}`, (t) => {

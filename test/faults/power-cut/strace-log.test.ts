@@ -65,6 +65,19 @@ test('tracks the file offset of write, and of writev with several buffers', asyn
   ]);
 });
 
+test('appends to files that are new and empty, and rejects other appends', async (t) => {
+  const open = (flags: string): string =>
+    `1 openat(AT_FDCWD<%/%>, "%/r/a%", ${flags}) = 5<%/r/a%> <0.000000100>`;
+  const [create, append] = [open('O_WRONLY|O_CREAT|O_EXCL, 0600'), open('O_WRONLY|O_APPEND')];
+  const write = '1 write(5<%/r/a%>, "%abc%", 3) = 3 <0.000000100>';
+  const operations = await readLines(t, create, append, write, write);
+  assert.deepEqual(
+    operations.flatMap((one) => (one.kind === 'write' ? one.offset : [])), [0, 3],
+  );
+  await assert.rejects(readLines(t, append), /does not know how to open/);
+  await assert.rejects(readLines(t, create, write, append), /does not know how to open/);
+});
+
 test('reads what is sent to sockets and pipes', async (t) => {
   const found = await readLines(t,
     '1 write(24<TCP:[127.0.0.1:80->127.0.0.1:50478]>, "%HTTP/1.1 200%", 12) = 12 <0.000000100>',

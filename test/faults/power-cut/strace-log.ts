@@ -56,6 +56,8 @@ class CallReader {
   readonly #isInside: (path: string) => boolean;
   /** The file offset of the next `write`, by descriptor and path. */
   readonly #offsets = new Map<string, number>();
+  /** New files without bytes: appending to one of them begins at 0. */
+  readonly #empty = new Set<string>();
 
   constructor(isInside: (path: string) => boolean) {
     this.#isInside = isInside;
@@ -101,11 +103,13 @@ class CallReader {
 
   #open(name: string, path: string, args: string, opened: string): FileCall | undefined {
     if (!this.#isInside(path)) return undefined;
-    if (/O_(?:D?SYNC|DIRECT\b|TMPFILE)/.test(args)) {
+    const isAppended = args.includes('O_APPEND') && !this.#empty.has(path);
+    if (isAppended || /O_(?:D?SYNC|DIRECT\b|TMPFILE)/.test(args)) {
       throw new Error(`The simulation does not know how to open ${path} by ${args.slice(-99)}.`);
     }
     const file = readFile(opened);
     if (file) this.#offsets.set(`${file.fd} ${file.path}`, 0);
+    if (args.includes('O_EXCL')) this.#empty.add(path);
     if (name !== 'creat' && !/O_(?:CREAT|TRUNC)/.test(args)) return undefined;
     return { kind: 'open', path, isTruncating: name === 'creat' || args.includes('O_TRUNC') };
   }
@@ -119,6 +123,7 @@ class CallReader {
     if (data.length !== result) throw new Error(`Bytes are missing: ${args.slice(0, 200)}`);
     if (!isFile) return { kind: 'sent', fd: Number(fd), peer: peer ?? '', data };
     const { path } = file;
+    this.#empty.delete(path);
     if (name.startsWith('pwrite')) {
       return { kind: 'write', path, offset: readLastNumber(args), data };
     }

@@ -127,7 +127,7 @@ describe('a client that is no longer authorized', () => {
   });
 });
 
-test('takes nothing from its source after it was cut, and drops what came too late', async (t) => {
+test('reads no more once it is cut, and drops a chunk that arrives later', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { stream } = makeStream({ durationLimitMs: 100, whenCut: 'end' });
   let pulls = 0;

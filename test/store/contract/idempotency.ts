@@ -125,7 +125,7 @@ function testRejections(prepare: PrepareStore): void {
     assert.equal((await store.createProduct(write, product)).isReplay, false);
   });
 
-  test('keeps no record of a rejected stock file either', async (t) => {
+  test('keeps no record of a rejected stock sync: a retry may succeed', async (t) => {
     const store = await prepare(t)(makeClock());
     const actor = await makeActor(store);
     const write = { ...actor, ...scopeOf('k') };

@@ -60,6 +60,18 @@ function testInvitations(prepare: PrepareStore): void {
     assert.deepEqual(joined.map(({ rejection }) => rejection).sort(), ['code', undefined]);
     for (const hash of [one, other]) assert.equal(await store.findInvitation(hash), undefined);
   });
+
+  test('rejects the code of an empty server once an administrator has created a seller',
+    async (t) => {
+      const clock = makeClock();
+      const store = await prepare(t)(clock);
+      const codeHash = makeSecretHash();
+      const members = { isFirst: true, expiresAt: clock.now + DAY_MS };
+      await store.createInvitation(codeHash, makeInvitation(members));
+      await makeSeller(store);
+      assert.equal(await store.findInvitation(codeHash), undefined);
+      assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });
+    });
 }
 
 function testJoinedAccounts(prepare: PrepareStore): void {

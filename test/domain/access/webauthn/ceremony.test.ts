@@ -88,7 +88,7 @@ test('rejects client data that is not a JSON object, or is too long', () => {
   }
 });
 
-test('limits client data and the name of the attestation format', () => {
+test('rejects client data over its limit, and a format name over 32 characters', () => {
   const authenticator = new SoftwareAuthenticator();
   const withClientData = (bytes: number) => {
     const client = { type: 'webauthn.create', ...ceremony, later: '' };
@@ -115,7 +115,7 @@ test('accepts client data with unknown members and without crossOrigin', () => {
   assert.doesNotThrow(() => verifyRegistration(ceremony, answer));
 });
 
-test('rejects a registration without a credential, or with one of the wrong length', () => {
+test('rejects a registration without its data, without a credential, or with a wrong id', () => {
   const authenticator = new SoftwareAuthenticator();
   const { authenticatorData } = authenticator.get(ceremony);
   const registration = (authData: Encodable | undefined) => ({
