@@ -51,13 +51,13 @@ export async function listSessions(
 export async function endSessions(
   { account, user, by, link }: PageRequest, { store }: Portal, form: Form,
 ): Promise<Reply> {
-  const ended = form.get('session');
+  const selection = form.get('session');
   const event = { ...by, type: 'session_ended' } as const;
-  if (ended === 'others') {
+  if (selection === 'others') {
     await store.endSessions(account, { allBut: user.session.id }, event);
     return redirect(link('/account/sessions?done=others'));
   }
-  const id = findWholeNumber(ended);
+  const id = findWholeNumber(selection);
   if (id === undefined) throw new AppError('not_found', 'This session does not exist.');
   await store.endSessions(account, { id }, event);
   return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])

@@ -45,15 +45,15 @@ export async function enableTwoFactor(
 ): Promise<Reply> {
   const { account, by } = request;
   const { store, clock } = portal;
-  const carried = await decryptValue<{ readonly secret: TotpSecret }>(
+  const setup = await decryptValue<{ readonly secret: TotpSecret }>(
     portal, form.get('secret'), contextOf(request),
   );
   const totp = await store.findTotp(account);
   // A form sent twice gets codes both times: the browser shows the last response only.
-  if (!carried || (totp && totp.secret !== carried.secret)) {
+  if (!setup || (totp && totp.secret !== setup.secret)) {
     return redirect(request.link(`${PAGE}?done=${totp ? 'already' : 'late'}`));
   }
-  const { secret } = carried;
+  const { secret } = setup;
   const errors = new Map<string, string>();
   const step = findTotpStep(secret, form.get('code').replace(/\s/g, ''), clock(), 0);
   if (step === undefined) {

@@ -77,23 +77,23 @@ export async function readListPage<Row, Key extends object | number>(
   { cursors }: Portal, { scope, start: requestedStart, read, keyOf }: List<Row, Key>,
 ): Promise<ListPage<Row>> {
   let start = requestedStart;
-  let batch = await read(start);
+  let page = await read(start);
   // A page that reaches the start of the list would be shorter than the first page.
-  if (start?.isBackward && batch.next === undefined) {
+  if (start?.isBackward && page.next === undefined) {
     start = undefined;
-    batch = await read(undefined);
+    page = await read(undefined);
   }
   const isBackward = start?.isBackward === true;
-  const rows = isBackward ? batch.rows.toReversed() : batch.rows;
-  const precedingStart = start ? start.preceding : 0;
-  const preceding = precedingStart && Math.max(precedingStart - (isBackward ? rows.length : 0), 0);
+  const rows = isBackward ? page.rows.toReversed() : page.rows;
+  const startPreceding = start ? start.preceding : 0;
+  const preceding = startPreceding && Math.max(startPreceding - (isBackward ? rows.length : 0), 0);
   const format = (key: Key, back: boolean, count: number | undefined): string | undefined =>
     cursors.format(pagesOf(scope), { key, isBackward: back, preceding: count });
   // Without rows, the page is beyond its key in the other direction.
   const keyAt = (row: Row | undefined): Key | undefined =>
     row === undefined ? start?.key : keyOf(row);
-  const first = isBackward ? batch.next && keyAt(rows[0]) : start && keyAt(rows[0]);
-  const next = isBackward ? keyAt(rows.at(-1)) : batch.next;
+  const first = isBackward ? page.next && keyAt(rows[0]) : start && keyAt(rows[0]);
+  const next = isBackward ? keyAt(rows.at(-1)) : page.next;
   return {
     rows, preceding,
     isFirst: start === undefined,
@@ -105,10 +105,10 @@ export async function readListPage<Row, Key extends object | number>(
 
 /** A page of a query for `limit + 1` rows: the extra row shows that there are more. */
 export function toReadRows<Row, Key>(
-  allRows: readonly Row[], limit: number, keyOf: (row: Row) => Key,
+  rows: readonly Row[], limit: number, keyOf: (row: Row) => Key,
 ): ReadRows<Row, Key> {
-  const { page: rows, last } = splitPage(allRows, limit);
-  return { rows, next: last && keyOf(last) };
+  const { page, last } = splitPage(rows, limit);
+  return { rows: page, next: last && keyOf(last) };
 }
 
 /** The total of a list, which a first page without a next one shows by itself. */

@@ -41,15 +41,16 @@ export async function readHistoryPage(
     scope, start: requestedStart, keyOf: ({ position }) => position,
     async read(start): Promise<ReadRows<Change, number>> {
       const isDescending = !start?.isBackward;
-      const batch = await list({
+      const movementPage = await list({
         after: isDescending ? 0 : start.key,
         upTo: start && isDescending ? Math.min(start.key - 1, upTo) : upTo,
         isDescending, isContinued: start !== undefined, limit: PORTAL_PAGE_ROWS,
       });
-      ({ prunedTo } = batch);
+      ({ prunedTo } = movementPage);
       // A store continues a descending list at a position, and an ascending one after it.
-      const next = batch.next === undefined || !isDescending ? batch.next : batch.next + 1;
-      return { rows: batch.movements, next };
+      const next = movementPage.next === undefined || !isDescending ? movementPage.next
+        : movementPage.next + 1;
+      return { rows: movementPage.movements, next };
     },
   });
   return { ...page, prunedTo };

@@ -90,8 +90,8 @@ export class ImportJobs {
     const storedJob = ID.test(id) ? await this.#store.findJob({ sellerId, id }) : undefined;
     const job = storedJob && await this.#open(storedJob);
     if (job) return job;
-    const fault = 'This import no longer exists. Its imported products are kept.';
-    throw new AppError('not_found', `${fault} To continue, upload the file again.`);
+    const problem = 'This import no longer exists. Its imported products are kept.';
+    throw new AppError('not_found', `${problem} To continue, upload the file again.`);
   }
 
   /** Newest first. */

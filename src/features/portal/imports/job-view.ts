@@ -199,11 +199,11 @@ export function viewProductsTask(
   const { account: { sellerId }, format } = request;
   const { processed, importId } = progress;
   const amount = format.countProducts(processed);
-  const conflicts = `${format.number(rejected)} of them left alone${reason}`;
+  const conflictNote = `${format.number(rejected)} of them left alone${reason}`;
   return {
     words, rejected, extent: `${amount} so far.`,
     percent: total === 0 ? 0 : Math.min(100, Math.floor(100 * processed / total)),
-    result: { amount, partly: `${words.complete}: ${amount}; ${conflicts}.` },
+    result: { amount, partly: `${words.complete}: ${amount}; ${conflictNote}.` },
     next: () => importId !== undefined
       && renderRevertButton(request, { sellerId, id: importId, kind }),
   };

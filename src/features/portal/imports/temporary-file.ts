@@ -13,8 +13,8 @@ import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
 const CHUNK_BYTES = 64 * 1024;
 const FAILURES = [
   // EDQUOT: the quota of the server's user.
-  { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', what: 'The server\'s disk is full.' },
-  { codes: ['EIO', 'EROFS'], code: 'unavailable', what: 'The server cannot write to its disk.' },
+  { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', problem: 'The server\'s disk is full.' },
+  { codes: ['EIO', 'EROFS'], code: 'unavailable', problem: 'The server cannot write to its disk.' },
 ] as const;
 
 export class TemporaryFile implements ImportFile {
@@ -80,5 +80,5 @@ function openNew(path: string): Promise<FileHandle> {
 function explain(error: unknown): unknown {
   const failure = FAILURES.find(({ codes }) => isSystemError(error, ...codes));
   return failure === undefined ? error
-    : new AppError(failure.code, `${failure.what} The file was not kept.`, { cause: error });
+    : new AppError(failure.code, `${failure.problem} The file was not kept.`, { cause: error });
 }

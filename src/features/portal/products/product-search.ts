@@ -84,9 +84,9 @@ export async function readSearchPage(
   const page = await readListPage<Product, KeysetAnchor>(portal, {
     scope, start, keyOf: (product) => anchorOf(product, list.sort),
     async read(from) {
-      const { position, ...batch } = await readProducts(request, portal, list, from);
+      const { position, ...products } = await readProducts(request, portal, list, from);
       readAt = position;
-      return batch;
+      return products;
     },
   });
   return { page, readAt };

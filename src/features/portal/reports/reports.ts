@@ -273,8 +273,8 @@ class KeptTopMovers {
   }
 
   read(sellerId: SellerId, position: number, since: number): Promise<TopMovers> {
-    const earlier = this.#kept.get(sellerId);
-    if (earlier?.position === position && earlier.since === since) return earlier.movers;
+    const cached = this.#kept.get(sellerId);
+    if (cached?.position === position && cached.since === since) return cached.movers;
     const movers = this.#store.listTopMovers(sellerId, {
       since, after: 0, upTo: position, limit: TOP_MOVERS_SHOWN,
     });

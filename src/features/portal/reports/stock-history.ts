@@ -19,7 +19,7 @@ export interface StockAtDay {
   readonly valueMinor: bigint | undefined;
 }
 
-interface History {
+interface StockHistory {
   /** The totals are of this position. */
   position: number;
   units: bigint;
@@ -41,7 +41,7 @@ export const stockHistories = ({ store }: Pick<Portal, 'store'>) => new StockHis
 class StockHistories {
   readonly #store: Store;
   /** Least recently used first. */
-  readonly #kept = new Map<SellerId, History>();
+  readonly #kept = new Map<SellerId, StockHistory>();
   /** The last update of each shop: the next one starts after it. */
   readonly #updates = new Map<SellerId, Promise<unknown>>();
 
@@ -70,7 +70,7 @@ class StockHistories {
     }
   }
 
-  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<History> {
+  async #update(sellerId: SellerId, position: number, sinceDay: number): Promise<StockHistory> {
     const history = this.#kept.get(sellerId) ?? await this.#start(sellerId, position);
     this.#kept.delete(sellerId); // until it is complete
     if (position > history.position) {
@@ -100,7 +100,7 @@ class StockHistories {
     return history;
   }
 
-  async #start(sellerId: SellerId, position: number): Promise<History> {
+  async #start(sellerId: SellerId, position: number): Promise<StockHistory> {
     const { products: _, position: reached, ...totals }
       = await this.#store.readTotals(sellerId, position, 'any');
     return {
@@ -110,14 +110,16 @@ class StockHistories {
   }
 }
 
-function extend(history: History, { days, after, isWhole }: StockSums, sinceDay: number): void {
+function extend(
+  history: StockHistory, { days, after, isWhole }: StockSums, sinceDay: number,
+): void {
   for (const change of days) addDay(history, change);
   history.after = Math.min(after, history.after);
   history.isWhole = isWhole;
   history.sinceDay = sinceDay;
 }
 
-function addDay({ days }: History, { day, units, valueMinor }: StockDayChange): void {
+function addDay({ days }: StockHistory, { day, units, valueMinor }: StockDayChange): void {
   const sum = days.get(day) ?? { units: 0n, valueMinor: 0n };
   days.set(day, {
     units: sum.units + units,
@@ -126,7 +128,7 @@ function addDay({ days }: History, { day, units, valueMinor }: StockDayChange): 
   });
 }
 
-function listDays(history: History, sinceDay: number, today: number): readonly StockAtDay[] {
+function listDays(history: StockHistory, sinceDay: number, today: number): readonly StockAtDay[] {
   const listed: StockAtDay[] = [];
   let { units, valueMinor }: { units: bigint; valueMinor: bigint | undefined } = history;
   // Without all changes, the end of the day before the first one is not known.

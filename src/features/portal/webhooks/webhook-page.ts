@@ -54,18 +54,18 @@ async function renderWebhook(
   request: PageRequest, portal: Portal, webhook: Webhook, state: FormState = initialState(),
 ): Promise<Reply> {
   const before = findWholeNumber(request.query.get('before') ?? '');
-  const rows = await portal.store.listWebhookAttempts(webhook, {
+  const attempts = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
   });
-  const { page: attempts, last } = splitPage(rows, PORTAL_PAGE_ROWS);
+  const { page, last } = splitPage(attempts, PORTAL_PAGE_ROWS);
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
     status: statusOf(state),
     content: html`${errorSummary(state, [REPLAY_FIELD])}
-      ${renderNotice(request, webhook, attempts)}
+      ${renderNotice(request, webhook, page)}
       ${needsAttention(webhook) && renderTrouble(request, webhook, {
-    last: attempts.find(({ kind }) => kind === 'changes'),
+    last: page.find(({ kind }) => kind === 'changes'),
     obstacle: await findObstacle(webhook, portal),
   })}
       <div class="card">${renderFacts(request, webhook)}
@@ -76,7 +76,7 @@ async function renderWebhook(
       ${table({
     caption: 'Delivery attempts, newest first',
     columns: ['When', 'Event', 'Result', numeric('HTTP status'), numeric('Duration'), 'Message ID'],
-    rows: attempts.map((attempt) => renderAttempt(request, webhook, attempt)),
+    rows: page.map((attempt) => renderAttempt(request, webhook, attempt)),
     empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
   })}
       ${pager('Pages of attempts', before === undefined ? undefined : path,
@@ -255,8 +255,8 @@ export async function switchWebhook(
   const webhook = await getWebhook(request, portal);
   const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
   await portal.store.patchWebhook(toWriteContext(request), webhook.id, patch);
-  const done = patch.status === 'active' ? 'enabled' : 'disabled';
-  return redirect(request.link(`${pathOf(webhook)}?done=${done}`));
+  const notice = patch.status === 'active' ? 'enabled' : 'disabled';
+  return redirect(request.link(`${pathOf(webhook)}?done=${notice}`));
 }
 
 /** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */

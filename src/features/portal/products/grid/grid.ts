@@ -278,6 +278,7 @@ function renderSaved(
 ): Content {
   if (!saved?.importId) return undefined;
   const path = link(pathOfRecord({ sellerId, id: saved.importId }));
-  const subject = `${format.countProducts(saved.count)} ${saved.count === 1 ? 'was' : 'were'}`;
-  return notice(html`<p>${subject} saved. <a href="${path}">View the record</a></p>`);
+  const products = format.countProducts(saved.count);
+  const verb = saved.count === 1 ? 'was' : 'were';
+  return notice(html`<p>${products} ${verb} saved. <a href="${path}">View the record</a></p>`);
 }
