@@ -16,10 +16,10 @@ const PASSWORD_LABELS = ['New password', 'New password again'];
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID', '[EMAIL]'],
-  async run({ operands: [id, address], location, io, note }) {
+  async run({ operands: [id, typedEmail], location, io, note }) {
     const sellerId = readSellerId(id);
     const email = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, address);
+      const account = await getAccount(store, sellerId, typedEmail);
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(io.stdin, PASSWORD_LABELS, note);
       const parsed = parseNewPassword(password, words);
@@ -37,10 +37,10 @@ export const resetPassword: Command = {
 export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
   operands: ['SELLER_ID', '[EMAIL]'],
-  async run({ operands: [id, address], location }) {
+  async run({ operands: [id, typedEmail], location }) {
     const sellerId = readSellerId(id);
     const { email, isReset } = await withStore(location, async (store) => {
-      const account = await getAccount(store, sellerId, address);
+      const account = await getAccount(store, sellerId, typedEmail);
       return { email: account.email, isReset: await store.resetTotp(account) };
     });
     const text = isReset

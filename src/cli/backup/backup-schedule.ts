@@ -49,10 +49,10 @@ export function scheduleBackups(
   /** Time until the next backup is due; undefined while another process makes one. */
   async function runOnce(): Promise<number | undefined> {
     const { file, removed, dueInMs } = await run(stop);
-    const sentence = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
+    const removalNote = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
     if (file !== undefined) {
       metrics.made += 1;
-      note(`Backed up to ${file}.${sentence}`);
+      note(`Backed up to ${file}.${removalNote}`);
     }
     if (dueInMs !== undefined) metrics.newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;

@@ -34,14 +34,14 @@ export const revertChanges: Command = {
     const summary = await send(input, isDryRun);
     if (isJson) out(JSON.stringify({ summary }));
     else {
-      const title = isDryRun ? 'Dry run, nothing was changed' : 'Reverted';
+      const prefix = isDryRun ? 'Dry run, nothing was changed' : 'Reverted';
       const name = summary.import === undefined ? '' : ` (${printable(summary.import)})`;
-      out(`${title}: ${formatCounts(asMembers(summary))}${name}.`);
+      out(`${prefix}: ${formatCounts(asMembers(summary))}${name}.`);
     }
     if (summary.conflicts === 0) return;
     if (!isJson && summary.advice !== undefined) note(printable(summary.advice));
-    const verb = isDryRun ? 'would be left alone' : 'were left alone';
-    throw new CommandFailure(`${formatCounted(summary.conflicts, 'product')} ${verb}.`);
+    const predicate = isDryRun ? 'would be left alone' : 'were left alone';
+    throw new CommandFailure(`${formatCounted(summary.conflicts, 'product')} ${predicate}.`);
   },
 };
 

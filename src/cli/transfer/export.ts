@@ -151,8 +151,8 @@ async function writeFile(
   const file = await open(target.tempPath, 'r+');
   try {
     const outcome = await runExport(task, (body) => {
-      const written = file.createWriteStream({ flush: true });
-      return isCompressed ? pipeline(body, createGzip(), written) : pipeline(body, written);
+      const fileStream = file.createWriteStream({ flush: true });
+      return isCompressed ? pipeline(body, createGzip(), fileStream) : pipeline(body, fileStream);
     });
     target.overwrite();
     return outcome;
@@ -165,13 +165,13 @@ async function writeFile(
 
 /** The file to write; for a symbolic link its target, so that the link stays. */
 function resolveFile(path: string, isForced: boolean): string {
-  const file = statSync(path, { throwIfNoEntry: false });
-  const isBroken = !file && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (file?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`);
-  if (isBroken || (file && !file.isFile())) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const isBroken = !stats && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (stats?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`);
+  if (isBroken || (stats && !stats.isFile())) {
     throw new UsageError(`${path} is not a file. Leave out FILE and redirect standard output.`);
   }
-  if (!file) return path;
+  if (!stats) return path;
   if (!isForced) throw new UsageError(`${path} already exists. Replace it with --force.`);
   return realpathSync(path);
 }

@@ -160,9 +160,9 @@ function readSummary(
     if (typeof members[name] === 'number') return [name, members[name]];
     throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
   });
-  const ignored = members['ignored_columns'];
-  const listed = members['duplicate_rows'];
-  const rows = (Array.isArray(listed) ? listed : []).map((row: unknown): DuplicateRow => {
+  const ignoredColumns = members['ignored_columns'];
+  const duplicates = members['duplicate_rows'];
+  const rows = (Array.isArray(duplicates) ? duplicates : []).map((row: unknown): DuplicateRow => {
     const { line, sku, overrides } = asMembers(row);
     return { line: Number(line), sku: printable(sku), overrides: Number(overrides) };
   });
@@ -170,7 +170,7 @@ function readSummary(
     // The cast: each count has its entry.
     counts: Object.fromEntries(counts) as FileCounts,
     importId: typeof members['import'] === 'string' ? printable(members['import']) : undefined,
-    ignoredColumns: Array.isArray(ignored) ? ignored.map(printable) : [],
+    ignoredColumns: Array.isArray(ignoredColumns) ? ignoredColumns.map(printable) : [],
     duplicates: { count: Number(members['duplicates'] ?? 0), rows },
   };
 }

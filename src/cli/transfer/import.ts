@@ -80,13 +80,13 @@ function report(
   const { counts, importId, ignoredColumns, duplicates, causes, rejectedFile } = outcome;
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
-  const title = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
+  const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
   const document = {
     ...counts, import: importId, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
     ignored_columns: ignoredColumns, advice,
   };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));
-  else out(`${title}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
+  else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   if (duplicates.count > 0) {
     note(`${formatCounted(duplicates.count, 'duplicate row')}: the last row with a SKU wins.`);

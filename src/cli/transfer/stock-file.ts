@@ -77,6 +77,6 @@ export function createStockRun(
 }
 
 /** What was done, in one sentence or two. */
-export function formatStockOutcome(title: string, { counts }: FileOutcome): string {
-  return `${title}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`;
+export function formatStockOutcome(prefix: string, { counts }: FileOutcome): string {
+  return `${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`;
 }

@@ -114,10 +114,10 @@ function rejectIncomplete(thrown: unknown): never {
 function report(input: Input, outcome: FileOutcome): void {
   const { isJson, out, note, flags, operands: [path = ''] } = input;
   const { counts, importId, ignoredColumns, rejectedFile } = outcome;
-  const title = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
+  const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
   const summary = { ...counts, import: importId, ignored_columns: ignoredColumns };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
-  else out(formatStockOutcome(title, outcome));
+  else out(formatStockOutcome(prefix, outcome));
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   const how = flags['complete'] === undefined ? '' : ', without --complete';
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync', how });

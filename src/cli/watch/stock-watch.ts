@@ -176,7 +176,7 @@ function print({ isJson, out, note }: StockWatch['input'], published: Published)
     if (warning !== undefined) note(`${file}: ${printable(warning)}`);
     if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
   } else {
-    const verb = status === 'rejected' ? 'was rejected' : 'may not have been applied';
-    note(`${file} ${verb}: ${asMembers(error)['detail']} It is now ${path}.`);
+    const predicate = status === 'rejected' ? 'was rejected' : 'may not have been applied';
+    note(`${file} ${predicate}: ${asMembers(error)['detail']} It is now ${path}.`);
   }
 }
