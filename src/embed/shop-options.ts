@@ -89,11 +89,11 @@ const OWN_OPTIONS: Parsers<OwnOptions> = {
 export async function openStore(
   location: { readonly folder: string } | ShopDatabase, options: Pick<ServerOptions, 'clock'> = {},
 ): Promise<ShopStore> {
-  const locations = readArgument(location, 'openStore', STORE_LOCATION);
+  const locationOptions = readArgument(location, 'openStore', STORE_LOCATION);
   const { clock } = readArgument<Pick<ServerOptions, 'clock'>>(
     options, 'openStore', { clock: OWN_OPTIONS.clock },
   );
-  return openStoreAt(readLocation(locations, 'openStore'), { clock });
+  return openStoreAt(readLocation(locationOptions, 'openStore'), { clock });
 }
 
 /** @throws AppError `invalid_data` */
@@ -111,8 +111,8 @@ export function readShopOptions(options: unknown): ShopOptions {
 export async function openLocation(
   location: unknown, clock: (() => number) | undefined,
 ): Promise<{ readonly store: Store; close(): Promise<void> }> {
-  const locations = readArgument<Locations>(location, 'createShop', LOCATION);
-  const { folder, database, temporary, store } = locations;
+  const locationOptions = readArgument<Locations>(location, 'createShop', LOCATION);
+  const { folder, database, temporary, store } = locationOptions;
   if ([folder, database, temporary, store].filter((value) => value !== undefined).length !== 1) {
     throw wrongArgument('createShop',
       'Needs { folder }, { database, serverKeyFile }, { store } or { temporary: true }.');
@@ -124,7 +124,9 @@ export async function openLocation(
   };
   try {
     const opened = await openStoreAt(
-      path === undefined ? readLocation(locations, 'createShop') : { folder: path }, { clock });
+      path === undefined ? readLocation(locationOptions, 'createShop') : { folder: path },
+      { clock },
+    );
     return { store: opened, close: () => opened.close().finally(remove) };
   } catch (error) {
     await remove();

@@ -41,8 +41,9 @@ export function parsePairs<Member extends string>(
  * @throws AppError `invalid_query` if there is none
  */
 export function findNamedColumns(header: readonly string[], name: string): number[] {
-  const key = normalizeName(name);
-  const indexes = header.flatMap((other, index) => normalizeName(other) === key ? [index] : []);
+  const normalizedName = normalizeName(name);
+  const indexes = header.flatMap((other, index) =>
+    (normalizeName(other) === normalizedName ? [index] : []));
   if (indexes.length > 0) return indexes;
   const detail = `The file has no column ${JSON.stringify(name)}. ${describeHeader(header)}`;
   throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);

@@ -21,8 +21,8 @@ import { productReadParameters } from './product-query.ts';
 /** POST /api/v1/products: 201, 400, 409 */
 export async function createProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const product = parseNewProduct(await call.readJson(), call.caller.currency);
-  const written = await services.store.createProduct(toWriteContext(call), product);
-  return formatWritten(call, written);
+  const outcome = await services.store.createProduct(toWriteContext(call), product);
+  return formatWritten(call, outcome);
 }
 
 /** GET: 200, 304, 404, 410, 412 */
@@ -39,8 +39,8 @@ export async function putProduct(call: ApiRequest, services: Services): Promise<
   const { sku = '' } = call.parameters;
   const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
   const precondition = readPrecondition(call.headers);
-  const written = await services.store.putProduct(toWriteContext(call), product, precondition);
-  return formatWritten(call, written);
+  const outcome = await services.store.putProduct(toWriteContext(call), product, precondition);
+  return formatWritten(call, outcome);
 }
 
 /** PATCH: 200, 400, 404, 409, 412 */
@@ -48,8 +48,8 @@ export async function patchProduct(call: ApiRequest, services: Services): Promis
   const patch = parseProductPatch(await call.readJson(), call.caller.currency);
   const precondition = readPrecondition(call.headers);
   const write = toWriteContext(call);
-  const written = await services.store.patchProduct(write, readTarget(call), patch, precondition);
-  return formatWritten(call, written);
+  const outcome = await services.store.patchProduct(write, readTarget(call), patch, precondition);
+  return formatWritten(call, outcome);
 }
 
 /** DELETE: 204, 404, 412 */

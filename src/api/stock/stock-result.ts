@@ -23,13 +23,13 @@ export class StockTally {
    * One result for `JSON.stringify`, with its members in their order. A valid change takes the next
    * of `results`.
    */
-  describe(sentChange: SentChange, results: Iterator<StockResult, undefined>): object {
-    const result = 'change' in sentChange ? results.next().value ?? INVALID : INVALID;
+  describe(entry: SentChange, results: Iterator<StockResult, undefined>): object {
+    const result = 'change' in entry ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
     const { status, id, sku, previous, stock, position } = result;
-    const reference = 'change' in sentChange ? sentChange.change : sentChange.reference;
+    const reference = 'change' in entry ? entry.change : entry.reference;
     const shownId = id === undefined ? reference?.id : formatProductId(this.#sellerId, id);
-    const errors = 'issues' in sentChange ? sentChange.issues : [STOCK_TOO_LARGE];
+    const errors = 'issues' in entry ? entry.issues : [STOCK_TOO_LARGE];
     return {
       sku: sku ?? reference?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
       stock: stock ?? null, position: position ?? null,

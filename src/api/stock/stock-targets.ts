@@ -71,9 +71,9 @@ export function createDryRunTarget(
     ({ results, position, rejection: undefined, isReplay: false });
   return {
     async write(rows) {
-      const trial = await dryRun.try(readChanges(rows));
-      position = trial.position;
-      return outcomeOf(trial.results);
+      const outcome = await dryRun.try(readChanges(rows));
+      position = outcome.position;
+      return outcomeOf(outcome.results);
     },
     async zero({ missing, zeroLimitPercent, total }) {
       if (total && isOverZeroLimit(total.missing, total.inStock, zeroLimitPercent)) {

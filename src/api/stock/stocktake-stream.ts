@@ -37,9 +37,9 @@ export function createStocktakeTarget(
   return {
     ...target,
     async write(rows, part) {
-      const written = await target.write(rows, part);
+      const outcome = await target.write(rows, part);
       // Recorded with the first batch, so a retry has the same one.
-      if (!isDryRun) startPosition ??= written.position;
+      if (!isDryRun) startPosition ??= outcome.position;
       const invalid = rows.flatMap((row) => {
         const references = listRowReferences(row);
         if (references?.length === 0) {
@@ -48,8 +48,8 @@ export function createStocktakeTarget(
         }
         return references ?? [];
       });
-      await stocktake.addNamed(written.results, invalid);
-      return written;
+      await stocktake.addNamed(outcome.results, invalid);
+      return outcome;
     },
     async *finish(part) {
       if (unidentified.count > 0) throw explainUnidentified(unidentified);
@@ -75,16 +75,16 @@ async function* zeroMissing(
   let after: ProductId | undefined;
   for (let part = firstPart; ; part += 1) {
     const missing = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
-    const written = await target.zero({
+    const outcome = await target.zero({
       missing, zeroLimitPercent, total: part === firstPart ? total : undefined,
     }, part);
-    if (written.rejection) {
+    if (outcome.rejection) {
       const detail = explainZeroLimit(total.missing, zeroLimitPercent, override);
       throw new AppError('sync_refused', `${detail} No product was set to 0.`);
     }
-    yield written;
-    if (written.results.length === 0) return;
-    after = written.results.at(-1)?.id;
+    yield outcome;
+    if (outcome.results.length === 0) return;
+    after = outcome.results.at(-1)?.id;
   }
 }
 

@@ -76,9 +76,9 @@ export function replayFrom(webhook: Webhook, position: number, at: number): Webh
 }
 
 /** Whether the worker's decision still applies: nothing that it depends on has changed. */
-export function isAsSeen(webhook: Webhook, snapshot: Webhook): boolean {
-  return webhook.status === 'active' && webhook.position === snapshot.position
-    && webhook.message?.id === snapshot.message?.id && !isDifferent(webhook, snapshot, CONTENT);
+export function isUnchangedSince(webhook: Webhook, expected: Webhook): boolean {
+  return webhook.status === 'active' && webhook.position === expected.position
+    && webhook.message?.id === expected.message?.id && !isDifferent(webhook, expected, CONTENT);
 }
 
 function isDifferent(

@@ -58,8 +58,8 @@ export async function deliver(
     'user-agent': 'seller-product-api', ...signature,
   };
   let request: SentRequest | undefined;
-  const onConnect = (all: OutgoingHttpHeaders): void => {
-    request = describeRequest(url, all, body);
+  const onConnect = (sentHeaders: OutgoingHttpHeaders): void => {
+    request = describeRequest(url, sentHeaders, body);
   };
   const finish = (outcome: string, response?: Response): WebhookResult => ({
     at, durationMs: Math.round(performance.now() - startedAt), status: response?.status, outcome,

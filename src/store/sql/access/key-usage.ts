@@ -22,7 +22,7 @@ export function usageMutations(sql: Sql) {
         await add.run({ sellerId, hour, keyId, requests, refusals });
       }
       const oldest = Math.floor(at / HOUR_MS) - KEY_USAGE_KEPT_HOURS;
-      for (const sellerId of new Set(usage.map((row) => row.sellerId))) {
+      for (const sellerId of new Set(usage.map((entry) => entry.sellerId))) {
         await removeOld.run({ sellerId, oldest });
       }
     },

@@ -56,15 +56,15 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
     },
     async removePasskey([{ sellerId, accountId }, id, by], at) {
       const passkeys = await list({ sellerId, accountId });
-      const removed = passkeys.find((passkey) => passkey.id === id);
-      if (!removed) throw new AppError('not_found', 'There is no such passkey.');
+      const passkey = passkeys.find((candidate) => candidate.id === id);
+      if (!passkey) throw new AppError('not_found', 'There is no such passkey.');
       const { isPasswordOff } = await getAccount({ sellerId, accountId });
       if (isPasswordOff && passkeys.length === 1) {
         throw new AppError('limit_reached', 'This is your only passkey, and you cannot sign in with'
           + ' your password. Add another passkey or turn on the password first.');
       }
       await remove.run({ sellerId, accountId, id });
-      await audit.add({ ...by, sellerId, type: 'passkey_removed', subject: removed.name }, at);
+      await audit.add({ ...by, sellerId, type: 'passkey_removed', subject: passkey.name }, at);
     },
   } satisfies Partial<MutationsOf<PasskeyStore>>;
 }

@@ -8,7 +8,7 @@ import type { Webhook, WebhookMessage } from '../../../domain/webhooks/webhook.t
 import {
   describeMessage, type TestMessage, type WebhookResult,
 } from '../../../domain/webhooks/webhook-attempt.ts';
-import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
+import { disable, endAttempt, isUnchangedSince } from '../../../domain/webhooks/webhook-changes.ts';
 import type { WebhookStore } from '../../webhook-store.ts';
 import type { MutationsOf } from '../port-methods.ts';
 import { readInteger } from '../row.ts';
@@ -20,14 +20,14 @@ export function webhookDeliveryMutations(sql: Sql) {
   const update = prepareUpdateWebhook(sql);
   const addAttempt = prepareAddAttempt(sql);
 
-  async function findAsSeen(expected: Webhook): Promise<Webhook | undefined> {
+  async function findUnchanged(expected: Webhook): Promise<Webhook | undefined> {
     const webhook = await findWebhook(expected);
-    return webhook && isAsSeen(webhook, expected) ? webhook : undefined;
+    return webhook && isUnchangedSince(webhook, expected) ? webhook : undefined;
   }
 
   return {
     async beginWebhookMessage([expected, position, message]) {
-      const webhook = await findAsSeen(expected);
+      const webhook = await findUnchanged(expected);
       if (webhook) await update({ ...webhook, position, message });
       return webhook !== undefined;
     },
@@ -44,7 +44,7 @@ export function webhookDeliveryMutations(sql: Sql) {
       return await findWebhook(webhook) && addAttempt(webhook, message, result);
     },
     async disableWebhook([expected, reason], at) {
-      const webhook = await findAsSeen(expected);
+      const webhook = await findUnchanged(expected);
       if (webhook) await update(disable(webhook, reason, at));
     },
   } satisfies Partial<MutationsOf<WebhookStore>>;
