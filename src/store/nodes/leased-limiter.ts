@@ -110,15 +110,18 @@ export class LeasedLimiter {
   }
 
   async #exchange(lease: Lease): Promise<void> {
-    const wanted = this.#share;
-    const { granted, tokens } = await this.#leases.exchange(lease.bucket, { wanted, returned: 0 });
+    const requestedTokens = this.#share;
+    const { granted, tokens } = await this.#leases.exchange(lease.bucket, {
+      requestedTokens, returnedTokens: 0,
+    });
     lease.held += granted;
     lease.isFresh = true;
     lease.tokens = tokens;
     lease.at = this.#clock();
     // Waits for one token, and a little longer for several, so that an eager client costs little.
-    lease.emptyMs = granted === wanted ? 0
-      : Math.max(this.#msFor(1 - tokens), Math.min(this.#msFor(wanted), RATE_LEASE_RETRY_LIMIT_MS));
+    lease.emptyMs = granted === requestedTokens ? 0 : Math.max(
+      this.#msFor(1 - tokens), Math.min(this.#msFor(requestedTokens), RATE_LEASE_RETRY_LIMIT_MS),
+    );
   }
 
   /** Returns a lease, with the tokens of an exchange in flight. */
@@ -126,7 +129,7 @@ export class LeasedLimiter {
     this.#held.delete(name);
     await lease.exchange?.catch(() => {});
     const { bucket, held } = lease;
-    if (held > 0) await this.#leases.exchange(bucket, { wanted: 0, returned: held });
+    if (held > 0) await this.#leases.exchange(bucket, { requestedTokens: 0, returnedTokens: held });
   }
 
   /** Whether the store would have no token yet. */

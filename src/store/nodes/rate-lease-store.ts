@@ -14,7 +14,7 @@ export interface RateBucket extends RateLimit {
 }
 
 interface RateLease {
-  /** Tokens that the node may spend: 0 to what it wanted. */
+  /** Tokens that the node may spend: 0 to what it requested. */
   readonly granted: number;
   /** Tokens left in the bucket for all nodes, 0 to the limit, with a fraction. */
   readonly tokens: number;
@@ -33,12 +33,13 @@ export interface RateLeases {
   countNodes(): number;
   /**
    * One atomic statement on the seller's shard: refills the bucket for the time since its last
-   * change, adds `returned`, up to `limit`; then takes whole tokens, at most `wanted`, and leaves
-   * at least 0. `wanted` and `returned` are whole numbers from 0 to `limit`.
+   * change, adds `returnedTokens`, up to `limit`; then takes whole tokens, at most
+   * `requestedTokens`, and leaves at least 0. Both are whole numbers from 0 to `limit`.
    * @throws AppError `unavailable`; tokens that it took are lost
    */
   exchange(
-    bucket: RateBucket, tokens: { readonly wanted: number; readonly returned: number },
+    bucket: RateBucket,
+    tokens: { readonly requestedTokens: number; readonly returnedTokens: number },
   ): Promise<RateLease>;
 }
 

@@ -9,7 +9,7 @@ import type { ThrottleBucket, ThrottleStore } from './throttle-store.ts';
 /** @param exchange Takes and returns tokens, as `RateLeases.exchange` does. */
 export function makeStoredThrottles(
   exchange: (
-    bucket: ThrottleBucket, wanted: number, returned: number,
+    bucket: ThrottleBucket, requestedTokens: number, returnedTokens: number,
   ) => ReturnType<RateLeases['exchange']>,
 ): ThrottleStore {
   /** When to ask for an empty bucket again, and its next token, by `performance.now()`. */

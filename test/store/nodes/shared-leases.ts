@@ -27,11 +27,11 @@ export function makeSharedLeases(nodes: number, clock: () => number): SharedLeas
     nodes,
     delay: async () => {},
     countNodes: () => shared.nodes,
-    async exchange(bucket, { wanted, returned }) {
+    async exchange(bucket, { requestedTokens, returnedTokens }) {
       shared.exchanges += 1;
       const row = refill(bucket);
-      row.tokens = Math.min(bucket.limit, row.tokens + returned);
-      const granted = Math.min(wanted, Math.floor(row.tokens));
+      row.tokens = Math.min(bucket.limit, row.tokens + returnedTokens);
+      const granted = Math.min(requestedTokens, Math.floor(row.tokens));
       row.tokens -= granted;
       const { tokens } = row;
       await shared.delay();

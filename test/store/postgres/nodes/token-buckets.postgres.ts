@@ -78,8 +78,8 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     const { one, two } = await prepare(t);
     for (const keyId of [KEY.keyId, undefined]) {
       const bucket = { ...KEY, keyId, limit: 23, ...HOUR };
-      const exchange = (wanted: number, returned = 0, node = one) =>
-        node.leases.exchange(bucket, { wanted, returned });
+      const exchange = (requestedTokens: number, returnedTokens = 0, node = one) =>
+        node.leases.exchange(bucket, { requestedTokens, returnedTokens });
       const leased = await Promise.all(countTo(8).map((n) => exchange(5, 0, n % 2 ? one : two)));
       assert.deepEqual(leased.map(({ granted }) => granted).sort((a, b) => b - a),
         [5, 5, 5, 5, 3, 0, 0, 0]);
@@ -94,7 +94,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
   test('refills a bucket of requests for the time that has passed', async (t) => {
     const { one } = await prepare(t);
     const bucket = { ...KEY, limit: 10, windowMs: 500 };
-    const take = () => one.leases.exchange(bucket, { wanted: 10, returned: 0 });
+    const take = () => one.leases.exchange(bucket, { requestedTokens: 10, returnedTokens: 0 });
     assert.equal((await take()).granted, 10);
     let total = 0;
     await eventually(async () => {
@@ -107,7 +107,7 @@ describe('token buckets on PostgreSQL', { skip: NO_POSTGRES }, () => {
     const { one } = await prepare(t);
     await one.pool.close();
     await assert.rejects(one.leases.exchange({ ...KEY, limit: 1, ...HOUR },
-      { wanted: 1, returned: 0 }), { code: 'unavailable' });
+      { requestedTokens: 1, returnedTokens: 0 }), { code: 'unavailable' });
   });
 
   test('counts the nodes that are alive', async (t) => {
