@@ -36,15 +36,15 @@ export function timeAfter(lastAt: number, now: number): number {
 export function assertReached(reach: Reach, position: number, parameter: string): void {
   if (position < reach.prunedTo) throw historyPruned(reach.prunedTo);
   if (position <= reach.position) return;
-  const detail = `The catalogue is at position ${reach.position}, before ${position}.`;
+  const problem = `The catalogue is at position ${reach.position}, before ${position}.`;
   const hint = 'If it was restored from a backup, export it again and continue from there.';
-  throw new AppError('invalid_query', `${detail} ${hint}`, {
+  throw new AppError('invalid_query', `${problem} ${hint}`, {
     issues: [{ parameter, code: 'range', detail: `Must be at most ${reach.position}.` }],
   });
 }
 
 export function historyPruned(prunedTo: number): AppError {
-  const detail = `The history begins after position ${prunedTo}.`;
+  const problem = `The history begins after position ${prunedTo}.`;
   const hint = 'Export the catalogue again, and continue from the position of the export.';
-  return new AppError('history_pruned', `${detail} ${hint}`);
+  return new AppError('history_pruned', `${problem} ${hint}`);
 }

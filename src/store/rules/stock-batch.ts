@@ -39,8 +39,8 @@ export class StockBatch {
   readonly context: BatchContext;
   /** To be written to the history. */
   readonly movements: StockMovement[] = [];
-  /** Of the products that were named and exist. */
-  readonly levels = new Set<StockLevel>();
+  /** Levels of the products that were named and exist. */
+  readonly namedLevels = new Set<StockLevel>();
 
   constructor(context: BatchContext) {
     this.context = context;
@@ -48,7 +48,7 @@ export class StockBatch {
 
   apply(change: StockChange, level: StockLevel | undefined): StockResult {
     if (!level) return { status: 'not_found', sku: change.sku };
-    this.levels.add(level);
+    this.namedLevels.add(level);
     const { stock: previous, id, sku } = level;
     const { status, stock } = evaluateStockChange(change, previous, level.sequence);
     if (!isFailure(status) && change.sequence !== undefined) {
@@ -61,7 +61,7 @@ export class StockBatch {
 
   /** Counts a product as named even though its change is invalid. */
   markNamed(level: StockLevel | undefined): void {
-    if (level) this.levels.add(level);
+    if (level) this.namedLevels.add(level);
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
@@ -81,19 +81,19 @@ export class StockBatch {
 /** The evaluated changes of a sync. */
 interface Evaluated {
   readonly results: readonly StockResult[];
-  readonly levels: ReadonlySet<StockLevel>;
+  readonly namedLevels: ReadonlySet<StockLevel>;
   /** Products in stock that a stocktake does not name. */
   readonly missing: number;
 }
 
 /** One failure rejects an atomic sync; a stocktake must not zero more products than its limit. */
 export function findRejection(
-  { isAtomic, completion, faulty = [] }: StockSync, { results, levels, missing }: Evaluated,
+  { isAtomic, completion, faulty = [] }: StockSync, { results, namedLevels, missing }: Evaluated,
 ): SyncedStock['rejection'] {
   const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
-  const inStock = missing + countInStock(levels);
+  const inStock = missing + countInStock(namedLevels);
   return isOverZeroLimit(missing, inStock, completion.zeroLimitPercent) ? 'zero_limit' : undefined;
 }
 

@@ -19,23 +19,23 @@ import { openTemporary } from './temporary-database.ts';
 export function openImportDryRun(
   mode: ImportMode, find: (skus: readonly Sku[]) => Awaitable<ReadonlyMap<Sku, NewProduct>>,
 ): ImportDryRun {
-  const triedProducts = openTriedItems<NewProduct>();
+  const earlierProducts = openTriedItems<NewProduct>();
 
   function tryRow(row: ProductRow, existing: ReadonlyMap<Sku, NewProduct>): ImportEffect {
-    const before = triedProducts.find(row.sku) ?? existing.get(row.sku);
+    const before = earlierProducts.find(row.sku) ?? existing.get(row.sku);
     const product = mergeImportRow(row, mode, before);
     if (typeof product === 'string') return product;
     if (before && isSameProduct(before, product)) return 'unchanged';
-    triedProducts.set(product.sku, product);
+    earlierProducts.set(product.sku, product);
     return before ? 'updated' : 'created';
   }
 
   return {
-    async try(products) {
-      const existing = await find([...new Set(products.map(({ sku }) => sku))]);
-      return products.map((row) => tryRow(row, existing));
+    async try(rows) {
+      const existing = await find([...new Set(rows.map(({ sku }) => sku))]);
+      return rows.map((row) => tryRow(row, existing));
     },
-    close: async () => triedProducts.close(),
+    close: async () => earlierProducts.close(),
   };
 }
 
@@ -49,17 +49,17 @@ export function openStockDryRun(
   actor: Actor, position: number,
   read: (changes: readonly StockChange[]) => Awaitable<readonly (StockLevel | undefined)[]>,
 ): StockDryRun {
-  const triedLevels = openTriedItems<TriedLevel>();
+  const earlierLevels = openTriedItems<TriedLevel>();
   let last = position;
 
   /** Sets a level to what earlier batches would have left. */
   function restore(level: StockLevel): void {
-    const triedLevel = triedLevels.find(String(level.id));
-    if (!triedLevel) return;
-    level.stock = triedLevel.stock;
-    level.position = triedLevel.position;
+    const earlierLevel = earlierLevels.find(String(level.id));
+    if (!earlierLevel) return;
+    level.stock = earlierLevel.stock;
+    level.position = earlierLevel.position;
     // If earlier changes had no sequence, the stored one was not read.
-    level.sequence = Math.max(level.sequence, triedLevel.sequence);
+    level.sequence = Math.max(level.sequence, earlierLevel.sequence);
   }
 
   return {
@@ -68,13 +68,13 @@ export function openStockDryRun(
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
       const results = changes.map((change, index) => batch.apply(change, levels[index]));
-      for (const { id, stock, position: moved, sequence } of batch.levels) {
-        triedLevels.set(String(id), { stock, position: moved, sequence });
+      for (const { id, stock, position: moved, sequence } of batch.namedLevels) {
+        earlierLevels.set(String(id), { stock, position: moved, sequence });
       }
       last += batch.movements.length;
       return { results, position: last };
     },
-    close: async () => triedLevels.close(),
+    close: async () => earlierLevels.close(),
   };
 }
 

@@ -35,12 +35,12 @@ export class Ledger {
     if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
     const movements: Change[] = [];
     let size = query.limit + 1;
-    for await (const all of this.#listProductPositions(sellerId, query, span)) {
-      const positions = all.filter((position) => position <= span.upTo);
+    for await (const chainPositions of this.#listProductPositions(sellerId, query, span)) {
+      const positions = chainPositions.filter((position) => position <= span.upTo);
       for (let start = 0; start < positions.length;) {
         if (size === SLICE_CHANGES) await yieldToEventLoop();
-        const some = positions.slice(start, start + size);
-        const changes = await this.#queries.listChangesAt(sellerId, some);
+        const slice = positions.slice(start, start + size);
+        const changes = await this.#queries.listChangesAt(sellerId, slice);
         movements.push(...changes.filter((change) => isMatch(change, query.filter)));
         if (movements.length > query.limit) return endPage(movements, query, span);
         start += size;
@@ -148,11 +148,11 @@ export class Ledger {
       yield* this.#followChain(sellerId, start, after);
       return;
     }
-    const all: number[] = [];
+    const positions: number[] = [];
     for (const from of starts) {
-      for await (const some of this.#followChain(sellerId, from, after)) all.push(...some);
+      for await (const part of this.#followChain(sellerId, from, after)) positions.push(...part);
     }
-    yield all.sort((a, b) => (isDescending ? b - a : a - b));
+    yield positions.sort((a, b) => (isDescending ? b - a : a - b));
   }
 
   /** A further page of one product starts where the previous page ended. */

@@ -189,9 +189,9 @@ export class PastCatalogue {
 
   /** Follows the chains of products that changed since a position, by their last changes. */
   #findVersions(
-    sellerId: SellerId, products: readonly { readonly position: number }[], position: number,
+    sellerId: SellerId, lastChanges: readonly { readonly position: number }[], position: number,
   ): Promise<Versions> {
-    const starts = products.map((product) => product.position).filter((start) => start > position);
+    const starts = lastChanges.map((change) => change.position).filter((start) => start > position);
     return followChains(starts, {
       follow: (from) => this.#queries.findVersions(sellerId, from, position, SLICE_VERSIONS),
       combine: (earlier, later) =>

@@ -110,7 +110,9 @@ export class RevertPlanner {
       await yieldToEventLoop();
       const end = Math.min(upTo, start + HISTORY_SCAN_LIMIT);
       const range = { ...this.#changes, after: start, upTo: end };
-      for (const product of await queries.listTouched(sellerId, range)) touched.add(product);
+      for (const touchedProduct of await queries.listTouched(sellerId, range)) {
+        touched.add(touchedProduct);
+      }
       // The history may have been pruned since the last slice.
       const { prunedTo } = await queries.findReach(sellerId);
       if (start < prunedTo) throw pruned(prunedTo);
@@ -142,10 +144,11 @@ export class RevertPlanner {
     const missing = ids.filter((id) => !products.has(id));
     const deletions = missing.length === 0 ? undefined
       : await queries.findLastDeletions(sellerId, missing);
-    return touched.map((product) => {
-      const current = products.get(product.id);
+    return touched.map((touchedProduct) => {
+      const { id } = touchedProduct;
+      const current = products.get(id);
       return {
-        touched: product, current, next: current?.position ?? deletions?.get(product.id),
+        touched: touchedProduct, current, next: current?.position ?? deletions?.get(id),
         reverted: new RevertedChain(currency),
         selected: new SelectedChanges(this.#changes, (id) => this.#reverts.get(id)),
       };

@@ -103,9 +103,9 @@ export class PositionAllocator {
   #touch(sellerId: SellerId): MovedSeller {
     const existing = this.#touched.get(sellerId);
     if (existing) return existing;
-    const row = this.#rows.findSeller(sellerId);
-    if (!row) throw new AppError('not_found', 'There is no such seller.');
-    const { position, lastAt, lastProductId, currency, isDisabled } = row;
+    const storedSeller = this.#rows.findSeller(sellerId);
+    if (!storedSeller) throw new AppError('not_found', 'There is no such seller.');
+    const { position, lastAt, lastProductId, currency, isDisabled } = storedSeller;
     // Authentication may have happened before the seller was disabled.
     if (isDisabled) throw new AppError('key_unknown', 'This shop is disabled.');
     const seller = {

@@ -28,11 +28,11 @@ export interface StockRows {
   update(sellerId: SellerId, levels: Iterable<StockLevel>, source: string | undefined): void;
   /** Makes earlier updates visible to the reads of this interface. */
   flush(): void;
-  /** Products in stock, except those with these levels. */
-  countMissing(sellerId: SellerId, levels: ReadonlySet<StockLevel>): number;
+  /** Products in stock that are not among `namedLevels`. */
+  countMissing(sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>): number;
   /** In pages. A page may be updated before the next one is read. */
   listMissing(
-    sellerId: SellerId, levels: ReadonlySet<StockLevel>,
+    sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>,
   ): Iterable<readonly StockLevel[]>;
 }
 
@@ -69,8 +69,9 @@ export function stockMutations(
       const batch = new StockBatch({ actor, origin: sync, position: before, at });
       const results = changes.map((change, index) => batch.apply(change, levels[index]));
       for (const level of levels.slice(changes.length)) batch.markNamed(level);
-      const missing = sync.completion ? rows.countMissing(sellerId, batch.levels) : 0;
-      const rejection = findRejection(sync, { results, levels: batch.levels, missing });
+      const { namedLevels } = batch;
+      const missing = sync.completion ? rows.countMissing(sellerId, namedLevels) : 0;
+      const rejection = findRejection(sync, { results, namedLevels, missing });
       if (!rejection && !isDryRun) {
         write(writer, batch, sync.source);
         if (missing > 0) zeroMissing(writer, batch);
@@ -115,16 +116,16 @@ interface Writer {
 }
 
 function write({ rows, positions }: Writer, batch: StockBatch, source: string | undefined): void {
-  rows.update(batch.context.actor.sellerId, batch.levels, source);
+  rows.update(batch.context.actor.sellerId, batch.namedLevels, source);
   positions.addMovements(batch);
 }
 
 /** Sets all products in stock to 0 that a batch does not name, page by page. */
-function zeroMissing(writer: Writer, { context, levels }: StockBatch): void {
+function zeroMissing(writer: Writer, { context, namedLevels }: StockBatch): void {
   const { rows, positions } = writer;
   const { sellerId } = context.actor;
   rows.flush();
-  for (const missing of rows.listMissing(sellerId, levels)) {
+  for (const missing of rows.listMissing(sellerId, namedLevels)) {
     const batch = new StockBatch({ ...context, position: positions.of(sellerId) });
     for (const level of missing) batch.apply({ set: 0 }, level);
     write(writer, batch, undefined);

@@ -25,7 +25,8 @@ export type CallsBySeller = ReadonlyMap<SellerId, readonly CatalogueCall[]>;
 /** One part per seller, or per call if there is only one seller. */
 export function divide(calls: CallsBySeller): readonly CallsBySeller[] {
   if (calls.size > 1) return [...calls].map((entry) => new Map([entry]));
-  return [...calls].flatMap(([id, some]) => some.map((call) => new Map([[id, [call]]])));
+  return [...calls].flatMap(([id, sellerCalls]) =>
+    sellerCalls.map((call) => new Map([[id, [call]]])));
 }
 
 /** Where an adapter runs transactions. */

@@ -75,9 +75,9 @@ export class LoadedLevels {
         this.#written.set(id, level);
       }
       if (source === undefined || !isSequenceMoved) continue;
-      const row = { id, source, sequence };
-      this.loadSequence(row);
-      this.#writtenSequences.set(keyOf(row), row);
+      const storedSequence = { id, source, sequence };
+      this.loadSequence(storedSequence);
+      this.#writtenSequences.set(keyOf(storedSequence), storedSequence);
     }
   }
 

@@ -85,15 +85,15 @@ export class NamedRows {
     if (target && 'id' in target) this.ids.add(target.id);
     else if (target) this.skus.add(target.sku);
     for (const { id } of edits) this.ids.add(id);
-    for (const reference of generated?.products ?? []) this.#addGenerated(reference);
+    for (const generatedProduct of generated?.products ?? []) this.#addGenerated(generatedProduct);
     if (sync) this.#addSync(sellerId, sync);
   }
 
-  #addGenerated(product: ProductId | RestoredProduct): void {
-    this.ids.add(typeof product === 'number' ? product : product.id);
-    if (typeof product === 'number') return;
-    this.deleted.add(product.id);
-    if (product.to) this.skus.add(product.to.sku);
+  #addGenerated(generatedProduct: ProductId | RestoredProduct): void {
+    this.ids.add(typeof generatedProduct === 'number' ? generatedProduct : generatedProduct.id);
+    if (typeof generatedProduct === 'number') return;
+    this.deleted.add(generatedProduct.id);
+    if (generatedProduct.to) this.skus.add(generatedProduct.to.sku);
   }
 
   #addSync(sellerId: SellerId, { changes, faulty = [], source, completion }: StockSync): void {

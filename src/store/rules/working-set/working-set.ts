@@ -94,9 +94,9 @@ export class WorkingSet {
         this.#get(sellerId).levels.read(sellerId, changes, source, table),
       update: (sellerId, levels, source) => this.#get(sellerId).levels.write(levels, source),
       flush: () => {}, // reads see what was written
-      countMissing: (sellerId, levels) =>
-        this.#get(sellerId).levels.countInStock() - countInStock(levels),
-      listMissing: (sellerId, levels) => [this.#listMissing(sellerId, levels)],
+      countMissing: (sellerId, namedLevels) =>
+        this.#get(sellerId).levels.countInStock() - countInStock(namedLevels),
+      listMissing: (sellerId, namedLevels) => [this.#listMissing(sellerId, namedLevels)],
     };
   }
 
@@ -127,7 +127,9 @@ export class WorkingSet {
     this.#get(record.sellerId).imports.noteInsert(record.id, record.counts);
   }
 
-  #listMissing(sellerId: SellerId, levels: ReadonlySet<StockLevel>): readonly StockLevel[] {
-    return this.#get(sellerId).levels.listInStock(new Set([...levels].map(({ id }) => id)));
+  #listMissing(
+    sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>,
+  ): readonly StockLevel[] {
+    return this.#get(sellerId).levels.listInStock(new Set([...namedLevels].map(({ id }) => id)));
   }
 }

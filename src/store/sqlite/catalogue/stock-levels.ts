@@ -90,13 +90,13 @@ export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
     SELECT ${COLUMNS} FROM product AS p
     WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
   return {
-    count: (sellerId: SellerId, levels: ReadonlySet<StockLevel>): number =>
-      readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(levels),
+    count: (sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>): number =>
+      readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(namedLevels),
     /** In batches, each read on demand. */
     *list(
-      sellerId: SellerId, levels: ReadonlySet<StockLevel>,
+      sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>,
     ): Generator<readonly StockLevel[], void, void> {
-      const ids = new Set([...levels].map(({ id }) => id));
+      const ids = new Set([...namedLevels].map(({ id }) => id));
       for (let after = 0; ;) {
         const page = listLevels(list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
         yield page.filter(({ id }) => !ids.has(id));
