@@ -73,11 +73,11 @@ export async function proveTables(move: Move): Promise<readonly ProvenTable[]> {
       rows += count;
       onProgress({ phase: 'proof', table: table.name, rows, totalRows });
     };
-    const [original, copy] = await Promise.all([
+    const [sourceDigest, targetDigest] = await Promise.all([
       digest(source, table, note), digest(target, table),
     ]);
-    if (original.digest !== copy.digest) throw await differs(move, table);
-    proven.push({ table: table.name, ...original });
+    if (sourceDigest.digest !== targetDigest.digest) throw await differs(move, table);
+    proven.push({ table: table.name, ...sourceDigest });
   }
   return proven;
 }

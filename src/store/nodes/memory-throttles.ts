@@ -9,8 +9,9 @@ export function makeMemoryThrottles(clock: () => number): ThrottleStore {
 
   function limiterOf(bucket: ThrottleBucket): RateLimiter<string> {
     const existing = limiters.get(bucket.kind);
-    const limiter = existing ?? new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
-    if (!existing) limiters.set(bucket.kind, limiter);
+    if (existing) return existing;
+    const limiter = new RateLimiter<string>(bucket, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    limiters.set(bucket.kind, limiter);
     return limiter;
   }
 

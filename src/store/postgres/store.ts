@@ -126,10 +126,10 @@ function openPools(connect: ConnectOptions) {
   return {
     reads, writes, exports,
     readMetrics() {
-      const [reading, writing] = [reads.readMetrics(), writes.readMetrics()];
+      const [readPool, writePool] = [reads.readMetrics(), writes.readMetrics()];
       return {
-        connections: reading.open + writing.open, waiting: reading.waiting + writing.waiting,
-        roundTrips: writing.roundTrips,
+        connections: readPool.open + writePool.open, waiting: readPool.waiting + writePool.waiting,
+        roundTrips: writePool.roundTrips,
       };
     },
     close: () => Promise.all([reads, writes, exports].map((pool) => pool.close())),

@@ -19,7 +19,7 @@ type CopyPages = (
 export function prepareSpooledExports(copyPages: CopyPages): SearchStore['exportProducts'] {
   const open = new Set<{ readonly sellerId: SellerId }>();
   return async (sellerId, query, position) => {
-    assertExportRoom(sellerId, [...open].map((other) => other.sellerId));
+    assertExportRoom(sellerId, [...open].map((openSlot) => openSlot.sellerId));
     const slot = { sellerId };
     open.add(slot);
     const spool = new Spool<Product>();

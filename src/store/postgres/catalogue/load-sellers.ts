@@ -54,8 +54,8 @@ export async function loadSellers(
     lookups.map(([name, values]) => ({ text: QUERIES[name], values })))]);
   const records: IdempotencyRecords = new Map();
   const sellers = new Map(all.map(({ sellerId, rows, lookups }) => {
-    const byName = new Map(lookups.map(([name]) => [name, results.shift()] as const));
-    const read = (name: QueryName): readonly Row[] => byName.get(name)?.rows ?? [];
+    const resultsByName = new Map(lookups.map(([name]) => [name, results.shift()] as const));
+    const read = (name: QueryName): readonly Row[] => resultsByName.get(name)?.rows ?? [];
     for (const row of read('records')) {
       const key = keyOfRecord(sellerId, readBytes(row, 'key_hash'), readInteger(row, 'part'));
       const outcome = readText(row, 'outcome');

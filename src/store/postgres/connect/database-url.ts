@@ -57,10 +57,10 @@ export function parseDatabaseUrl(
 type UrlParameters = ReadonlyMap<string, string>;
 
 /** One for each host; a single port is for all of them. */
-function parseServers(hosts: string, parameters: UrlParameters): readonly Server[] {
-  const addresses = parameters.get('host')?.split(',') ?? hosts.split(',');
+function parseServers(hostList: string, parameters: UrlParameters): readonly Server[] {
+  const hosts = parameters.get('host')?.split(',') ?? hostList.split(',');
   const ports = parameters.get('port')?.split(',') ?? [];
-  return addresses.map((text, index) => {
+  return hosts.map((text, index) => {
     const [isHost, name = '', port] = text.startsWith('/') ? [text, text] : HOST.exec(text) ?? [];
     if (isHost === undefined) throw new Error('invalid host in the database URL');
     const host = decode(name).replaceAll(/[[\]]/g, '') || 'localhost';

@@ -114,7 +114,7 @@ export class CatalogueTransactions {
    */
   async commitWithLock(
     calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[] = [],
-    loadsAll = !calls.values().every((some) => some.every(isCreation)),
+    loadsAll = !calls.values().every((sellerCalls) => sellerCalls.every(isCreation)),
   ): Promise<readonly Outcome[]> {
     let earlier = unknownCommits;
     let isComplete = loadsAll || earlier.length > 0;
@@ -153,9 +153,9 @@ export class CatalogueTransactions {
   #tryWithLock(
     calls: CallsBySeller, unknownCommits: readonly CommitOutcomeUnknownError[], isComplete: boolean,
   ): Promise<readonly Outcome[]> {
-    const rowsBySeller = new Map(calls.entries().map(([sellerId, some]) => {
+    const rowsBySeller = new Map(calls.entries().map(([sellerId, sellerCalls]) => {
       const rows = new NamedRows();
-      if (isComplete) for (const call of some) rows.add(sellerId, call);
+      if (isComplete) for (const call of sellerCalls) rows.add(sellerId, call);
       return [sellerId, rows] as const;
     }));
     return this.#pool.use(async (connection) => {

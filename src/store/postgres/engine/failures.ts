@@ -71,7 +71,7 @@ export function explaining(runner: Runner): Runner {
   };
 }
 
-function unavailable(reason: string, cause: Error): AppError {
-  const detail = `${reason} Nothing was changed; try again soon.`;
+function unavailable(problem: string, cause: Error): AppError {
+  const detail = `${problem} Nothing was changed; try again soon.`;
   return new AppError('unavailable', detail, { cause, retryAfterSeconds: 1 });
 }

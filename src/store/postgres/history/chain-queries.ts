@@ -94,11 +94,12 @@ export function chainQueries(query: Query) {
         LIST_CHAINS, sellerId, chains.map(({ from }) => from), chains.map(({ first }) => first),
         limit,
       );
-      const byChain = Map.groupBy(rows, (row) => readInteger(row, 'n'));
+      const rowsByChain = Map.groupBy(rows, (row) => readInteger(row, 'n'));
       const last = rows.length < limit ? chains.length : readInteger(rows.at(-1) ?? {}, 'n');
-      return chains.slice(0, last).map((_, index) => (byChain.get(index + 1) ?? []).map((row) => ({
-        ...mapChange(sellerId, row), previousPosition: readOptional(row, 'prior', readInteger),
-      })));
+      return chains.slice(0, last).map((_, index) =>
+        (rowsByChain.get(index + 1) ?? []).map((row) => ({
+          ...mapChange(sellerId, row), previousPosition: readOptional(row, 'prior', readInteger),
+        })));
     },
   };
 }

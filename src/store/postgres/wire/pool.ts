@@ -66,7 +66,7 @@ export class Pool {
     const limit = options.isTransaction === true ? 1 : POSTGRES_SHARED_LOAD;
     if ((connection === undefined || connection.load >= limit) && this.#opening === 0) this.#open();
     if (connection !== undefined) return connection.run(statements, options);
-    return this.#wait(false).then((next) => next.run(statements, options));
+    return this.#wait(false).then((nextConnection) => nextConnection.run(statements, options));
   }
 
   /** Gives the caller a connection of its own, and rolls back a transaction that it leaves open. */

@@ -20,7 +20,7 @@ export function resultCodeOf(error: unknown): number {
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
 
-type Failure = readonly [code: ErrorCode, description: string];
+type Failure = readonly [code: ErrorCode, problem: string];
 
 const BUSY: Failure = ['unavailable', 'The database is busy.'];
 const UNREADABLE: Failure = ['unavailable', 'This server cannot read from its disk.'];
@@ -75,7 +75,8 @@ const OPENING: readonly (readonly [description: string, ...codes: (number | stri
 
 /** Explains why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
-  const failure = OPENING.find(([, ...codes]) => codes.some((code) =>
-    (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code))));
-  return failure ? new AppError('unavailable', `${folder} ${failure[0]}`, { cause }) : cause;
+  const [description] = OPENING.find(([, ...codes]) => codes.some((code) =>
+    (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code)))) ?? [];
+  return description === undefined ? cause
+    : new AppError('unavailable', `${folder} ${description}`, { cause });
 }

@@ -210,8 +210,8 @@ function describeFailure(error: unknown): Failure {
     const { code, publicDetail: detail, cause } = error;
     return { isDone: false, code, detail, ...(cause instanceof Error && { cause: cause.stack }) };
   }
-  const [code, description] = describeWriteFailure(error);
-  const detail = `${description} Nothing was changed; try again later.`;
+  const [code, problem] = describeWriteFailure(error);
+  const detail = `${problem} Nothing was changed; try again later.`;
   const cause = error instanceof Error ? error.stack : String(error);
   return { isDone: false, code, detail, cause };
 }

@@ -130,7 +130,7 @@ export class Writer {
   }
 
   #settle(text: string): void {
-    const settled = this.#inFlight;
+    const batch = this.#inFlight;
     const sentAt = this.#sentAt;
     this.#inFlight = [];
     this.#onCommit();
@@ -142,17 +142,17 @@ export class Writer {
     // Without a cause, a mutation was rejected.
     this.#metrics.note(sentAt, outcomes.flatMap((outcome) =>
       (outcome.isDone || !outcome.cause ? [] : outcome.code)));
-    settled.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
+    batch.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
 
   /** The thread has ended. Its in-flight batch may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const lost = this.#inFlight.splice(0);
-    const unsent = this.#waiting.splice(0);
-    for (const pending of lost) pending.settle({ ...UNKNOWN_OUTCOME, cause: cause.stack });
-    for (const pending of unsent) pending.settle({ ...NOT_SENT, cause: cause.stack });
+    const inFlight = this.#inFlight.splice(0);
+    const waiting = this.#waiting.splice(0);
+    for (const pending of inFlight) pending.settle({ ...UNKNOWN_OUTCOME, cause: cause.stack });
+    for (const pending of waiting) pending.settle({ ...NOT_SENT, cause: cause.stack });
     this.#onIdle();
   }
 
