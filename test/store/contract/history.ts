@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
 import type { ProductTarget } from '../../../src/domain/catalogue/product.ts';
 import type { Product, Sku } from '../../../src/domain/catalogue/product-fields.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Actor } from '../../../src/store/write.ts';
@@ -16,6 +17,7 @@ const ALL = { after: undefined, limit: 1_000 };
 
 export function testHistory(prepare: PrepareStore): void {
   testFeed(prepare);
+  testUnknownSeller(prepare);
   testLedger(prepare);
   testPast(prepare);
   testPastProducts(prepare);
@@ -48,6 +50,17 @@ async function prepareHistory(open: ReturnType<PrepareStore>) {
     await step();
   }
   return { store, actor, clock, timeOf: (position: number) => start + (position - 1) * 3_600_000 };
+}
+
+function testUnknownSeller(prepare: PrepareStore): void {
+  test('has no history of a seller that does not exist', async (t) => {
+    const { store } = await prepareHistory(prepare(t));
+    const sellerId = 99 as SellerId; // no seller's
+    for (const types of [undefined, ['stock']] as const) {
+      await assert.rejects(store.listChanges(sellerId, { after: 0, limit: 9, types }),
+        { code: 'not_found', message: 'There is no such seller.' });
+    }
+  });
 }
 
 function testFeed(prepare: PrepareStore): void {
