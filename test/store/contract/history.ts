@@ -60,6 +60,7 @@ function testUnknownSeller(prepare: PrepareStore): void {
       await assert.rejects(store.listChanges(sellerId, { after: 0, limit: 9, types }),
         { code: 'not_found', message: 'There is no such seller.' });
     }
+    await assert.rejects(store.findPositionAt(sellerId, 0), { code: 'not_found' });
   });
 }
 
