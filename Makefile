@@ -20,7 +20,8 @@ COVERED = $(IN_MEMORY) NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp" \
   NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"' $(NODE) test/run.ts
 MUTANTS_RUN = $(IN_MEMORY) NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" \
   $(NODE) --disable-warning=ExperimentalWarning test/mutants/main.ts
-SINCE ?=
+# The commit of the last whole run of the mutants; `mutants-subset` runs the guards changed since.
+SINCE ?= $(shell cat test/mutants/last-run.txt)
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
 # A copy of the package, built, in a temporary folder; its modes do not depend on the umask.
 PACKAGE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -99,8 +100,8 @@ mutants: types ## weaken one guard at a time, and require a failing test; MUTANT
 	@$(NODE) --disable-warning=ExperimentalWarning $(STRIP_CACHE)
 	@$(MUTANTS_RUN) --pattern '$(MUTANTS)'
 
-mutants-subset: types ## the same for a fixed part, and for guards changed since the commit SINCE
-	@$(MUTANTS_RUN) --subset $(if $(SINCE),--since '$(SINCE)')
+mutants-subset: types ## the same for a fixed part, and for guards changed since the last whole run
+	@$(MUTANTS_RUN) --subset --since '$(SINCE)'
 
 fuzz: ## send hostile requests for FUZZ_SECONDS (180), from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts

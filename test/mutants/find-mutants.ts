@@ -14,6 +14,8 @@ export interface Mutant {
   /** The whole text of the mutated file. */
   readonly source: string;
   readonly original: string;
+  /** The lines with the guard, trimmed. */
+  readonly lines: readonly string[];
   /** Where its effect is executed: for a statement that is prepared once, where it is used. */
   readonly places: readonly number[];
 }
@@ -44,6 +46,7 @@ function findInFile(file: SourceFile, path: string): Mutant[] {
     counts.set(name, count);
     return {
       id: count === 1 ? name : `${name} #${count}`, path, operator, original: file.text,
+      lines: wholeLines(file.text, start, end).split('\n').map((line) => line.trim()),
       source: file.text.slice(0, start) + replacement + file.text.slice(end),
       places: placesOf(node, start, identifiers, new Set()),
     };
@@ -53,9 +56,12 @@ function findInFile(file: SourceFile, path: string): Mutant[] {
 /** What is replaced, or its line. */
 function describe(text: string, start: number, end: number): string {
   const isShort = end - start < ID_TEXT_MINIMUM;
-  const [from, to] = isShort ? [text.lastIndexOf('\n', start) + 1, text.indexOf('\n', end)]
-    : [start, end];
-  return text.slice(from, to).trim().replaceAll(/\s+/g, ' ').slice(0, ID_TEXT_LIMIT);
+  const described = isShort ? wholeLines(text, start, end) : text.slice(start, end);
+  return described.trim().replaceAll(/\s+/g, ' ').slice(0, ID_TEXT_LIMIT);
+}
+
+function wholeLines(text: string, start: number, end: number): string {
+  return text.slice(text.lastIndexOf('\n', start) + 1, text.indexOf('\n', end));
 }
 
 /** The named declarations around a node, `Authenticator.authenticate`. */

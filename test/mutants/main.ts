@@ -6,16 +6,17 @@
  * Usage: node test/mutants/main.ts [--pattern REGEXP] [--subset] [--since COMMIT] [--resume]
  *   [--list] [--jobs N]
  *
- * `--subset` runs the mutants that `subset.txt` names and those of files changed since a commit,
- * with the tests of `finders.txt`, so it needs no coverage. A run without it writes that file.
+ * `--subset` runs the mutants that `subset.txt` names and the guards changed since a commit, with
+ * the tests of `finders.txt`, so it needs no coverage. A run without it writes that file.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../audit/places.ts';
 import { readCpuMs } from '../support/runner/cpu-time.ts';
 import { readAccepted } from './accepted.ts';
+import { findChanges } from './changes.ts';
 import { loadCoverage } from './coverage.ts';
 import { findMutants, type Mutant } from './find-mutants.ts';
 import { Finders } from './finders.ts';
@@ -83,11 +84,10 @@ async function runWaiting(): Promise<void> {
 
 function selectSubset(candidates: readonly Mutant[]): Mutant[] {
   const named = readFileSync(join(import.meta.dirname, 'subset.txt'), 'utf8').split('\n');
-  const changed = values.since === undefined ? []
-    : execFileSync('git', ['diff', '--name-only', values.since], { cwd: ROOT, encoding: 'utf8' })
-      .split('\n');
   const ids = new Set(named.filter(Boolean));
-  const subset = candidates.filter(({ id, path }) => ids.delete(id) || changed.includes(path));
+  const isChanged = values.since === undefined ? () => false : findChanges(ROOT, values.since);
+  if (!isChanged) print(`NOT TESTED: guards changed since ${values.since}: no such commit here.\n`);
+  const subset = candidates.filter((mutant) => ids.delete(mutant.id) || isChanged?.(mutant));
   for (const id of ids) throw new Error(`subset.txt names a mutant that does not exist: ${id}`);
   return subset;
 }

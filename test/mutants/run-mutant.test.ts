@@ -66,7 +66,7 @@ test('counts a crash of the mutated code apart', async (t) => {
 test('counts a mutant that cannot be loaded as crashed', async () => {
   const mutant: Mutant = {
     id: 'a', path: 'src/app.ts', operator: 'check-skipped', original: '', source: 'if (',
-    places: [],
+    places: [], lines: [],
   };
   assert.equal((await runMutant(mutant, [], modules)).outcome, 'crashed');
 });
