@@ -1,6 +1,7 @@
 /** Columns of rows that do not contain what the schema promises. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeProduct } from '../../../src/store/sql/product-rows.ts';
 import { readInteger, readOneOf, readOptional, readText } from '../../../src/store/sql/row.ts';
 
 test('rejects a value of another type or set than the column has', () => {
@@ -13,4 +14,8 @@ test('rejects a value of another type or set than the column has', () => {
     () => readText(row, 'missing'), () => readOneOf(row, 'text', ['editor', 'viewer']),
     () => readOneOf(row, 'nothing', ['owner']),
   ]) assert.throws(read, { name: 'TypeError', message: /^Column \w+ is / });
+});
+
+test('rejects a product whose columns have other types', () => {
+  assert.throws(() => decodeProduct({}, ['1']), { name: 'TypeError', message: /has another type/ });
 });

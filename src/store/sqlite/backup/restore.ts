@@ -79,7 +79,7 @@ export async function restore(
 }
 
 function assertBackup(file: string): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile() || findVersion(file) === undefined) {
+  if (findVersion(file) === undefined) {
     throw new AppError('unavailable', `There is no file ${file}.`);
   }
   for (const end of SUFFIXES) {

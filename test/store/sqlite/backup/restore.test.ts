@@ -1,7 +1,7 @@
 /** Restoring a backup: completely, or not at all. */
 import assert from 'node:assert/strict';
 import {
-  closeSync, copyFileSync, existsSync, linkSync, openSync, readdirSync, readFileSync,
+  closeSync, copyFileSync, existsSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync,
   rmSync, statSync, truncateSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -118,6 +118,7 @@ test('writes to no file that was renamed while it was being opened', (t) => {
 
 const DEFECTS: readonly [what: string, corrupt: (file: string) => void, says: RegExp][] = [
   ['no file', (file) => rmSync(file), /There is no file/],
+  ['a folder', (file) => { rmSync(file); mkdirSync(file); }, /is not a database of/],
   ['a foreign file', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
   ['one of a newer version', (file) => change(file, 'PRAGMA user_version = 999'), /newer version/],
   ['one that is cut off', (file) => cutOff(file), /copy\.db is damaged|malformed/],
@@ -213,7 +214,9 @@ test('reports a full disk, and leaves nothing', async (t) => {
   await store.close();
   const disk = mountSmallDisk(t, '64k');
   if (disk === undefined) return;
-  await assert.rejects(restoreTo(join(disk, 'data'), file), { code: 'storage_full' });
+  await assert.rejects(restoreTo(join(disk, 'data'), file), {
+    code: 'storage_full', message: /^The copy needs 1 MiB; .* Nothing was written\.$/,
+  });
   assert.deepEqual(readdirSync(join(disk, 'data')), []);
 });
 

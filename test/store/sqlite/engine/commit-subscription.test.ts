@@ -27,3 +27,11 @@ test('sees what another process wrote before the subscription, or is notified', 
   assert.equal(await notified, 'Third');
   end();
 });
+
+test('rejects a subscription to a store that is closed', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  await store.close();
+  assert.throws(() => store.watchAll(() => {}), {
+    code: 'unavailable', message: 'This server is stopping.',
+  });
+});

@@ -8,6 +8,9 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import {
+  assertCatalogueExists, findVersion,
+} from '../../../../src/store/sqlite/engine/database-file.ts';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { runProcess } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -173,10 +176,19 @@ test('rejects a file of a newer version and leaves it untouched', async (t) => {
   await (await openStore(t, { folder })).close();
   writeDatabase(join(folder, FILE_NAME), 'PRAGMA user_version = 99');
   const before = readFolder(folder);
-  await assert.rejects(openStore(t, { folder }), {
+  const error = {
     name: 'AppError', code: 'unavailable', message: /written by a newer version.*left unchanged/,
-  });
+  };
+  await assert.rejects(openStore(t, { folder }), error);
+  assert.throws(() => findVersion(join(folder, FILE_NAME)), error);
   assert.deepEqual(readFolder(folder), before);
+});
+
+test('says that there is no catalogue, for commands that need one', async (t) => {
+  const folder = makeFolder(t);
+  assert.throws(() => assertCatalogueExists(folder), { code: 'not_found' });
+  await (await openStore(t, { folder })).close();
+  assert.doesNotThrow(() => assertCatalogueExists(folder));
 });
 
 test('rejects a newer version that a crash has left in the WAL', async (t) => {
