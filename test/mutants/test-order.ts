@@ -19,7 +19,7 @@ const CONTRACT = 'test/store/sqlite.contract.test.ts';
 /** Flushes show in the order of system calls, and after a simulated power cut. */
 const FLUSH_TESTS = [
   'test/store/sqlite/engine/power-cut.faults.ts', 'test/faults/power-cut-files.faults.ts',
-  'test/faults/power-cuts.faults.ts',
+  'test/faults/power-cuts.faults.ts', 'test/faults/power-cut-watch.faults.ts',
 ];
 const WATCH_FLUSH_TESTS = [
   'test/cli/watch/stock-watch-kill.faults.ts', 'test/faults/power-cut-watch.faults.ts',
