@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import {
   existsSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { UNLOCKED_TEMP_FILE_AGE_MS } from '../../../../src/store/sqlite/limits.ts';
 import {
-  AtomicFile, removeAbandonedParts,
+  AtomicFile, isBeingWritten, removeAbandonedParts,
 } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { listFindings } from '../../../support/health.ts';
@@ -19,6 +19,17 @@ const MODULE = join(import.meta.dirname, '../../../../src/store/sqlite/files/ato
 const OWN_PIDS = ['--pid', '--fork', '--kill-child'];
 const NO_CONTAINERS = spawnSync('unshare', [...OWN_PIDS, 'true']).status === 0 ? false
   : 'NOT TESTED: no process can have a PID namespace of its own here. It takes unshare and root.';
+
+test('knows whether a part is being written, and creates nothing to find out', (t) => {
+  const folder = makeFolder(t);
+  const target = new AtomicFile(join(folder, 'file'));
+  target.begin();
+  assert.equal(isBeingWritten(target.tempPath), true);
+  target.discard();
+  writeFileSync(target.tempPath, '');
+  assert.equal(isBeingWritten(target.tempPath), false);
+  assert.deepEqual(readdirSync(folder), [basename(target.tempPath)]);
+});
 
 test('lets two writers create one file concurrently, and the first one wins', (t) => {
   const file = join(makeFolder(t), 'file');

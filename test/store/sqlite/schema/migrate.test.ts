@@ -8,6 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
+import {
+  assertNotOldFile, findVersion,
+} from '../../../../src/store/sqlite/engine/database-file.ts';
 import { migrate } from '../../../../src/store/sqlite/schema/migrate.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -92,6 +95,8 @@ for (const [version, message] of [
     const before = readTables(folder);
     assert.throws(() => migrate(db, { migrations }), { code: 'unavailable', message });
     db.close();
+    assert.throws(() => findVersion(file), { code: 'unavailable' });
+    if (version < 24) assert.throws(() => assertNotOldFile(file), { code: 'unavailable', message });
     assert.equal(readVersion(folder), version);
     assert.deepEqual(readTables(folder), before);
   });
