@@ -43,6 +43,16 @@ function openFolder(t: TestContext, path = makeFolder(t)): Watched {
   };
 }
 
+/** Puts a file into the folder, and claims it once it is complete. */
+function claimFile(watched: Watched, name: string): Claim {
+  watched.put(name);
+  watched.folder.next();
+  watched.pass(5_000);
+  const claim = watched.folder.next();
+  assert.ok(claim);
+  return claim;
+}
+
 /** Claims, finishes and publishes the next file, and returns its name. */
 function takeNext({ folder }: Watched): string | undefined {
   const claim = folder.next();
@@ -139,11 +149,7 @@ test('assigns distinct ids to files with the same name and content, and keeps bo
 
 test('publishes rejected rows in rejected/, without the prefix of an earlier run', (t) => {
   const watched = openFolder(t);
-  watched.put('20250101T000000Z-01234567-stock.failed.csv');
-  watched.folder.next();
-  watched.pass(5_000);
-  const claim = watched.folder.next();
-  assert.ok(claim);
+  const claim = claimFile(watched, '20250101T000000Z-01234567-stock.failed.csv');
   const rows = claim.prepareRejectedPath('csv');
   writeFileSync(rows, 'sku,stock,error\n', { mode: 0o600 });
   claim.finish({ file: claim.name, status: 'applied' }, rows);
@@ -187,11 +193,7 @@ test('continues with claims of an earlier process, and removes empty ones', (t) 
 
 test('publishes no rejected rows of an attempt that a crash ended', (t) => {
   const watched = openFolder(t);
-  watched.put('a.csv');
-  watched.folder.next();
-  watched.pass(5_000);
-  const claim = watched.folder.next();
-  assert.ok(claim);
+  const claim = claimFile(watched, 'a.csv');
   for (const format of ['csv', 'ndjson']) {
     writeFileSync(claim.prepareRejectedPath(format), 'sku,error\nA,not the');
   }
@@ -206,11 +208,7 @@ const MOVES = ['rows', 'file'] as const;
 for (const last of MOVES) {
   test(`completes a publication that stopped after the move of the ${last}`, (t) => {
     const watched = openFolder(t);
-    watched.put('a.csv');
-    watched.folder.next();
-    watched.pass(5_000);
-    const claim = watched.folder.next();
-    assert.ok(claim);
+    const claim = claimFile(watched, 'a.csv');
     const rows = claim.prepareRejectedPath('csv');
     writeFileSync(rows, 'sku,error\n');
     claim.finish({ file: 'a.csv', status: 'applied' }, rows);
