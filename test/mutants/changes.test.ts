@@ -21,11 +21,12 @@ test('finds guards with a changed line, and those of new files, wherever they ha
   writeFileSync(join(root, 'a.ts'), 'const n = 1;\n  assertOwner();\nif (isPaid) return;\n');
   writeFileSync(join(root, 'b.ts'), 'assertOwner();\n');
   git('add', '.');
-  const isChanged = findChanges(root, commit);
+  const paths = ['a.ts', 'b.ts', 'c.ts'];
+  const isChanged = findChanges(root, paths, commit);
   const ask = (path: string, line: string) => isChanged?.({ path, lines: [line] });
   assert.deepEqual([
     ask('a.ts', 'assertOwner();'), ask('a.ts', 'if (isPaid) return;'),
     ask('b.ts', 'assertOwner();'), ask('c.ts', 'assertOwner();'),
   ], [false, true, true, false]);
-  assert.equal(findChanges(root, '0'.repeat(40)), undefined);
+  assert.equal(findChanges(root, paths, '0'.repeat(40)), undefined);
 });

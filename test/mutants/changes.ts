@@ -7,13 +7,14 @@ import type { Mutant } from './find-mutants.ts';
  * does not have it, as in a shallow clone.
  */
 export function findChanges(
-  root: string, commit: string,
+  root: string, paths: readonly string[], commit: string,
 ): ((mutant: Pick<Mutant, 'path' | 'lines'>) => boolean) | undefined {
   const git = (...args: readonly string[]): string | undefined => {
     const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
     return status === 0 ? stdout : undefined;
   };
-  const changed = git('diff', '--name-only', '--relative', commit)?.split('\n').filter(Boolean);
+  const changed = git('diff', '--name-only', '--relative', commit, '--', ...paths)
+    ?.split('\n').filter(Boolean);
   if (!changed) return undefined;
   const oldLines = new Map(changed.map((path) => {
     const lines = git('show', `${commit}:./${path}`)?.split('\n').map((line) => line.trim());

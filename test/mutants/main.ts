@@ -39,7 +39,8 @@ const { values } = parseArgs({
 });
 
 const print = (text: string): void => { process.stdout.write(text); };
-const all = findMutants(ROOT, listGuardFiles());
+const guardFiles = listGuardFiles();
+const all = findMutants(ROOT, guardFiles);
 const hasStrace = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
 const pattern = new RegExp(values.pattern);
 const mutants = (values.subset ? selectSubset(all) : all).filter(({ id, operator }) =>
@@ -85,7 +86,8 @@ async function runWaiting(): Promise<void> {
 function selectSubset(candidates: readonly Mutant[]): Mutant[] {
   const named = readFileSync(join(import.meta.dirname, 'subset.txt'), 'utf8').split('\n');
   const ids = new Set(named.filter(Boolean));
-  const isChanged = values.since === undefined ? () => false : findChanges(ROOT, values.since);
+  const isChanged = values.since === undefined ? () => false
+    : findChanges(ROOT, guardFiles, values.since);
   if (!isChanged) print(`NOT TESTED: guards changed since ${values.since}: no such commit here.\n`);
   const subset = candidates.filter((mutant) => ids.delete(mutant.id) || isChanged?.(mutant));
   for (const id of ids) throw new Error(`subset.txt names a mutant that does not exist: ${id}`);
