@@ -10,14 +10,15 @@ PACKAGES_TESTS = 'test/**/*.packages.ts'
 # tests of faults are about disks, and use one.
 SCRATCH = $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 # The processes of the tests share one compile cache. QUICK_TESTS also bundles the store's threads.
-RUN_TESTS = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" $(NODE) test/run.ts
+RUNNER = $(NODE) test/run.ts $(if $(FAILURES),--failures "$(FAILURES)")
+RUN_TESTS = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" $(RUNNER)
 IN_MEMORY = $(if $(SCRATCH),TMPDIR=$(SCRATCH))
 THREAD_BUNDLES = test/support/thread-bundles.js
 QUICK_TESTS = $(NODE) $(THREAD_BUNDLES) && \
   $(IN_MEMORY) NODE_OPTIONS='--import="$(CURDIR)/$(THREAD_BUNDLES)"' $(RUN_TESTS)
 STRIP_CACHE = test/support/strip-cache.js
 COVERED = $(IN_MEMORY) NODE_V8_COVERAGE="$(CURDIR)/coverage/tmp" \
-  NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"' $(NODE) test/run.ts
+  NODE_OPTIONS='--import="$(CURDIR)/$(STRIP_CACHE)"' $(RUNNER)
 MUTANTS_RUN = $(IN_MEMORY) NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache" \
   $(NODE) --disable-warning=ExperimentalWarning test/mutants/main.ts
 # The commit of the last whole run of the mutants; `mutants-subset` runs the guards changed since.
@@ -81,9 +82,11 @@ test-browser: types ## the portal in a real browser; needs chromium and chromium
 	@SCREENSHOTS=yes $(RUN_TESTS) --alone --jobs 2 --timeout 1200000 $(BROWSER_TESTS)
 
 # Types are checked once: `-o types` skips them after that. On Node 24, the oldest supported line:
-# what uses Node's sockets, files, threads and SQLite most. A part that fails stops no other part.
+# what uses Node's sockets, files, threads and SQLite most. A part that fails stops no other part;
+# the last lines repeat every failure.
+test-all: export FAILURES = $(CURDIR)/.node/failures.txt
 test-all: ## everything: coverage, Node 24, packages, faults, a browser
-	@failed=; \
+	@failed=; mkdir -p .node; : > "$$FAILURES"; \
 	$(MAKE) coverage || failed="coverage,"; \
 	$(MAKE) -o types test NODE="$$(.toolchain/node 24.21.0)" \
 	  TESTS="'test/{app*,main,clock-steps}.test.ts' 'test/{embed,http,runtime}/**/*.test.ts' \
@@ -94,7 +97,7 @@ test-all: ## everything: coverage, Node 24, packages, faults, a browser
 	$(RUN_TESTS) --alone --jobs 3 --timeout 1200000 $(PACKAGES_TESTS) $(FAULT_TESTS) $(BROWSER_TESTS) \
 	  || failed="$$failed packages or faults or browser,"; \
 	$(MAKE) -o types mutants-subset || failed="$$failed mutants,"; \
-	[ -z "$$failed" ] || { echo "Failed: $$failed" >&2; exit 1; }
+	[ -z "$$failed" ] || { cat "$$FAILURES" >&2; echo "Failed: $$failed" >&2; exit 1; }
 
 mutants: types ## weaken one guard at a time, and require a failing test; MUTANTS='csrf' for a part
 	@$(NODE) --disable-warning=ExperimentalWarning $(STRIP_CACHE)

@@ -1,7 +1,7 @@
 /** The runner of the tests loses no result, and no file that misbehaves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeFolder } from './support/folder.ts';
@@ -137,6 +137,10 @@ test('ends with status 1 if a test fails or a pattern matches no file, else with
   assert.equal(start(good).status, 0);
   assert.equal(start(good, bad).status, 1);
   assert.match(start(good, join(folder, 'x*.mjs')).stderr.toString(), /No file matches .*x\*\.mjs/);
+  const failures = join(folder, 'failures.txt');
+  writeFileSync(failures, 'earlier\n');
+  start('--failures', failures, good, bad);
+  assert.match(readFileSync(failures, 'utf8'), /^earlier\n✖ fails .*bad\.mjs.*\n +Error: no/);
 });
 
 test('gives each file a process of its own, if told to', async (t) => {

@@ -3,12 +3,14 @@
  * file, each failure as it happens, the slowest files, and the CPU time. No result can get lost:
  * the run fails unless every file has reported its end and every worker has ended by itself.
  *
- * Usage: node test/run.ts [--jobs N] [--timeout MS] [--alone] [--list FILE] PATTERN...
+ * Usage: node test/run.ts [--jobs N] [--timeout MS] [--alone] [--list FILE] [--failures FILE]
+ *   PATTERN...
  *
  * `--alone` gives each file a process of its own. `--list` writes the name and the result of each
- * test to a file.
+ * test to a file. `--failures` appends the start of each failure to a file, which `make test-all`
+ * prints at its end.
  */
-import { globSync, writeFileSync } from 'node:fs';
+import { appendFileSync, globSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { readCpuMs } from './support/runner/cpu-time.ts';
@@ -21,6 +23,7 @@ const { values, positionals } = parseArgs({
     timeout: { type: 'string', default: '180000' },
     alone: { type: 'boolean', default: false },
     list: { type: 'string' },
+    failures: { type: 'string' },
   },
 });
 const EXCERPT_LINES = 12;
@@ -47,12 +50,13 @@ const run = await runFiles(files, {
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 const slowest = run.files.toSorted((one, other) => other.durationMs - one.durationMs).slice(0, 10);
+const failures = run.failures.map(({ what, why }) => `✖ ${what}\n${excerpt(why)}`);
 const lines = [
   'The slowest files:',
   ...slowest.map(({ file, durationMs, cpuMs }) =>
     `  ${file}  ${seconds(durationMs)} s, ${seconds(cpuMs)} s of CPU time`),
   ...[...run.skipReasons].map((reason) => `- ${reason}`),
-  ...run.failures.map(({ what, why }) => `✖ ${what}\n${excerpt(why)}`),
+  ...failures,
   `${run.tests.length} tests in ${run.files.length} of ${files.length} files: `
     + `${run.tests.filter(({ result }) => result === 'passed').length} passed, `
     + `${run.failures.length} failed, `
@@ -60,6 +64,9 @@ const lines = [
     + `${seconds(performance.now() - startedAt)} s, ${seconds(readCpuMs())} s of CPU time`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
+if (values.failures !== undefined) {
+  appendFileSync(values.failures, failures.map((failure) => `${failure}\n`).join(''));
+}
 if (values.list !== undefined) {
   const names = run.tests.map(({ file, name, result }) => `${result} ${file} > ${name}\n`);
   writeFileSync(values.list, names.sort().join(''));
