@@ -6,8 +6,8 @@ import { send } from '../support/http.ts';
 const PATHS = ['/api/v1/products?limit=20', '/api/v1/products/sku/C1-1', '/api/v1/changes?after=0'];
 
 export interface Reading {
-  /** Asserts that all reads succeeded, and reports their latency. */
-  end(t: TestContext): Promise<void>;
+  /** Asserts that all reads succeeded, and reports their latency; returns its median in ms. */
+  end(t: TestContext): Promise<number>;
 }
 
 export function startReading(port: number, key: string): Reading {
@@ -29,10 +29,11 @@ export function startReading(port: number, key: string): Reading {
       await all;
       assert.ok(tookMs.length > 0);
       const sorted = tookMs.toSorted((one, other) => one - other);
-      const at = (part: number): string =>
-        (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1);
-      t.diagnostic(`${sorted.length} concurrent reads: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, `
-        + `the longest ${at(1)} ms`);
+      const [median = NaN, p99 = NaN, longest = NaN] = [0.5, 0.99, 1].map((part) =>
+        sorted[Math.ceil(sorted.length * part) - 1]);
+      t.diagnostic(`${sorted.length} concurrent reads: p50 ${median.toFixed(1)} ms, `
+        + `p99 ${p99.toFixed(1)} ms, the longest ${longest.toFixed(1)} ms`);
+      return median;
     },
   };
 }
