@@ -12,11 +12,11 @@ const RUNNER = ['test/run.ts', 'test/support/runner/*.ts'];
 
 /** What a test that uses a room contains, unless it imports the room. */
 const USES: Readonly<Partial<Record<Room, RegExp>>> = {
-  changes: /\/changes\b|\/movements\b/,
+  changes: /\/changes\b|\/movements\b|\.subscribe\(/,
   imports: /\/imports?\b|\/reverts?\b/,
   openapi: /openapi/,
   portal: /\/portal\b|\bportal:/,
-  postgres: /--database\b/,
+  postgres: /--database\b|\bpostgres:\/\/|'postgres'/,
   telemetry: /\/metrics\b|--log\b|--metrics-/,
   webhooks: /\/webhooks\b|\bwebhooks:|--webhook-/,
 };

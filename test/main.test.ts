@@ -7,6 +7,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { commands } from '../src/cli/commands.ts';
 import { run } from './support/command.ts';
 import { makeFolder } from './support/folder.ts';
 
@@ -37,7 +38,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 test('lists every command with --help', async () => {
   const { status, out, notes } = await run(['--help']);
   assert.deepEqual([status, notes], [0, '']);
-  for (const name of [...COMMANDS, 'import', 'export', 'doctor', 'demo']) {
+  for (const name of commands.keys()) {
     assert.match(out, new RegExp(`^  ${name} +\\S.*\\.$`, 'm'));
   }
 });
@@ -69,7 +70,7 @@ test('has a guide that lists every command, and no flag that does not exist', as
   const { out } = await run(['completion', 'bash']);
   const known = new Map([...out.matchAll(/^ {4}'([^']+)'\) words='.*' flags='(.+)' ;;$/gm)]
     .map(([, name = '', flags = '']) => [name, flags.split(' ')]));
-  assert.ok(known.size > 30, String(known.size));
+  assert.deepEqual([...known.keys()].sort(), [...commands.keys()].sort());
   const guide = readFileSync(join(ROOT, 'src/cli/README.md'), 'utf8');
   const listed = [...guide.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, usage = '']) => usage));
