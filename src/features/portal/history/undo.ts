@@ -21,7 +21,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { UNDO_LIFE_MS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { describeEffects } from './change-description.ts';
 
 const NAME_BYTES = 120;
@@ -142,6 +142,7 @@ function renderConflict(
       isTaken && ' Rename or delete that product, then undo again.'}</p>
       <div class="actions">${isTaken && undoForm(request, change, 'Undo again')}
         ${product && html`<a class="button" href="${link(pathOf(product))}">View the product</a>`}
-        <a class="button" href="${link('/changes')}">View changes</a></div>`,
+        ${hasPage(portal, '/changes') && html`
+          <a class="button" href="${link('/changes')}">View changes</a>`}</div>`,
   });
 }

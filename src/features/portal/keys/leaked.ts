@@ -159,8 +159,9 @@ async function renderKeyChanges(
     ]),
     empty: html`<p>Nothing found among the newest changes of the catalogue.</p>`,
   })}
-    <p><a href="${link('/changes', new URLSearchParams({ key: formatId(key) }))}">
-      All changes made with this key</a></p>
+    ${hasPage(portal, '/changes') && html`
+      <p><a href="${link('/changes', new URLSearchParams({ key: formatId(key) }))}">
+        All changes made with this key</a></p>`}
     ${canRevert && postForm(request, link(`/leaked/${formatId(key)}/revert`), html`
       ${renderFields(REVERT_FIELDS)}
       <button>Preview revert</button>

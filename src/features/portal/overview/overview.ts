@@ -13,7 +13,7 @@ import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { renderTourCard } from '../start/tour.ts';
 import { renderRequestStats } from './request-stats.ts';
 
@@ -40,7 +40,8 @@ export async function showOverview(request: PageRequest, portal: Portal): Promis
       </div>`}
       <div class="columns">
         ${card('moved', STOCK_MOVEMENTS, html`${renderDays(request, days, since)}
-          <p><a href="${request.link('/movements')}">View each movement</a></p>
+          ${hasPage(portal, '/movements') && html`
+            <p><a href="${request.link('/movements')}">View each movement</a></p>`}
           <p><a href="${request.link('/reports')}">View stock over time and top movers</a></p>`)}
         ${requestStats}
       </div>

@@ -14,7 +14,7 @@ import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { archivedTag } from './product-view.ts';
 import { pathOf } from './product-path.ts';
@@ -154,7 +154,8 @@ function renderEmpty(
   return html`${heading}
     <p class="row middle centre">
       <a class="button primary" href="${link('/products/new')}">Create a product</a>
-      <a class="button" href="${link('/import')}">Import a file</a></p>
+      ${hasPage(portal, '/import') && html`
+        <a class="button" href="${link('/import')}">Import a file</a>`}</p>
     <p>Or create products through the API, with an ${may('owner')
       ? html`<a href="${link('/keys')}">API key</a>` : 'API key'}:</p>
     ${creation && copyable('create', formatCurl(creation, base.url, 'YOUR_KEY'))}`;

@@ -18,7 +18,7 @@ import { card, details, type Facts, facts, flashNotice, notice } from '../html/e
 import { type Content, html, type Html } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { formatBase } from './product-conflict.ts';
 import { describeFields, EDITED_FIELDS, type EditedValues, toText } from './product-form.ts';
 import { getProduct, pathOf } from './product-path.ts';
@@ -113,14 +113,16 @@ function listDetails({ format }: PageRequest, product: Product): Facts {
 }
 
 function renderCards(
-  request: PageRequest, { clock }: Portal, product: Product, ledger: StockLedger,
+  request: PageRequest, portal: Portal, product: Product, ledger: StockLedger,
   fields: readonly Field[], state: FormState,
 ): Html {
   const { format, link } = request;
-  const csv = link('/movements/export', new URLSearchParams({
-    product: formatProductId(product.sellerId, product.id),
-  }));
-  const plot = stockPlot({ product, movements: ledger.newest, now: clock(), csv }, format);
+  const csv = hasPage(portal, '/movements/export')
+    ? link('/movements/export', new URLSearchParams({
+      product: formatProductId(product.sellerId, product.id),
+    })) : undefined;
+  const now = portal.clock();
+  const plot = stockPlot({ product, movements: ledger.newest, now, csv }, format);
   const overTime = card('plot-heading', 'Stock over time',
     plot ?? html`<p class="quiet">No stock movements yet.</p>`);
   if (!request.may('editor')) return overTime;

@@ -24,8 +24,8 @@ interface StockHistory {
   readonly product: Pick<Product, 'createdAt'>;
   readonly movements: readonly Pick<Change, 'at' | 'movement'>[];
   readonly now: number;
-  /** The link to all movements as CSV. */
-  readonly csv: string;
+  /** The link to all movements as CSV, if there is one. */
+  readonly csv: string | undefined;
 }
 
 const RECENT_MS = 30 * DAY_MS;
@@ -64,7 +64,7 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
         height="${CHART_HEIGHT}"><title>${title}</title></rect>`;
     })}`,
   });
-  return html`${chart}${csvLink(history.csv)}`;
+  return html`${chart}${history.csv !== undefined && csvLink(history.csv)}`;
 }
 
 /** The last 30 days if they have enough movements, otherwise all movements. */

@@ -16,7 +16,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS, SOURCE_BYTES } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import {
   changesOf, getRecord, KIND_CHOICES, nameOf, renderLink, renderRevertButton, renderStatus,
 } from './import-record.ts';
@@ -88,8 +88,9 @@ export async function renderRecords(
       format.timeElement(record.startedAt),
       renderName(record.actor ?? keyNames.get(record.keyId)),
     ]),
-    empty: html`<p>No imports. ${request.may('editor') && html`<a href="${link('/import')}">Import a
-      file</a> to create or update many products at once.`}</p>`,
+    empty: html`<p>No imports. ${request.may('editor') && hasPage(portal, '/import') && html`
+      <a href="${link('/import')}">Import a file</a> to create or update many products at
+      once.`}</p>`,
   });
 }
 
@@ -108,8 +109,10 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
         ${renderFacts(request, record, actor ?? keyNames.get(keyId))}
         ${renderPositions(request, record)}
         ${changes > 0 && html`<div class="actions">
-          <a class="button" href="${link('/changes', changesOf(record))}">View changes</a>
-          ${renderRevertButton(request, record)}</div>`}
+          ${hasPage(portal, '/changes') && html`
+            <a class="button" href="${link('/changes', changesOf(record))}">View changes</a>`}
+          ${hasPage(portal, '/imports/{import_id}/revert')
+            && renderRevertButton(request, record)}</div>`}
       </div>
       <p><a href="${link('/imports')}">All imports</a></p>`,
   });

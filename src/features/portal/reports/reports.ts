@@ -24,7 +24,7 @@ import {
 } from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import { pathOf } from '../products/product-path.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { type StockAtDay, stockHistories } from './stock-history.ts';
 
 /** Longer periods show the ends of weeks. */
@@ -52,7 +52,8 @@ export async function showReports(request: PageRequest, portal: Portal): Promise
       <p class="small quiet">Archived products count here, because their stock is still there. The
         overview leaves them out.</p>
       ${movers && await renderMovers(request, portal, movers, days)}
-      <p><a href="${link('/movements')}">View each movement</a></p>`,
+      ${hasPage(portal, '/movements') && html`
+        <p><a href="${link('/movements')}">View each movement</a></p>`}`,
   });
 }
 
@@ -62,7 +63,8 @@ function renderEmptyPage(request: PageRequest, portal: Portal): Reply {
     title: 'Reports',
     content: html`<div class="empty"><p>No stock yet. ${request.may('editor')
       ? html`Add products to see your stock over time.</p><p class="row middle centre">
-        <a class="button primary" href="${link('/import')}">Import a file</a>
+        ${hasPage(portal, '/import') && html`
+          <a class="button primary" href="${link('/import')}">Import a file</a>`}
         <a class="button" href="${link('/products/new')}">Create a product</a>`
       : 'Your stock over time appears here once there are products.'}</p></div>`,
   });

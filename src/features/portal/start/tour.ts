@@ -16,7 +16,7 @@ import { card, copyable } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS, PREFERENCE_LIFE_MS, TOUR_LIFE_MS } from '../limits.ts';
-import type { PageRequest, Portal } from '../route.ts';
+import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { formatCookie, readCookie } from '../sign-in/cookie.ts';
 
 /** Of the browser that hides the list. */
@@ -115,14 +115,18 @@ type RenderStep = (
 ) => readonly [title: string, content: Html];
 
 const STEPS: Readonly<Record<StepId, RenderStep>> = {
-  products: (request, _portal, _tour, primary) => ['Add your products', html`
+  products: (request, portal, _tour, primary) => ['Add your products', hasPage(portal, '/import')
+    ? html`
     <p>Import a spreadsheet or a shop's export: you see a preview first. Or try the portal with a
       sample catalogue, which you can revert.</p>
     <div class="actions">
       <a class="button ${primary}" href="${request.link('/import')}">Import a file</a>
       ${postForm(request, request.link('/import/sample'), html`
         <button>Use the sample catalogue</button>`, '')}
-      <a class="button" href="${request.link('/products/new')}">Create a product</a></div>`],
+      <a class="button" href="${request.link('/products/new')}">Create a product</a></div>`
+    : html`<p class="actions">
+      <a class="button ${primary}" href="${request.link('/products/new')}">Create a
+        product</a></p>`],
   key: ({ link }, _portal, _tour, primary) => ['Create an API key', html`
     <p>Your programs call the API with a key. It is shown once, when it is created.</p>
     <p class="actions"><a class="button ${primary}" href="${link('/keys/new')}">Create
@@ -153,9 +157,9 @@ export async function showStart(request: PageRequest, portal: Portal): Promise<R
   const doneCount = tour.steps.filter(({ isDone }) => isDone).length;
   return renderPage(request, portal, {
     title: 'Getting started',
-    content: html`<p>${doneCount} of ${tour.steps.length} steps are done. The
-      <a href="${request.link('/api')}">API reference</a> describes everything that programs can
-      do.</p>
+    content: html`<p>${doneCount} of ${tour.steps.length} steps are done.
+      ${hasPage(portal, '/api') && html`The <a href="${request.link('/api')}">API reference</a>
+        describes everything that programs can do.`}</p>
       ${card('steps', 'Steps', renderSteps(request, portal, tour))}
       ${isTourHidden(request) && postForm(request, request.link('/start'), html`
         ${hiddenField('tour', 'shown')}<button>Show this list on the overview</button>`, '')}`,

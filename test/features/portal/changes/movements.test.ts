@@ -131,3 +131,12 @@ test('stays small and escapes hostile texts', async (t) => {
   assert.equal(readRows(page).length, 25);
   assert.doesNotMatch(page.text, /<(?:b|i|img)>|<img|<script>/);
 });
+
+test('are linked from the page of a product, as CSV', async (t) => {
+  const { user, mug } = await start(t);
+  const { text } = await user.get(mug.path);
+  const [, csv = ''] = /<a href="([^"]*)">Download as CSV/.exec(text) ?? [];
+  const file = await user.get(csv);
+  assert.equal(file.headers['content-type'], 'text/csv; charset=utf-8');
+  assert.equal(file.text.trimEnd().split('\r\n').length, 1 + 3);
+});
