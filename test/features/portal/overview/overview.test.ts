@@ -63,7 +63,7 @@ test('explains how to start with an empty catalogue', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal');
   assertPage(page);
-  assert.match(readText(page.text), /Get started Add your products .* Import a file/);
+  assert.match(readText(page.text), /Get started Add your products .* Create a product/);
   assert.match(readText(page.text),
     /API requests, last 24 hours No requests in this period\. View your API keys ?\. Was a key/);
 });
