@@ -1,6 +1,7 @@
 /** The overview: totals, low stock, stock movements and API requests. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { routes } from '../../../../src/features/portal/routes.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { assertRequiresSignIn, assertPage } from '../page-rules.ts';
@@ -63,7 +64,9 @@ test('explains how to start with an empty catalogue', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal');
   assertPage(page);
-  assert.match(readText(page.text), /Get started Add your products .* Create a product/);
+  assert.match(readText(page.text), routes.some(({ path }) => path.endsWith('import'))
+    ? /Get started Add your products .* Import a file/
+    : /Get started Add your products .* Create a product/);
   assert.match(readText(page.text),
     /API requests, last 24 hours No requests in this period\. View your API keys ?\. Was a key/);
 });
