@@ -115,18 +115,19 @@ type RenderStep = (
 ) => readonly [title: string, content: Html];
 
 const STEPS: Readonly<Record<StepId, RenderStep>> = {
-  products: (request, portal, _tour, primary) => ['Add your products', hasPage(portal, '/import')
-    ? html`
-    <p>Import a spreadsheet or a shop's export: you see a preview first. Or try the portal with a
-      sample catalogue, which you can revert.</p>
-    <div class="actions">
-      <a class="button ${primary}" href="${request.link('/import')}">Import a file</a>
-      ${postForm(request, request.link('/import/sample'), html`
-        <button>Use the sample catalogue</button>`, '')}
-      <a class="button" href="${request.link('/products/new')}">Create a product</a></div>`
-    : html`<p class="actions">
-      <a class="button ${primary}" href="${request.link('/products/new')}">Create a
-        product</a></p>`],
+  products: (request, portal, _tour, primary) => {
+    const canImport = hasPage(portal, '/import');
+    return ['Add your products', html`
+      ${canImport && html`<p>Import a spreadsheet or a shop's export: you see a preview first. Or
+        try the portal with a sample catalogue, which you can revert.</p>`}
+      <div class="actions">
+        ${canImport && html`
+          <a class="button ${primary}" href="${request.link('/import')}">Import a file</a>
+          ${postForm(request, request.link('/import/sample'), html`
+            <button>Use the sample catalogue</button>`, '')}`}
+        <a class="button ${canImport ? '' : primary}" href="${request.link('/products/new')}">Create
+          a product</a></div>`];
+  },
   key: ({ link }, _portal, _tour, primary) => ['Create an API key', html`
     <p>Your programs call the API with a key. It is shown once, when it is created.</p>
     <p class="actions"><a class="button ${primary}" href="${link('/keys/new')}">Create
