@@ -83,7 +83,7 @@ test-browser: types ## the portal in a real browser; needs chromium and chromium
 
 # Types are checked once: `-o types` skips them after that. On Node 24, the oldest supported line:
 # what uses Node's sockets, files, threads and SQLite most. A part that fails stops no other part;
-# the last lines repeat every failure.
+# the last lines repeat every failed test.
 test-all: export FAILURES = $(CURDIR)/.node/failures.txt
 test-all: ## everything: coverage, Node 24, packages, faults, a browser
 	@failed=; mkdir -p .node; : > "$$FAILURES"; \
