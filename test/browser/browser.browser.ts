@@ -44,6 +44,22 @@ test('sends keys to the focused element', async (t) => {
   await assert.rejects(browser.press('Tabulator'), /No key is named Tabulator/);
 });
 
+test('waits until a page has focused the element it names', async (t) => {
+  const browser = await openBrowser(t);
+  const page = `${ICON}
+    <form><p id="error" tabindex="-1" autofocus>Wrong</p><button>Send</button></form>`;
+  const site = await servePages(t, { 'GET /': page, 'GET /?': page });
+  const focused = () => browser.run(() => document.activeElement?.id);
+  for (let opened = 0; opened < 8; opened += 1) {
+    await browser.open(site);
+    assert.equal(await focused(), 'error', `opened ${opened}`);
+    await (await browser.findByRole('button', 'Send')).follow();
+    assert.equal(await focused(), 'error', `followed ${opened}`);
+    await browser.reload();
+    assert.equal(await focused(), 'error', `reloaded ${opened}`);
+  }
+});
+
 test('switches scripts off and on', async (t) => {
   const browser = await openBrowser(t);
   const script = '<script>document.querySelector("p").textContent = "On"</script>';

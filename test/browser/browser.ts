@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atProcessEnd } from '../support/process-end.ts';
 import { type Driver, MISSING_BROWSER, startDriver } from './driver.ts';
-import { Scope } from './element.ts';
+import { Scope, waitForPage } from './element.ts';
 import { parseKeys } from './keys.ts';
 import { BrowserLog, LOGGING } from './log.ts';
 import { sendCommand, type Sent, Session, WebDriverError } from './session.ts';
@@ -144,17 +144,22 @@ export class Browser extends Scope {
     this.#log = new BrowserLog(session);
   }
 
-  /** Opens a URL and waits until the page is loaded. */
+  /** Opens a URL and waits for the page, see `waitForPage`. */
   open(url: string): Promise<void> {
-    return this.session.command('POST', '/url', { url });
+    return this.#navigate('url', { url });
   }
 
   reload(): Promise<void> {
-    return this.session.command('POST', '/refresh');
+    return this.#navigate('refresh');
   }
 
   back(): Promise<void> {
-    return this.session.command('POST', '/back');
+    return this.#navigate('back');
+  }
+
+  async #navigate(command: string, parameters?: object): Promise<void> {
+    await this.session.command('POST', `/${command}`, parameters);
+    await waitForPage(this.session);
   }
 
   url(): Promise<string> {

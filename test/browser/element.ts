@@ -124,13 +124,13 @@ export class PageElement extends Scope {
     await this.#act('click');
   }
 
-  /** Clicks a link or a button, and waits until the next page is loaded. */
+  /** Clicks a link or a button, and waits for the next page, see `waitForPage`. */
   async follow(): Promise<void> {
-    const before = await this.session.run(identifyPage, []);
+    const before = await this.session.run(readPage, []);
     await this.click();
     await waitFor('the next page', async () => {
-      const now = await this.session.run(identifyPage, []);
-      return now.isLoaded && now.openedAt !== before.openedAt;
+      const now = await this.session.run(readPage, []);
+      return now.isReady && now.openedAt !== before.openedAt;
     });
   }
 
@@ -173,7 +173,21 @@ export class PageElement extends Scope {
   }
 }
 
-/** Runs in the page. Identifies a page, because no two are opened at the same time. */
-function identifyPage() {
-  return { openedAt: performance.timeOrigin, isLoaded: document.readyState === 'complete' };
+/** Waits until the page is loaded and has focused its `autofocus` element. */
+export async function waitForPage(session: Session): Promise<void> {
+  await waitFor('the page', async () => (await session.run(readPage, [])).isReady);
+}
+
+/**
+ * Runs in the page. The time it was opened identifies it, because no two are opened at once. The
+ * browser focuses an `autofocus` element only when it renders the page, which may be after the load
+ * event, and never in a page with a fragment (HTML, section 6.6.7).
+ */
+function readPage() {
+  const isFocused = document.activeElement !== document.body || location.hash !== ''
+    || document.querySelector('[autofocus]') === null;
+  return {
+    openedAt: performance.timeOrigin,
+    isReady: document.readyState === 'complete' && isFocused,
+  };
 }
