@@ -124,14 +124,9 @@ export class PageElement extends Scope {
     await this.#act('click');
   }
 
-  /** Clicks a link or a button, and waits for the next page, see `waitForPage`. */
-  async follow(): Promise<void> {
-    const before = await this.session.run(readPage, []);
-    await this.click();
-    await waitFor('the next page', async () => {
-      const now = await this.session.run(readPage, []);
-      return now.isReady && now.openedAt !== before.openedAt;
-    });
+  /** Clicks a link or a button, and waits for the next page. */
+  follow(): Promise<void> {
+    return openNextPage(this.session, () => this.click());
   }
 
   /** Types after the current content. */
@@ -173,9 +168,24 @@ export class PageElement extends Scope {
   }
 }
 
-/** Waits until the page is loaded and has focused its `autofocus` element. */
-export async function waitForPage(session: Session): Promise<void> {
-  await waitFor('the page', async () => (await session.run(readPage, [])).isReady);
+/** Does what opens another page, and waits for it. */
+export async function openNextPage(
+  session: Session, action: () => Promise<void>,
+): Promise<void> {
+  const { openedAt } = await session.run(readPage, []);
+  await action();
+  await waitForPage(session, openedAt);
+}
+
+/**
+ * Waits until a page is loaded and has focused its `autofocus` element. The page opened at
+ * `previous`, if given, does not count.
+ */
+export async function waitForPage(session: Session, previous?: number): Promise<void> {
+  await waitFor('the next page', async () => {
+    const { openedAt, isReady } = await session.run(readPage, []);
+    return isReady && openedAt !== previous;
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
 import { findViolations } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
+import { openNextPage } from './element.ts';
 import { assertQuiet, follow, inspect, openPortal, readMain } from './portal.ts';
 
 /** More presses than any test needs. */
@@ -165,13 +166,6 @@ async function type(browser: Browser, text: string): Promise<void> {
 }
 
 /** Presses a key that opens another page, and waits for it. */
-async function go(browser: Browser, key: string): Promise<void> {
-  const look = () => browser.run(() =>
-    ({ openedAt: performance.timeOrigin, isLoaded: document.readyState === 'complete' }));
-  const before = await look();
-  await browser.press(key);
-  await browser.waitFor('the next page', async () => {
-    const now = await look();
-    return now.isLoaded && now.openedAt !== before.openedAt;
-  });
+function go(browser: Browser, key: string): Promise<void> {
+  return openNextPage(browser.session, () => browser.press(key));
 }
