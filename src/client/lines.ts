@@ -18,6 +18,16 @@ export type Source<Item> =
   | string | Uint8Array | Blob
   | Iterable<Item | string | Uint8Array> | AsyncIterable<Item | string | Uint8Array>;
 
+/** How a CSV file is written, where the file itself leaves it open. */
+export interface CsvOptions {
+  /** CSV: the encoding of a file without a byte order mark, such as `windows-1252`. */
+  readonly encoding?: string | undefined;
+  /** CSV: what separates decimals, so that `1.200` is either 1.2 or 1200. */
+  readonly decimal?: 'point' | 'comma' | undefined;
+  /** CSV: whether rows with too few cells are rejected (default), or end in blank cells. */
+  readonly short_rows?: 'reject' | 'blank' | undefined;
+}
+
 /** A request body and its kind, made of the first piece of a source. */
 interface SourceBody {
   /** Whether the source has objects rather than text or bytes. */

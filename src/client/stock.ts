@@ -3,7 +3,7 @@ import {
   formatPairs, listItems, type ListOptions, type RequestOptions, type Sender, sendJson,
   splitOptions,
 } from './sender.ts';
-import { openReport, openSource, type Report, type Source } from './lines.ts';
+import { type CsvOptions, openReport, openSource, type Report, type Source } from './lines.ts';
 import type {
   PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';
@@ -31,7 +31,7 @@ export interface StockSyncOptions extends StockOrigin, StocktakeOptions {
   readonly atomic?: boolean | undefined;
 }
 
-export interface StockStreamOptions extends StockOrigin, StocktakeOptions {
+export interface StockStreamOptions extends StockOrigin, StocktakeOptions, CsvOptions {
   /** Default: NDJSON. */
   readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
@@ -114,14 +114,15 @@ export class Stock {
   ): Promise<Report<StockLine, StockSummary>> {
     const { open, isRepeatable } = await openSource(changes);
     const {
-      source, reason, dry_run, report, complete, zero_limit, force, map, file_name,
+      source, reason, dry_run, report, complete, zero_limit, force, map, file_name, encoding,
+      decimal, short_rows,
     } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: STOCK,
       query: {
-        source, reason, dry_run, report, complete, zero_limit, force, file_name,
-        map: formatPairs(map),
+        source, reason, dry_run, report, complete, zero_limit, force, file_name, encoding, decimal,
+        short_rows, map: formatPairs(map),
       },
       headers: {
         'content-type': options.type ?? NDJSON_TYPE,

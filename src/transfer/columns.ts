@@ -9,9 +9,11 @@
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
+import { countColumns } from './csv-cells.ts';
 import {
   assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName, parsePairs,
 } from './header.ts';
+import type { DecimalMark } from './numbers.ts';
 
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
@@ -50,24 +52,33 @@ interface Layout extends Partial<Structure<string>> {
   /** The shop whose column names apply; without one, columns are named like fields. */
   readonly shop?: ShopSystem;
   readonly hasCategoryLists?: boolean;
-  readonly hasLocalDecimals?: boolean;
+  /** What separates decimals in a file as the shop writes it; undefined if that depends. */
+  readonly decimal?: DecimalMark;
 }
 
 const LAYOUTS: readonly Layout[] = [
-  { shop: 'shopify', identifying: ['handle', 'title', 'variant price'], group: 'handle' },
-  { shop: 'shopifyUrlHandle', identifying: ['url handle', 'title', 'price'], group: 'url handle' },
+  {
+    shop: 'shopify', identifying: ['handle', 'title', 'variant price'], group: 'handle',
+    decimal: 'point',
+  },
+  {
+    shop: 'shopifyUrlHandle', identifying: ['url handle', 'title', 'price'], group: 'url handle',
+    decimal: 'point',
+  },
   {
     shop: 'wooCommerce', identifying: ['name', 'regular price'],
-    kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true, hasLocalDecimals: true,
+    kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true,
   },
   {
     shop: 'magento', identifying: ['sku', 'categories', 'qty'],
-    kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true,
+    kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true, decimal: 'point',
   },
+  { identifying: ['id', 'sku', 'price', 'currency', 'position'], decimal: 'point' }, // our export
 ];
 
 /** The columns of a file, by their index from 0. */
 export interface Columns extends Structure<number | undefined> {
+  /** Cells that each row must have. */
   readonly count: number;
   /** The columns of each member; the first one with a non-blank cell is read. */
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
@@ -75,11 +86,12 @@ export interface Columns extends Structure<number | undefined> {
   readonly pairs: ReadonlyMap<number, string>;
   /** All columns that are read. */
   readonly used: ReadonlySet<number>;
-  /** Whether texts are trimmed, and blank categories filled in. */
+  /** Whether blank categories are filled in. */
   readonly isShop: boolean;
   /** Whether a cell lists several categories, separated by commas. */
   readonly hasCategoryLists: boolean;
-  readonly hasLocalDecimals: boolean;
+  /** What separates decimals in a file as its shop writes it; undefined if that depends. */
+  readonly decimal: DecimalMark | undefined;
   /** Members whose column the client named. */
   readonly mappedMembers: ReadonlySet<Member>;
   /** The first ignored columns. */
@@ -137,7 +149,7 @@ export function matchColumns(
   const names = header.map(normalizeName);
   const layout: Partial<Layout> = LAYOUTS.find(({ identifying }) =>
     identifying.every((name) => names.includes(name))) ?? {};
-  const { shop, hasCategoryLists = false, hasLocalDecimals = false } = layout;
+  const { shop, hasCategoryLists = false, decimal } = layout;
   const find = (name: string): number[] =>
     names.flatMap((other, index) => other === name ? [index] : []);
   const findMember = (member: Member): number[] => {
@@ -165,13 +177,23 @@ export function matchColumns(
   const missing = SENT_FIELDS.filter((field) => field.isRequired && !available.includes(field))
     .map(({ name }) => name);
   return {
-    ...structure, count: header.length, indexes, pairs, used, isShop: shop !== undefined,
-    hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
+    ...structure, count: countColumns(header), indexes, pairs, used, isShop: shop !== undefined,
+    hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
     mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
     isUsable: isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
       : missing.length === 0,
   };
+}
+
+/** How many members these names stand for; 0 if `map` names a column that is not among them. */
+export function countMembers(names: readonly string[], map: ColumnMap): number {
+  try {
+    const { indexes, pairs } = matchColumns(names, map);
+    return Object.values(indexes).filter(({ length }) => length > 0).length + pairs.size;
+  } catch {
+    return 0;
+  }
 }
 
 /** Columns such as `metadata.erp_id`; names of pairs keep their case. */

@@ -1,26 +1,26 @@
 /**
- * The rows of a CSV file. Texts are read exactly, except for the apostrophe that escapes a formula;
- * shop exports are trimmed. A blank cell or missing column leaves its member out: an existing
- * product keeps its value, a new one gets the client's default. The category of a shop's product
- * has a built-in default, since shops often leave it blank; and optional columns of a shop that are
- * not valid here are left out, such as descriptions in HTML.
+ * The rows of a CSV file. Texts are read exactly, except for the apostrophe that escapes a formula.
+ * A blank cell or missing column leaves its member out: an existing product keeps its value, a new
+ * one gets the client's default. The category of a shop's product has a built-in default, since
+ * shops often leave it blank; and optional columns of a shop that are not valid here are left out,
+ * such as descriptions in HTML.
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 import {
-  type ColumnMap, type Columns, DEFAULTABLE_FIELDS, type Defaults, findColumns, type Member,
-  ROW_FIELDS, type RowField,
+  type ColumnMap, type Columns, countMembers, DEFAULTABLE_FIELDS, type Defaults, findColumns,
+  type Member, ROW_FIELDS, type RowField,
 } from './columns.ts';
-import {
-  type DecimalMarks, isBlank, parseDecimal, unescapeFormula, validateCellCount,
-} from './csv-cells.ts';
+import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import type { FileOptions } from './file-options.ts';
 import {
   findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowContent, type RowReader,
 } from './import-row.ts';
+import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
 import { isStockHeader } from './stock-columns.ts';
 import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
@@ -30,7 +30,7 @@ const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
 const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
 
 /** How to read the cells of a file. */
-interface CsvSettings {
+interface CsvSettings extends FileOptions {
   readonly map: ColumnMap;
   readonly defaults: Defaults;
   /** Whether rows may leave members out, because they may change existing products. */
@@ -40,20 +40,28 @@ interface CsvSettings {
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
+/** A reader that recognises the column names of products. */
+export function createCsvReader(
+  { encoding, map }: Pick<CsvSettings, 'encoding' | 'map'>,
+): CsvReader {
+  return new CsvReader({ encoding, countMembers: (names) => countMembers(names, map) });
+}
+
 /** Reads the products of one CSV file. */
 export class CsvRows implements RowReader {
   readonly format = 'csv';
   readonly #currency: Currency;
   readonly #settings: CsvSettings;
   readonly #defaults = new Map<RowField['name'], ParsedDefault>();
-  readonly #reader = new CsvReader();
+  readonly #reader: CsvReader;
   #columns: Columns | undefined;
-  #marks: DecimalMarks = 'point';
+  readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
 
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
     this.#settings = settings;
+    this.#reader = createCsvReader(settings);
   }
 
   get ignoredColumns(): readonly string[] {
@@ -61,18 +69,23 @@ export class CsvRows implements RowReader {
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    return readCsvTable(this.#reader, chunks, (header) => {
-      const columns = this.#columns = this.#open(header);
+    return readCsvTable(this.#reader, chunks, (header, sample) => {
+      const columns = this.#columns = this.#open(header, sample);
       return (record) => this.#parse(record, columns);
     });
   }
 
-  #open(header: CsvRecord): Columns {
-    const { map, defaults, isPartial } = this.#settings;
+  #open(header: CsvRecord, sample: readonly CsvRecord[]): Columns {
+    const { map, defaults, isPartial, decimal } = this.#settings;
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial));
-    if (columns.hasLocalDecimals) this.#marks = 'either';
-    else if (this.#reader.delimiter !== ',') this.#marks = 'unclear';
+    // A spreadsheet that saves a shop's file with another delimiter may change its numbers, too.
+    const fixed = decimal ?? (this.#reader.delimiter === ',' ? columns.decimal : undefined);
+    for (const { name } of ROW_FIELDS.filter(({ kind }) => NUMBERS.has(kind))) {
+      const mark = fixed ?? findColumnMark(sample.values().map(({ cells }) =>
+        pick(cells, columns, name)));
+      if (mark !== undefined) this.#marks.set(name, mark);
+    }
     for (const field of DEFAULTABLE_FIELDS) {
       const text = defaults.get(field.name)
         ?? (field.name === 'category' && columns.isShop ? NO_CATEGORY : undefined);
@@ -85,7 +98,7 @@ export class CsvRows implements RowReader {
   #parseDefault(field: RowField, text: string): ParsedDefault {
     const members: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    parseMember(members, issues, field, unescapeFormula(text), this.#marks);
+    this.#parseMember(members, issues, field, unescapeFormula(text));
     try {
       return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
     } catch (error) {
@@ -94,9 +107,9 @@ export class CsvRows implements RowReader {
     }
   }
 
-  #parse({ line, cells, text }: CsvRecord, columns: Columns): ImportRow {
+  #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
     const sku = pickText(cells, columns, 'sku');
-    const content = this.#parseContent(cells, columns, sku);
+    const content = issue ? { issues: [issue] } : this.#parseContent(cells, columns, sku);
     return { line, sku: sku || null, characters: text.length, content };
   }
 
@@ -122,8 +135,8 @@ export class CsvRows implements RowReader {
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
-    const excess = validateCellCount(cells, columns.count);
-    if (excess) issues.push(excess);
+    const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
+    if (mismatched) issues.push(mismatched);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
     return parseContent(members, issues, this.#currency, leftOut);
   }
@@ -135,13 +148,25 @@ export class CsvRows implements RowReader {
   ): void {
     const { name, isRequired } = field;
     if (!isShop || isRequired || mappedMembers.has(name)) {
-      parseMember(members, issues, field, cell, this.#marks);
+      this.#parseMember(members, issues, field, cell);
       return;
     }
     const parsed: Record<string, unknown> = {};
-    parseMember(parsed, [], field, cell.replace(/^'/, ''), this.#marks);
+    this.#parseMember(parsed, [], field, cell.replace(/^'/, ''));
     const isValue = name in parsed && 'value' in field.parse(parsed[name], this.#currency);
     if (isValue && !(name === 'description' && MARKUP.test(cell))) members[name] = parsed[name];
+  }
+
+  /** Adds a member, or its errors. */
+  #parseMember(
+    members: Record<string, unknown>, issues: Issue[], { name, kind }: RowField, text: string,
+  ): void {
+    const parsed = kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
+      : kind === 'price' ? parseNumber(text, { mark: this.#marks.get(name), isWhole: false })
+      : kind === 'quantity' ? parseLevel(text, this.#marks.get(name))
+      : { value: text };
+    if ('value' in parsed) members[name] = parsed.value;
+    else issues.push({ pointer: `/${name}`, ...parsed.error });
   }
 
   /** The values of new products for members that a row leaves out. */
@@ -165,18 +190,6 @@ function isNoRow(cells: readonly string[], columns: Columns, sku: string): boole
     && isBlank(pick(cells, columns, 'stock'));
   if (columns.isShop) return hasNothing || isNoProduct(cells, columns);
   return hasNothing && cells.every(isBlank);
-}
-
-/** Adds a member, or its errors. */
-function parseMember(
-  members: Record<string, unknown>, issues: Issue[], { name, kind }: RowField, text: string,
-  marks: DecimalMarks,
-): void {
-  const parsed = kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
-    : NUMBERS.has(kind) ? parseDecimal(text, marks, kind === 'quantity' ? 'whole' : 'decimal')
-      : { value: text };
-  if ('value' in parsed) members[name] = parsed.value;
-  else issues.push({ pointer: `/${name}`, ...parsed.error });
 }
 
 /** Spreadsheets write the names of truth values in capitals. */
@@ -229,6 +242,5 @@ function pick(cells: readonly string[], { indexes }: Columns, member: Member): s
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
-  const text = unescapeFormula(pick(cells, columns, member));
-  return columns.isShop ? text.trim() : text;
+  return unescapeFormula(pick(cells, columns, member));
 }

@@ -10,6 +10,7 @@ import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
 import { DEFAULTABLE_FIELDS } from './columns.ts';
+import { checkRows } from './foreign-file.ts';
 import {
   findCurrencyIssue, type ImportRow, missingMember, parseContent, type RowContent, type RowReader,
   sliceRows, tooManyBlankLines,
@@ -90,7 +91,7 @@ export async function* readJsonLines<Row>(
     }
     assertLength(splitter.pendingBytes, line + 1);
   }
-  for await (const chunk of chunks) yield* sliceRows(parse(chunk));
+  for await (const chunk of checkRows(chunks, 'ndjson')) yield* sliceRows(parse(chunk));
   yield* sliceRows(parse(Buffer.from('\n')));
   if (isEmpty) throw new AppError('invalid_data', 'The file is empty. Send lines of JSON.');
 }

@@ -1,13 +1,14 @@
 /**
  * Collects the rejected rows of a file in another one that a person can correct and send again.
- * Rows are copied unchanged; CSV gets the header and an extra column, `error`, which is ignored. A
- * product that inherits values from the first row of its group is preceded by that row, which
- * changes nothing. The source is read a second time, in step with the report, so memory use is
- * independent of its size.
+ * Rows are copied unchanged, in UTF-8. CSV gets the header and an extra first column, `error`,
+ * which is ignored: in the last column, it would fill a row that lacks cells. A product that
+ * inherits values from the first row of its group is preceded by that row, which changes nothing.
+ * The source is read a second time, in step with the report, so memory use is independent of its
+ * size.
  */
 import { AppError } from '../domain/error.ts';
 import { matchColumns } from './columns.ts';
-import { CsvReader, type CsvRecord } from './csv-reader.ts';
+import type { CsvReader, CsvRecord } from './csv-reader.ts';
 import type { RowError } from './import-advice.ts';
 import { readLines } from './ndjson.ts';
 
@@ -16,6 +17,8 @@ interface RowSource {
   readonly format: 'csv' | 'ndjson';
   /** Whether rows may inherit values. Those of stock must not: a repeated row may adjust twice. */
   readonly content: 'products' | 'stock';
+  /** A reader of a CSV file that reads it as when its rows were rejected. */
+  createReader(): CsvReader;
   /** Reads its decompressed text from the start. */
   open(): AsyncIterable<Buffer>;
 }
@@ -148,27 +151,26 @@ export function formatRowErrors(errors: readonly RowError[]): string {
 
 /** Yields the header of a CSV file, then its rows. */
 async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
-  const reader = new CsvReader();
-  let header: readonly string[] | undefined;
+  const reader = source.createReader();
+  let header: CsvRecord | undefined;
   let groupColumn: number | undefined;
   let group: { readonly key: string; readonly first: SourceRow } | undefined;
   for await (const records of reader.read(source.open())) {
     for (const record of records) {
       const { line, cells } = record;
       if (!header) {
-        header = cells;
-        groupColumn = source.content === 'products' ? matchColumns(header).group : undefined;
-        const mark = await hasByteOrderMark(source) ? '\uFEFF' : '';
-        const text = mark + appendCell(record, header, reader.delimiter, nameErrorColumn(header));
+        header = record;
+        groupColumn = source.content === 'products' ? matchColumns(cells).group : undefined;
+        const text = `\uFEFF${addCell(record, record, nameErrorColumn(cells), reader)}`;
         yield { line, copy: () => Buffer.from(text) };
         continue;
       }
-      const names = header;
+      const first = header;
       const key = cells[groupColumn ?? -1] ?? '';
       const row: SourceRow = {
         line,
         first: key !== '' && key === group?.key ? group.first : undefined,
-        copy: (reason) => Buffer.from(appendCell(record, names, reader.delimiter, reason)),
+        copy: (reason) => Buffer.from(addCell(record, first, reason, reader)),
       };
       if (!row.first) group = { key, first: row };
       yield row;
@@ -177,27 +179,25 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
 }
 
 function nameErrorColumn(header: readonly string[]): string {
-  const last = header.at(-1) ?? '';
-  if (ERROR_COLUMNS.test(last)) return last;
+  const [first = ''] = header;
+  if (ERROR_COLUMNS.test(first)) return first;
   let name = 'error';
-  while (header.some((other) => other.trim() === name)) name = `import ${name}`;
+  while (header.includes(name)) name = `import ${name}`;
   return name;
 }
 
-/** The line of a record with the reason in an extra cell, or in place of an earlier reason. */
-function appendCell(
-  { cells, text }: CsvRecord, header: readonly string[], delimiter: string, reason: string,
+/** The line of a record with the reason in front, or in place of an earlier reason. */
+function addCell(
+  { cells, text }: CsvRecord, header: CsvRecord, reason: string,
+  { delimiter, hasLiteralQuotes }: CsvReader,
 ): string {
-  const quote = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
-  const missing = header.length - cells.length;
-  const hasReason = ERROR_COLUMNS.test(header.at(-1) ?? '');
-  if (hasReason && missing === 0) {
-    const last = cells.at(-1) ?? '';
-    const { length } = text.endsWith(quote(last)) ? quote(last) : last;
-    return `${text.slice(0, text.length - length)}${quote(reason)}\r\n`;
-  }
-  const gap = Math.max(1, hasReason ? missing : missing + 1);
-  return `${text}${delimiter.repeat(gap)}${quote(reason)}\r\n`;
+  const quote = (cell: string): string =>
+    hasLiteralQuotes ? cell.replace(/\s+/g, ' ') : `"${cell.replaceAll('"', '""')}"`;
+  const hasReason = ERROR_COLUMNS.test(header.cells[0] ?? '') && cells.length > 1;
+  const [earlier = ''] = cells;
+  const { length } = text.startsWith(quote(earlier)) ? quote(earlier) : earlier;
+  const rest = hasReason ? text.slice(length) : `${delimiter}${text}`;
+  return `${quote(reason)}${rest}\r\n`;
 }
 
 async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
@@ -206,9 +206,4 @@ async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, voi
     line += 1;
     yield { line, copy: () => Buffer.concat([bytes, Buffer.from('\n')]) };
   }
-}
-
-async function hasByteOrderMark(source: RowSource): Promise<boolean> {
-  for await (const chunk of source.open()) return chunk.indexOf('\uFEFF') === 0;
-  return false;
 }

@@ -7,6 +7,7 @@ import { AppError } from '../domain/error.ts';
 import type { StockChange } from '../domain/catalogue/stock-change.ts';
 import { PRODUCT_FIELD_NAMES } from '../domain/catalogue/product-fields.ts';
 import { matchColumns } from './columns.ts';
+import { countColumns } from './csv-cells.ts';
 import {
   findNamedColumns, listIgnored, missingColumns, normalizeName, parsePairs, shortenName,
 } from './header.ts';
@@ -76,6 +77,7 @@ export type StockColumnMap = ReadonlyMap<StockMember, string>;
 
 /** The columns of a stock file, by their index from 0. */
 export interface StockColumns {
+  /** Cells that each row must have. */
   readonly count: number;
   readonly indexes: Readonly<Record<StockMember, number | undefined>>;
   /** The first ignored columns. */
@@ -123,7 +125,7 @@ export function findStockColumns(
   const used = new Set(Object.values(indexes));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
-  return { count: header.length, indexes, ignored };
+  return { count: countColumns(header), indexes, ignored };
 }
 
 /**
@@ -164,6 +166,16 @@ export function matchStockColumns(
   return {
     indexes, ambiguous: several, missing, isUsable: several.length === 0 && missing.length === 0,
   };
+}
+
+/** How many members these names stand for; 0 if `map` names a column that is not among them. */
+export function countStockMembers(names: readonly string[], map: StockColumnMap): number {
+  try {
+    return Object.values(matchStockColumns(names, map).indexes)
+      .filter(({ length }) => length > 0).length;
+  } catch {
+    return 0;
+  }
 }
 
 function ambiguous(

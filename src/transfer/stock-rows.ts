@@ -1,15 +1,18 @@
 /**
- * The rows of a stock file in CSV. Cells are trimmed, and a leading apostrophe that escapes a
- * formula is removed. A row without any text is ignored. A row with more cells than the header is
- * rejected, and identifies no product: an unquoted delimiter may have moved its cells.
+ * The rows of a stock file in CSV. A leading apostrophe that escapes a formula is removed. A row
+ * without any text is ignored. A row with more or fewer cells than the header is rejected, and
+ * identifies no product: an unquoted delimiter may have moved its cells.
  */
 import type { Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
-import { isBlank, parseQuantity, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import type { FileOptions } from './file-options.ts';
 import { readJsonLines } from './ndjson.ts';
+import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
 import {
-  findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns, type StockMember,
+  countStockMembers, findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns,
+  type StockMember,
 } from './stock-columns.ts';
 
 /** A row of a stock file of any format. */
@@ -21,7 +24,7 @@ export interface StockRow {
   readonly entry: SentChange;
 }
 
-interface StockCsvSettings {
+interface StockCsvSettings extends FileOptions {
   readonly map: StockColumnMap;
   /** Whether `sequence` is allowed: it numbers the updates of a source. */
   readonly hasSource: boolean;
@@ -29,14 +32,22 @@ interface StockCsvSettings {
 
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
 
+/** A reader that recognises the column names of stock changes. */
+export function createStockCsvReader(
+  { encoding, map }: Pick<StockCsvSettings, 'encoding' | 'map'>,
+): CsvReader {
+  return new CsvReader({ encoding, countMembers: (names) => countStockMembers(names, map) });
+}
+
 /** Reads the stock changes of one CSV file. */
 export class StockCsvRows {
-  readonly #reader = new CsvReader();
+  readonly #reader: CsvReader;
   readonly #settings: StockCsvSettings;
   #columns: StockColumns | undefined;
 
   constructor(settings: StockCsvSettings) {
     this.#settings = settings;
+    this.#reader = createStockCsvReader(settings);
   }
 
   /** Known after the first rows. */
@@ -46,14 +57,19 @@ export class StockCsvRows {
 
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
-    const { map, hasSource } = this.#settings;
-    return readCsvTable(this.#reader, chunks, ({ cells: header }) => {
-      const columns = this.#columns = findStockColumns(header, map);
+    const settings = this.#settings;
+    return readCsvTable(this.#reader, chunks, ({ cells: header }, sample) => {
+      const columns = this.#columns = findStockColumns(header, settings.map);
       const used = STOCK_MEMBERS.flatMap((member): UsedColumn[] => {
         const index = columns.indexes[member];
-        return index === undefined ? [] : [{ member, index, isText: TEXTS.has(member) }];
+        if (index === undefined) return [];
+        const isText = TEXTS.has(member);
+        const mark = isText ? undefined
+          : settings.decimal ?? findColumnMark(sample.values().map(({ cells }) =>
+            cells[index] ?? ''));
+        return [{ member, index, isText, mark }];
       });
-      return (record) => parseRow(record, columns, used, hasSource);
+      return (record) => parseRow(record, columns, used, settings);
     });
   }
 }
@@ -62,15 +78,17 @@ interface UsedColumn {
   readonly member: StockMember;
   readonly index: number;
   readonly isText: boolean;
+  /** Of a number. */
+  readonly mark: DecimalMark | undefined;
 }
 
 function parseRow(
-  { line, cells, text }: CsvRecord, { count, indexes }: StockColumns, used: readonly UsedColumn[],
-  hasSource: boolean,
+  { line, cells, text, issue }: CsvRecord, { count, indexes }: StockColumns,
+  used: readonly UsedColumn[], { hasSource, shortRows }: StockCsvSettings,
 ): StockRow | undefined {
   const characters = text.length;
-  const excess = validateCellCount(cells, count);
-  if (excess) return { line, characters, entry: { issues: [excess] } };
+  const fault = issue ?? validateCellCount(cells, count, shortRows);
+  if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
   const hasProduct = 'sku' in members || 'id' in members;
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
@@ -92,13 +110,14 @@ function addIssues(entry: SentChange, issues: readonly Issue[]): SentChange {
 function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
   const members: Partial<Record<StockMember, string | number>> = {};
   const issues: Issue[] = [];
-  for (const { member, index, isText } of used) {
+  for (const { member, index, isText, mark } of used) {
     const cell = cells[index];
     // The id names the products of rows without a SKU.
     if (cell === undefined || isBlank(cell) || (member === 'id' && 'sku' in members)) continue;
-    if (isText) members[member] = unescapeFormula(cell.trim());
+    if (isText) members[member] = unescapeFormula(cell);
     else {
-      const parsed = parseQuantity(cell);
+      const parsed = member === 'set' ? parseLevel(cell, mark)
+        : parseNumber(cell, { mark, isWhole: true, isDifference: true });
       if ('value' in parsed) members[member] = parsed.value;
       else issues.push({ pointer: `/${member}`, ...parsed.error });
     }

@@ -41,9 +41,8 @@ import { findEndOfDay } from '../../src/features/portal/forms/typed-values.ts';
 import { findColumns, parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import { StockCsvRows } from '../../src/transfer/stock-rows.ts';
-import {
-  formatCsvRow, parseDecimal, parseQuantity, unescapeFormula,
-} from '../../src/transfer/csv-cells.ts';
+import { formatCsvRow, unescapeFormula } from '../../src/transfer/csv-cells.ts';
+import { parseNumber } from '../../src/transfer/numbers.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson.ts';
 import { resolveTarget } from '../../src/features/webhooks/ssrf-guard.ts';
 import { chunksOf, readRecords, readRows } from '../transfer/read.ts';
@@ -160,12 +159,15 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       }
     },
   },
-  quantity: {
-    samples: ['12', '-1.234,00', '1 234', '1,234,567.0', '\'+3', '12,000'],
+  number: {
+    samples: ['12', '-1.234,00', '1 234', '1,234,567.0', '\'+3', '12,000', '1.250,5'],
     check(text) {
-      const parsed = parseQuantity(text);
-      if ('error' in parsed || !Number.isSafeInteger(parsed.value)) return;
-      assert.deepEqual(parseQuantity(String(parsed.value)), parsed);
+      for (const mark of [undefined, 'point', 'comma'] as const) {
+        const parsed = parseNumber(text, { mark, isWhole: true, isDifference: true });
+        if ('error' in parsed || !Number.isSafeInteger(parsed.value)) continue;
+        const format = { mark, isWhole: false };
+        assert.deepEqual(parseNumber(String(parsed.value), format), parsed);
+      }
     },
   },
   ndjsonRows: {
@@ -311,7 +313,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       assert.ok(Buffer.byteLength(html`${shorten(text, 80)}`.text) <= 80);
       await assertWritten(text);
       assert.equal(foldText(foldText(text)), foldText(text));
-      const decimal = parseDecimal(text, 'either');
+      const decimal = parseNumber(text, { mark: undefined, isWhole: false });
       if ('value' in decimal) assert.ok(!Number.isNaN(decimal.value));
     },
   },

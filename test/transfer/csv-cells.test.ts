@@ -1,4 +1,4 @@
-/** CSV cells: products that are written and read back exactly, and numbers. */
+/** CSV cells: products that are written and read back exactly, and the count of cells. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
@@ -9,7 +9,7 @@ import {
 import { parseNewProduct } from '../../src/domain/catalogue/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import {
-  type DecimalMarks, formatCsvHeader, formatCsvProduct, parseDecimal, parseQuantity,
+  countColumns, formatCsvHeader, formatCsvProduct, validateCellCount,
 } from '../../src/transfer/csv-cells.ts';
 import { readRecords, readRows } from './read.ts';
 
@@ -87,67 +87,15 @@ test('restores hostile names, categories and SKUs exactly', async () => {
   assert.deepEqual(reader.ignoredColumns, []);
 });
 
-const readNumber = (cell: string, marks: DecimalMarks): number | string => {
-  const parsed = parseDecimal(cell, marks);
-  if ('value' in parsed) return parsed.value;
-  assert.ok(parsed.error.detail.length > 5);
-  return parsed.error.code;
-};
-
-test('reads plain decimals with white space around them and trailing zeros', () => {
-  for (const marks of ['point', 'either', 'unclear'] as const) {
-    for (const [cell, value] of [
-      ['0', 0], ['7', 7], ['19.99', 19.99], [' 19.9\t', 19.9], ['34.0000', 34], ['10.0', 10],
-      ['007', 7], ['-5', -5], ['999999999999.99', 999_999_999_999.99], ['\u00a012', 12],
-    ] as const) assert.equal(readNumber(cell, marks), value, cell);
-  }
+test('rejects rows with more cells than columns, unless the others are blank', () => {
+  assert.equal(validateCellCount(['a', 'b', '', ' '], 2), undefined);
+  const detail = validateCellCount(['a', 'b', 'c'], 2)?.detail ?? '';
+  assert.match(detail, /3 cells, the header 2.*quotes/);
 });
 
-test('rejects other notations of numbers', () => {
-  for (const marks of ['point', 'either', 'unclear'] as const) {
-    for (const cell of ['€5', '5 EUR', '$1', '1e3', '1 000', '1,234.50', '1.234,50', '1,2,3', '.5',
-      '5.', ',5', '+5', '--5', '−5', '0x10', 'NaN', 'Infinity', '٣', "1'000", '1_000', 'five']) {
-      assert.equal(readNumber(cell, marks), 'format', `${cell} ${marks}`);
-    }
-    for (const cell of ['', ' ', '\t']) assert.equal(readNumber(cell, marks), 'blank');
-  }
-});
-
-test('reads a comma as a decimal mark only where it can be one', () => {
-  assert.equal(readNumber('19,99', 'point'), 'format');
-  assert.equal(readNumber('19,99', 'either'), 19.99);
-  assert.equal(readNumber('19,99', 'unclear'), 19.99);
-});
-
-test('rejects three digits after a possible thousands separator', () => {
-  for (const cell of ['1,234', '1.234', '1.000', '-1,000']) {
-    assert.equal(readNumber(cell, 'unclear'), 'format', cell);
-  }
-  assert.equal(readNumber('1.2340', 'unclear'), 1.234);
-  assert.equal(readNumber('1,234', 'either'), 1.234);
-  assert.equal(readNumber('1.234', 'point'), 1.234);
-});
-
-test('reads whole quantities, with zero decimals and unambiguous thousands separators', () => {
-  for (const [cell, value] of [
-    ['12', 12], [' 12 ', 12], ['007', 7], ['-3', -3], ['+3', 3], ['\'-3', -3], ['12,0', 12],
-    ['12.00', 12], ['12.0000', 12], ['0,000', 0], ['-0', 0], ['1234,000', 1234], ['1.234,00', 1234],
-    ['1,234.00', 1234], ['1.234.567', 1_234_567], ['1,234,567', 1_234_567], ['1 234', 1234],
-    ['1\u00a0234,000', 1234], ['1\u202f234', 1234], ['1\'234', 1234], ['1’234.0', 1234],
-    ['-1.234,0', -1234], ['1000000001', 1_000_000_001],
-  ] as const) assert.deepEqual(parseQuantity(cell), { value }, cell);
-});
-
-test('rejects fractions, ambiguous separators, and text that is not a number', () => {
-  for (const [cell, code] of [
-    ['', 'blank'], [' ', 'blank'], ['\'', 'format'], ['12,5', 'precision'], ['0.500', 'precision'],
-    ['1.234,50', 'precision'], ['12,000', 'format'], ['12.000', 'format'], ['-1.234', 'format'],
-    ['1,2,3', 'format'], ['1.234,567.8', 'format'], ['1e3', 'format'], ['0x10', 'format'],
-    ['12 pcs', 'format'], ['€12', 'format'], ['(3)', 'format'], ['3-', 'format'],
-    ['Infinity', 'format'], ['NaN', 'format'], ['--1', 'format'], ['.', 'format'],
-    ['9'.repeat(100_000), 'format'], ['1.234.'.repeat(50_000), 'format'],
-  ] as const) {
-    const parsed = parseQuantity(cell);
-    assert.equal('error' in parsed && parsed.error.code, code, cell.slice(0, 20));
-  }
+test('rejects rows with fewer cells than columns, unless they may end in blank cells', () => {
+  const detail = validateCellCount(['a'], 2)?.detail ?? '';
+  assert.match(detail, /1 cells, the header 2\..*line break.*short_rows=blank/);
+  assert.equal(validateCellCount(['a'], 2, 'blank'), undefined);
+  assert.equal(validateCellCount(['a', 'b'], countColumns(['x', 'y', '', ' '])), undefined);
 });

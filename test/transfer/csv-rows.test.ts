@@ -37,17 +37,20 @@ const summariseCsv = async (text: string, map?: string, defaults?: string) =>
   (await readCsv(text, map, defaults)).map(summarise);
 
 test('reads products from our own columns', async () => {
-  assert.deepEqual(await summariseCsv(`${HEADER}\nMug,Kitchen,M-1,19.99,7\n Pot ,Küche,P,5,0`), [
+  const rows = 'Mug,Kitchen,M-1,19.99,7\n" Pot ",Küche,P,5,0\n'
+    + ' Pan ,Küche\t, Q ,5, 0';
+  assert.deepEqual(await summariseCsv(`${HEADER}\n${rows}`), [
     [2, 'M-1', 'Mug', 'Kitchen', 1999, 7], [3, 'P', ' Pot ', 'Küche', 500, 0],
+    [4, 'Q', 'Pan', 'Küche', 500, 0],
   ]);
 });
 
 test('reports every error in a row, and reads the other rows', async () => {
-  const text = `${HEADER},currency\n,K,M-1,1.999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
+  const text = `${HEADER},currency\n,K,M-1,1.9999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
     + 'Mug,K,M-3,1,1,\n';
   assert.deepEqual(await summariseCsv(text), [
     [2, 'M-1', ['/stock format', '/price precision']],
-    [3, 'M-2', ['/currency mismatch', '/price range', '/stock precision']],
+    [3, 'M-2', ['/stock precision', '/currency mismatch', '/price range']],
     [4, null, ['/sku blank']],
     [5, 'M-3', 'Mug', 'K', 100, 1],
   ]);
@@ -75,8 +78,17 @@ test('rejects a row with more cells than the header, unless they are blank', asy
   ]);
 });
 
-test('reads missing cells as blank', async () => {
-  assert.deepEqual(await summariseCsv(`${HEADER}\nA,B,C,1\n`), [[2, 'C', ['/stock blank']]]);
+test('rejects rows with fewer cells than the header, unless short_rows says why', async () => {
+  const text = `${HEADER}\nA,B,C,1\nMug,Kit\nchen,M-1,1,2\n\n \n`;
+  assert.deepEqual(await summariseCsv(text), [
+    [2, 'C', [' format']], [3, null, [' format', '/sku blank']], [4, '1', [' format']],
+    [6, null, 'skipped'],
+  ]);
+  const reader = new CsvRows(EUR, {
+    map: new Map(), defaults: new Map(), isPartial: false, shortRows: 'blank',
+  });
+  assert.deepEqual((await readRows(reader, `${HEADER}\nA,B,C,1\n`)).map(summarise),
+    [[2, 'C', ['/stock blank']]]);
 });
 
 test('skips rows in which every cell is blank', async () => {
@@ -91,8 +103,8 @@ test('accepts decimal commas if cells are separated by semicolons or tabs', asyn
     const text = `${HEADER}\nMug,K,M-1,19:99,7\nMug,K,M-2,1:000,1.000\nMug,K,M-3,2.5,1`;
     assert.deepEqual(await summariseCsv(text.replaceAll(',', delimiter).replaceAll(':', ',')), [
       [2, 'M-1', 'Mug', 'K', 1999, 7],
-      [3, 'M-2', ['/price format', '/stock format']],
-      [4, 'M-3', 'Mug', 'K', 250, 1],
+      [3, 'M-2', ['/stock format']],
+      [4, 'M-3', ['/price format']],
     ]);
   }
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStockColumnMap } from '../../src/transfer/stock-columns.ts';
 import { StockCsvRows } from '../../src/transfer/stock-rows.ts';
+import { chunksOf } from './read.ts';
 
 interface Reading {
   readonly map?: string;
@@ -64,20 +65,38 @@ test('numbers lines as text editors do, across cells of several lines', async ()
 
 test('rejects a row that lacks a product or a quantity, or has both kinds', async () => {
   assert.deepEqual(await errorsOf('sku,set,adjust\n,5,\nA,,\nB,1,2\nC\n'),
-    ['2 /sku blank', '3 /set blank', '4  required', '5 /set blank']);
+    ['2 /sku blank', '3 /set blank', '4  required', '5  format']);
   assert.deepEqual(await errorsOf('id,adjust\n,5\nx,\n'), ['2 /id blank', '3 /adjust blank']);
 });
 
 test('rejects invalid and out-of-range quantities, and names their products', async () => {
-  const cells = ['x', '1,5', '"12,000"', '-1', '1000000001', '1e3', '12 pcs', `${'9'.repeat(999)}`];
+  const cells = ['x', '1,5', '+1', '-1', '1000000001', '1e3', '12 pcs', `${'9'.repeat(999)}`];
   const file = `sku;stock\n${cells.map((cell, n) => `S-${n};${cell}\n`).join('')}`;
   assert.deepEqual(await errorsOf(file), [
-    '2 /set format', '3 /set precision', '4 /set format', '5 /set range', '6 /set range',
+    '2 /set format', '3 /set precision', '4 /set range', '5 /set range', '6 /set range',
     '7 /set format', '8 /set format', '9 /set format',
   ]);
   for (const [index, { entry }] of (await read(file)).entries()) {
     assert.ok('issues' in entry);
     assert.equal(entry.reference?.sku, `S-${index}`);
+  }
+});
+
+test('rejects a level that may have thousands, unless its column or decimal says so', async () => {
+  const file = 'sku;stock\nA;12,000\n';
+  const settings = { map: new Map(), hasSource: false };
+  assert.deepEqual(await errorsOf(file), ['2 /set format']);
+  for (const [text, set] of [
+    [file, undefined], [`${file}B;0,000\n`, 12], [`${file}B;1.000,5\n`, 12],
+    [`${file}B;12.5\n`, 12_000],
+  ] as const) {
+    const [row] = await read(text);
+    assert.deepEqual(row && 'change' in row.entry ? row.entry.change.set : undefined, set, text);
+  }
+  for (const [decimal, set] of [['comma', 12], ['point', 12_000]] as const) {
+    const rows = new StockCsvRows({ ...settings, decimal });
+    const { value: [row] = [] } = await rows.read(chunksOf(file)).next();
+    assert.deepEqual(row?.entry, { change: { sku: 'A', set } });
   }
 });
 
@@ -107,10 +126,9 @@ test('rejects the whole file if it is malformed', async () => {
     ['sku,qty\n"A,1\n', /^The quote that opens a cell on line 2 is never closed/],
     ['sku,qty\n"A"x,1\n', /^On line 2 text follows a closing quote/],
     [Buffer.from('sku,qty\nA,1\n', 'utf16le'), /^The header has NUL .*UTF-16.*CSV UTF-8/],
-    [Buffer.from('\uFEFFsku,qty\nA,1\n', 'utf16le'), /^Line 1 has text that is not UTF-8.*UTF-16/],
-    [Buffer.from('Artikelnummer;Verfügbar\nA;1\n', 'latin1'), /^Line 1 .* not UTF-8.*Windows-1252/],
+    [Buffer.from('Artikelnummer;Verfügbar\nA;1\n', 'latin1'), /^Line 1 .* not UTF-8.*windows-1252/],
     [Buffer.from('sku;qty;x\nA;1;ü\n', 'latin1'), /^Line 2 has text that is not UTF-8/],
-    ['sku,qty\nA,1\n'.replaceAll(',', '|'), /^The file has no column for sku or id/],
+    ['sku,qty\nA,1\n'.replaceAll(',', ':'), /^The file has no column for sku or id/],
   ] as const) {
     await assert.rejects(read(file), { code: 'invalid_data', message });
   }

@@ -3,6 +3,7 @@ import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { csvParameters } from '../csv-parameters.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import {
   STOCK_CHANGE_VALIDATORS, stockReason, type StockStatus,
@@ -57,6 +58,7 @@ export const stockSyncParameters = {
       + `comma-separated \`member:column\`. Members are ${listNames(STOCK_MEMBERS)}; \`stock\` is `
       + 'another name of `set`. A column name may contain commas.',
   },
+  ...csvParameters,
   file_name: {
     ...fileNameParameter,
     description: 'NDJSON and CSV: the name of the file, for the record of the import.',
@@ -100,7 +102,7 @@ export const syncStockOperation: Operation = {
       changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp',
     }),
     [NDJSON_TYPE]: linesOf('StockChange', change),
-    [CSV_TYPE]: tableOf({ sku, stock: 38 }, 'Separated by comma, semicolon or tab. The usual '
+    [CSV_TYPE]: tableOf({ sku, stock: 38 }, 'Separated by comma, semicolon, tab or |. The usual '
       + 'column names of tills and ERPs are recognised.'),
   },
   responses: {

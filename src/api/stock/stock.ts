@@ -22,6 +22,7 @@ import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { assertNoCsvParameters, toFileOptions } from '../csv-parameters.ts';
 import { parseParameters } from '../parameters.ts';
 import { type ApiRequest, type Services, STOCK } from '../route.ts';
 import { explainZeroLimit, StockTally } from './stock-result.ts';
@@ -212,17 +213,16 @@ function openTarget(
 
 type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns'>;
 
-function openReader(mediaType: string, { map, source }: StreamOptions): StockReader {
+function openReader(mediaType: string, options: StreamOptions): StockReader {
+  const { map, source } = options;
   const hasSource = source !== undefined;
   if (mediaType === CSV_TYPE) {
     return new StockCsvRows({
       map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
+      ...toFileOptions(options),
     });
   }
-  if (map !== undefined) {
-    const detail = 'Applies to CSV only, since NDJSON names its members.';
-    throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
-  }
+  assertNoCsvParameters(options, ['map']);
   return new StockNdjsonRows(hasSource);
 }
 

@@ -19,6 +19,9 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH',
 ]);
 
+/** Parameters that remedies name. The names of columns that `map` has may contain spaces. */
+const FILE_PARAMETER = /\b(encoding|decimal|short_rows|map)=((?<=map=)[^.,"]+|[\w-]+)/g;
+
 interface Details extends ErrorOptions {
   readonly wasReached?: boolean;
   readonly retryAfterMs?: number;
@@ -83,7 +86,7 @@ export function findProblem(failure: unknown): Problem | undefined {
 function explainProblem({ type, title, detail, errors, instance, ...members }: Problem): string {
   if (type === UNEXPECTED_RESPONSE) return printable(detail);
   const counts = formatCounts(asMembers(members['summary']));
-  const parts = [`${printable(title)}.`, printable(detail), formatIssues(errors)];
+  const parts = [`${printable(title)}.`, toFlags(printable(detail)), formatIssues(errors)];
   return [...parts, printable(instance), counts && `Before that: ${counts}.`].filter(Boolean)
     .join(' ');
 }
@@ -123,8 +126,16 @@ export function formatIssues(issues: unknown): string {
     // A parameter is the value of a flag.
     const name = parameter === undefined ? printable(pointer).replace(/^\//, '')
       : `--${printable(parameter).replaceAll('_', '-')}`;
-    return [name, printable(detail)].filter(Boolean).join(': ');
+    return [name, toFlags(printable(detail))].filter(Boolean).join(': ');
   }).join(' ');
+}
+
+/** A text from the server with its parameters as flags: `decimal=comma` as `--decimal comma`. */
+export function toFlags(text: string): string {
+  return text.replaceAll(FILE_PARAMETER, (_, name: string, value: string) => {
+    const flag = `--${name.replace('_', '-')}`;
+    return /\s/.test(value) ? `${flag} "${value}"` : `${flag} ${value}`;
+  });
 }
 
 /** The members of an object; none of anything else. */

@@ -13,7 +13,7 @@ import { RETRY_POLICY } from '../remote/limits.ts';
 import { formatCounted } from '../format.ts';
 import { printable } from '../printable.ts';
 import { Progress, withInterrupt } from '../progress.ts';
-import { asMembers, TemporaryFailure, withRetries } from '../remote/api-error.ts';
+import { asMembers, TemporaryFailure, toFlags, withRetries } from '../remote/api-error.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
 import { readSource, type SourceFile } from './source-file.ts';
 
@@ -203,7 +203,8 @@ export function readRejectedRow(
 ): RejectedRow {
   const errors = (Array.isArray(row.errors) ? row.errors : []).map((error: unknown) => {
     const { pointer, code, detail } = asMembers(error);
-    return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };
+    const text = toFlags(printable(detail));
+    return { pointer: printable(pointer), code: printable(code), detail: text };
   });
   return {
     line: Number(row.line), sku: printable(row.sku),

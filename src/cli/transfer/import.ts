@@ -10,7 +10,7 @@ import { explainRejected, type FileOutcome, readRejectedRow, transferFile } from
 import { formatCounted, formatCounts } from '../format.ts';
 import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
-import { FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
+import { CSV_FLAGS, FORMAT_FLAG, nameFile, openSource, readCsvOptions } from './source-file.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 
 const COUNTS = ['created', 'updated', 'unchanged', 'skipped'];
@@ -41,6 +41,7 @@ export const importProducts: Command = {
     default: {
       value: 'MEMBER:VALUE,...', help: 'values for blank cells of new products, such as stock:0',
     },
+    ...CSV_FLAGS,
     rejected: {
       value: 'FILE',
       help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
@@ -51,7 +52,10 @@ export const importProducts: Command = {
     const { flags, operands: [path = ''], io } = input;
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
     const source = await openSource(path, flags['format'], io);
-    const rejected = new RejectedRowsFile(source, 'products', flags['rejected']);
+    const { rejected: rejectedPath, map, encoding } = flags;
+    const rejected = new RejectedRowsFile(source, 'products', {
+      path: rejectedPath, map, encoding,
+    });
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({
       source, rejected, counts: COUNTS, shownLimit: REJECTED_ROWS_SHOWN, progressStream: io.stderr,
@@ -70,6 +74,7 @@ function readOptions(flags: Input['flags']): ImportOptions {
     ...(map !== undefined && { map }),
     ...(defaults !== undefined && { default: defaults }),
     ...(flags['dry-run'] !== undefined && { dry_run: true }),
+    ...readCsvOptions(flags),
   };
 }
 

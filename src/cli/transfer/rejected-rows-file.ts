@@ -6,7 +6,12 @@ import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
+import { parseColumnMap } from '../../transfer/columns.ts';
+import type { CsvReader } from '../../transfer/csv-reader.ts';
+import { createCsvReader } from '../../transfer/csv-rows.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
+import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
+import { createStockCsvReader } from '../../transfer/stock-rows.ts';
 import { UsageError } from '../command.ts';
 import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
@@ -18,18 +23,25 @@ interface OpenFile {
   close(): Promise<void>;
 }
 
+interface RejectedOptions {
+  /** The file that the user chose. */
+  readonly path?: string | undefined;
+  /** As sent to the server. */
+  readonly map?: string | undefined;
+  readonly encoding?: string | undefined;
+}
+
 export class RejectedRowsFile {
   readonly #source: SourceFile;
   readonly #content: 'products' | 'stock';
-  readonly #chosenPath: string | undefined;
+  readonly #options: RejectedOptions;
   #rows: RejectedRows<OpenFile> | undefined;
   /** Path of the file that was created, if any. */
   #path: string | undefined;
 
-  /** @throws UsageError if `chosenPath` exists, or the source cannot be read twice */
-  constructor(
-    source: SourceFile, content: 'products' | 'stock', chosenPath: string | undefined,
-  ) {
+  /** @throws UsageError if the chosen file exists, or the source cannot be read twice */
+  constructor(source: SourceFile, content: 'products' | 'stock', options: RejectedOptions) {
+    const { path: chosenPath } = options;
     if (chosenPath !== undefined && source.sizeBytes === undefined) {
       throw new UsageError('--rejected needs a FILE: a pipe cannot be read twice.');
     }
@@ -38,7 +50,7 @@ export class RejectedRowsFile {
     }
     this.#source = source;
     this.#content = content;
-    this.#chosenPath = chosenPath;
+    this.#options = options;
   }
 
   /** Adds a rejected row; rows come in the order of the file. */
@@ -47,6 +59,7 @@ export class RejectedRowsFile {
     this.#rows ??= new RejectedRows({
       source: {
         format: this.#source.format, content: this.#content, open: () => openText(this.#source),
+        createReader: () => this.#createReader(),
       },
       create: () => this.#create(),
     });
@@ -73,6 +86,15 @@ export class RejectedRowsFile {
     this.#path = undefined;
   }
 
+  #createReader(): CsvReader {
+    const { map, encoding } = this.#options;
+    return this.#content === 'products'
+      ? createCsvReader({ map: map === undefined ? new Map() : parseColumnMap(map), encoding })
+      : createStockCsvReader({
+        map: map === undefined ? new Map() : parseStockColumnMap(map), encoding,
+      });
+  }
+
   /** Undefined if no file can be created; the import continues without it. */
   async #create(): Promise<OpenFile | undefined> {
     for (const path of this.#listPaths()) {
@@ -82,7 +104,7 @@ export class RejectedRowsFile {
         const file = await open(path, WITHOUT_CREATING); // a signal may have removed it
         return { path, append: (bytes) => file.appendFile(bytes), close: () => file.close() };
       } catch (error) {
-        if (this.#chosenPath !== undefined) throw error;
+        if (this.#options.path !== undefined) throw error;
         if (!isSystemError(error, 'EEXIST')) break;
       }
     }
@@ -90,7 +112,7 @@ export class RejectedRowsFile {
   }
 
   #listPaths(): string[] {
-    if (this.#chosenPath !== undefined) return [this.#chosenPath];
+    if (this.#options.path !== undefined) return [this.#options.path];
     const { path, format } = this.#source;
     return Array.from({ length: REJECTED_ROWS_FILES_LIMIT }, (_, index) =>
       `${withoutExtension(path)}.failed${index === 0 ? '' : `-${index + 1}`}.${format}`);

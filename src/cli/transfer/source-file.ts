@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import { CommandFailure, type CommandIo, UsageError } from '../command.ts';
+import type { CsvOptions } from '../../client/lines.ts';
+import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 
 type TextFormat = 'csv' | 'ndjson';
 
@@ -40,6 +41,29 @@ const START_BYTES = 4_096;
 export const FORMAT_FLAG = {
   value: 'csv|ndjson', help: 'format of the file (default: by its extension, or its content)',
 };
+
+export const CSV_FLAGS = {
+  encoding: {
+    value: 'NAME', help: 'encoding of a CSV file that is not Unicode, such as windows-1252',
+  },
+  decimal: {
+    value: 'point|comma', help: 'what separates decimals, so that 1.200 is either 1.2 or 1200',
+  },
+  'short-rows': {
+    value: 'reject|blank',
+    help: 'rows with fewer cells than the header: reject them (default), or read blank cells',
+  },
+};
+
+export function readCsvOptions(flags: Input['flags']): CsvOptions {
+  const { encoding, decimal, 'short-rows': short_rows } = flags;
+  return {
+    ...(encoding !== undefined && { encoding }),
+    // The casts: the server checks them.
+    ...(decimal !== undefined && { decimal: decimal as CsvOptions['decimal'] }),
+    ...(short_rows !== undefined && { short_rows: short_rows as CsvOptions['short_rows'] }),
+  };
+}
 
 /** The file does not exist, or cannot be read. */
 export class UnreadableFile extends CommandFailure {

@@ -3,6 +3,7 @@
  * are plain data, so that an interrupted run can be continued with the same ones.
  */
 import type { SellerClient, StockLine } from '../../client/index.ts';
+import type { CsvOptions } from '../../client/lines.ts';
 import { isFailure } from '../../domain/catalogue/stock-change.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { formatCounts } from '../format.ts';
@@ -10,10 +11,10 @@ import { explainStockResult } from '../remote/stock.ts';
 import { readNumber } from '../settings.ts';
 import { type FileOutcome, type FileRun, readRejectedRow } from './file-run.ts';
 import type { RejectedRowsFile } from './rejected-rows-file.ts';
-import { type SourceFile, withoutExtension } from './source-file.ts';
+import { CSV_FLAGS, readCsvOptions, type SourceFile, withoutExtension } from './source-file.ts';
 
 /** Parameters of `POST /api/v1/stock`. */
-export interface StockOptions {
+export interface StockOptions extends CsvOptions {
   readonly source?: string;
   readonly reason?: string;
   readonly map?: string;
@@ -30,6 +31,7 @@ export const STOCK_FLAGS: Flags = {
   source: { value: 'NAME', help: 'the system that the numbers come from, for the stock ledger' },
   reason: { value: 'TEXT', help: 'why, for the stock ledger, where a row has no reason' },
   map: { value: 'stock:Count,...', help: 'columns of members that are not recognized by name' },
+  ...CSV_FLAGS,
   complete: { help: 'a stocktake: products that the file does not name are set to 0' },
   'zero-limit': {
     value: 'N', help: 'the most products that --complete may set to 0, in percent (default: 50)',
@@ -47,6 +49,7 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     ...(source !== undefined && { source }),
     ...(reason !== undefined && { reason }),
     ...(map !== undefined && { map }),
+    ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
     ...(zeroLimit !== undefined && {
       zero_limit: readNumber(flags, 'zero-limit', 0, ZERO_LIMIT_PERCENT),

@@ -64,9 +64,9 @@ async function send(input: Input): Promise<FileOutcome> {
   const { flags, operands: [path = ''], io } = input;
   const client = openClient(input, { retries: 0 }); // `transferFile` repeats the whole file
   const source = await openSource(path, flags['format'], io);
-  const rejected = new RejectedRowsFile(source, 'stock', flags['rejected']);
   const { 'idempotency-key': idempotencyKey = randomUUID() } = flags;
   const options = { ...readStockOptions(flags), idempotencyKey };
+  const rejected = new RejectedRowsFile(source, 'stock', { ...options, path: flags['rejected'] });
   const resume = 'What was applied stays. To continue, without applying a change twice, run the'
     + ` command again within 48 hours with --idempotency-key ${idempotencyKey}`;
   const run = createStockRun(client, source, rejected, options);

@@ -107,8 +107,9 @@ async function send(
   const { options, started_at } = attempt
     ?? { options: adaptOptions(claim.name, currentOptions), started_at: formatTime(clock()) };
   if (!attempt) claim.beginAttempt({ started_at, options });
-  const rejected = new RejectedRowsFile(
-    source, 'stock', claim.prepareRejectedPath(source.format));
+  const rejected = new RejectedRowsFile(source, 'stock', {
+    ...options, path: claim.prepareRejectedPath(source.format),
+  });
   const run = createStockRun(client, source, rejected, { ...options, idempotencyKey: claim.id });
   const outcome = await sendFile({
     ...run, shownLimit: REPORTED_ROWS_LIMIT,

@@ -4,7 +4,6 @@
  */
 import type { Caller } from '../../domain/access/caller.ts';
 import { formatImportId, type ImportId } from '../../domain/id.ts';
-import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -18,6 +17,9 @@ import { DuplicateRows } from './duplicate-rows.ts';
 import {
   createDryRunTarget, createWriteTarget, readOutcomes, startCounts,
 } from './import-target.ts';
+import {
+  assertNoCsvParameters, csvParameters, toFileOptions,
+} from '../../api/csv-parameters.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import {
   choice, dryRun, fileNameParameter, parseParameters, text, withDefault,
@@ -71,13 +73,10 @@ function openReader(
     return new CsvRows(currency, {
       map: map === undefined ? new Map() : parseColumnMap(map),
       defaults: defaults === undefined ? new Map() : parseDefaults(defaults),
-      isPartial: options.mode !== 'create',
+      isPartial: options.mode !== 'create', ...toFileOptions(options),
     });
   }
-  const detail = 'Applies to CSV only, since NDJSON names its members.';
-  const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
-    .map((parameter): Issue => ({ parameter, code: 'unknown', detail }));
-  if (issues.length > 0) throw invalidQuery(issues);
+  assertNoCsvParameters(options, ['map', 'default']);
   return new NdjsonRows(currency);
 }
 
@@ -154,6 +153,7 @@ const importParameters = {
       + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. A `
       + 'column name may contain commas.',
   },
+  ...csvParameters,
   file_name: fileNameParameter,
   default: {
     ...text, example: 'stock:0,category:Misc',
@@ -186,7 +186,7 @@ export const importProductsOperation: Operation = {
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
-    [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon or tab.'),
+    [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon, tab or |.'),
   },
   responses: {
     200: {

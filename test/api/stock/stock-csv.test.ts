@@ -83,8 +83,8 @@ test('accepts gzip, and replays a file under the same Idempotency-Key', async (t
 
 test('returns the same response to the same changes in CSV and NDJSON', async (t) => {
   const { seller } = await openShop(t, { A: 1, B: 2 });
-  const csv = await sendFile(seller, '\nsku,set\nA,5\nB,-1\nX,1\n', 'dry_run=true');
-  const lines = '\n\n{"sku":"A","set":5}\n{"sku":"B","set":-1}\n{"sku":"X","set":1}\n';
+  const csv = await sendFile(seller, '\nsku,set\nA,5\nB,1000000001\nX,1\n', 'dry_run=true');
+  const lines = '\n\n{"sku":"A","set":5}\n{"sku":"B","set":1000000001}\n{"sku":"X","set":1}\n';
   const ndjson = readLines(await sendStock(seller, lines, {
     query: 'dry_run=true', headers: { 'content-type': 'application/x-ndjson' },
   }));

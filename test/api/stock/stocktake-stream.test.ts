@@ -172,7 +172,7 @@ test('does not zero products that were created during the stocktake', async (t) 
   await seller.create({ sku: 'NEW', stock: 7 });
   // Concurrent changes to an existing product do not matter: no line names it.
   await sendStock(seller, { changes: [{ sku: 'B', adjust: 3 }] });
-  outgoing.end('A,-1\n');
+  outgoing.end('A,-1,\n');
   const text = (await response.setEncoding('utf8').toArray()).join('');
   assert.match(text, /"summary":\{"applied":1501,"unchanged":0,"failed":0,"zeroed":2,/);
   assert.deepEqual(await readStocks(seller), { A: 3_499, B: 0, C: 0, NEW: 7 });

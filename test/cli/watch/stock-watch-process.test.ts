@@ -72,8 +72,8 @@ test('waits for a server that is down, and allows no second watcher of its folde
   assert.equal(await readStock(shop, 'MUG-1'), 4);
   const [rows = ''] = readdirSync(join(folder, 'rejected'));
   assert.match(rows, /^\d{8}T\d{6}Z-[\da-f]{8}-kasse\.failed\.csv$/);
-  assert.equal(readFileSync(join(folder, 'rejected', rows), 'utf8'), '\ufeffArtikelnummer;Bestand;'
-    + '"error"\r\nX;5;"There is no product with the SKU X."\r\n');
+  assert.equal(readFileSync(join(folder, 'rejected', rows), 'utf8'),
+    '\ufeff"error";Artikelnummer;Bestand\r\n"There is no product with the SKU X.";X;5\r\n');
 });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

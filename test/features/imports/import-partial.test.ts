@@ -172,8 +172,8 @@ test('suggests a fix for rows with one cause, but never a default name or price'
     ['Titel,category,sku,price,stock\nA,K,A,1,1\n', '', '1 rejected row is a new product without '
       + 'a value for name. Name their columns: map=name:COLUMN.'],
     ['name,category,sku,price,stock\nA,K,A,1 €,1\nA,K,A,2 €,1\n', '', '2 rejected rows have the '
-      + 'same error: price: Write a plain number, such as 1234.5: no thousands separators, '
-      + 'currency signs or exponents.'],
+      + 'same error: price: Write a plain number, such as 1234.5: no currency signs, units or '
+      + 'exponents.'],
     ['name,category,sku,price,stock\nA,K,A,x,1\nB,K,B,1,\n', '', undefined],
   ] as const) {
     const seller = await server.makeSeller();

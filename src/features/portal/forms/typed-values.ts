@@ -7,7 +7,7 @@ import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { DAY_MS, findDuration, HOUR_MS, MINUTE_MS, parseTime } from '../../../domain/time.ts';
 import { invalid, type ParseResult } from '../../../domain/validation.ts';
-import { parseDecimal } from '../../../transfer/csv-cells.ts';
+import { parseNumber } from '../../../transfer/numbers.ts';
 import type { Choice, Field } from './fields.ts';
 import type { Form } from './form.ts';
 
@@ -19,7 +19,10 @@ export function parseTypedPrice(
 ): ParseResult<number> {
   const [, whole = '', mark, last = ''] = THREE_DIGITS_LAST.exec(typed.trim()) ?? [];
   if (mark === undefined || (decimals === 3 && mark === decimalMark)) {
-    return parseDecimal(typed, 'either');
+    const isPoint = decimalMark === '.';
+    return parseNumber(typed, {
+      mark: mark === undefined ? undefined : isPoint ? 'point' : 'comma', isWhole: false,
+    });
   }
   const either = `${whole}${last} or ${whole}${decimalMark}${last}`;
   const most = decimals === 3 ? 'Enter one of them.'
@@ -28,9 +31,8 @@ export function parseTypedPrice(
   return invalid('format', `Could mean ${either}. ${most}`);
 }
 
-/** Also parses a number with decimals, so that the validator can report what is wrong. */
 export function parseTypedWhole(typed: string): ParseResult<number> {
-  return parseDecimal(typed, 'unclear', 'whole');
+  return parseNumber(typed, { mark: undefined, isWhole: true });
 }
 
 /** A whole number in a URL or a hidden field; undefined unless it is a safe integer. */

@@ -12,6 +12,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import { pathOf, renderRevertButton } from '../records/import-record.ts';
 import type { PageRequest } from '../route.ts';
+import { toFields } from './csv-fields.ts';
 import type { JobDescription, JobWords, TaskData, TaskView } from './job-kind.ts';
 import type { RejectedLine } from './products/product-rows.ts';
 import type { FileDescription } from './uploaded-file.ts';
@@ -84,7 +85,7 @@ export function renderCommit(
 
 /** Why the dry run has no result. */
 export function renderProblem({ problem }: JobDescription): Html {
-  return html`<div class="notice bad" role="alert"><p>${problem}</p>
+  return html`<div class="notice bad" role="alert"><p>${toFields(problem ?? '')}</p>
       <p>Nothing was changed.</p></div>`;
 }
 
@@ -110,7 +111,8 @@ export function renderResult(
   const outcome: Content = isSuccess ? `${words.complete}: ${amount}.`
     : phase === 'done' ? partly
     : phase === 'cancelled' ? `${words.cancelled} after ${amount}. ${words.kept}`
-      : `${words.failed} after ${amount}: ${problem ?? ''} ${words.kept}${words.retry ?? ''}`;
+      : `${words.failed} after ${amount}: ${toFields(problem ?? '')} ${words.kept}`
+        + (words.retry ?? '');
   return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${outcome}</p></div>
     <div class="card">${facts(counts(false))}
       ${advice}${renderRecordLink(request, task.progress.importId)}</div>
@@ -128,7 +130,7 @@ export function renderRejectedLines(format: Format, rejected: readonly RejectedL
   return renderExamples('First rejected rows', {
     caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: rejected.map(({ line, sku, reason }) =>
-      [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
+      [format.number(line), limit(sku), shorten(toFields(reason), PREVIEW_REASON_BYTES)]),
   }, 'After the import, you can download all rejected rows to correct and re-import them.');
 }
 

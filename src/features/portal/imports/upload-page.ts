@@ -19,6 +19,7 @@ import { renderExport } from '../products/export-file.ts';
 import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
+import { encodingField, readEncoding, toFields } from './csv-fields.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob, toImporter, viewTask } from './import-page.ts';
 import { formatSize, renderPhaseTag } from './job-view.ts';
@@ -27,6 +28,7 @@ import { guardUpload } from './uploaded-file.ts';
 const SAMPLE = new URL('../../../../data/sample-catalogue.csv', import.meta.url);
 /** Newest records on the page; the others have a page of their own. */
 const RECORDS_SHOWN = 5;
+const ENCODING_LIMIT_BYTES = 40;
 /** Error codes that are shown at the file field. */
 const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
@@ -47,7 +49,7 @@ export async function uploadFile(
     return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
     if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
-    return await renderImports(request, portal, new Map([['file', error.publicDetail]]));
+    return await renderImports(request, portal, new Map([['file', toFields(error.publicDetail)]]));
   }
 }
 
@@ -67,12 +69,16 @@ async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
   let token = '';
+  let encoding = '';
   for await (const part of openForm(request.incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
+    if (part.name === encodingField.name) encoding = await readField(part, ENCODING_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
     const content = guardUpload(part.content, () => assertSignedIn(request));
-    return await getImportJobs(portal).receive(toImporter(request), readName(part), content);
+    return await getImportJobs(portal).receive(
+      toImporter(request), readName(part), content, readEncoding(encoding),
+    );
   }
   throw new AppError('invalid_data', 'Choose a file.');
 }
@@ -117,7 +123,7 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
       ${hiddenField(CSRF_FIELD, csrfToken)}
-      ${renderFields([file], { ...initialState(), errors })}
+      ${renderFields([encodingField, file], { ...initialState(), errors })}
       <div id="upload-progress" hidden>
         <label for="upload-bar">Uploading</label>
         <progress id="upload-bar" max="100" value="0"></progress>

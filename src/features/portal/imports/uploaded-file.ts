@@ -10,9 +10,12 @@ import { Reauthorization } from '../../../http/response/guarded-stream.ts';
 import type {
   ImportFile, ImportJobKey, ImportJobStore,
 } from '../../../store/nodes/import-job-store.ts';
+import { countMembers } from '../../../transfer/columns.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
+import type { Encoding } from '../../../transfer/decode.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { isStockHeader } from '../../../transfer/stock-columns.ts';
+import { countStockMembers, isStockHeader } from '../../../transfer/stock-columns.ts';
+import { toFields } from './csv-fields.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
   UPLOAD_MIN_RATE_BYTES_PER_SECOND,
@@ -39,6 +42,13 @@ interface RejectedDescription {
 export interface RejectedRow {
   readonly line: number;
   readonly reason: string;
+}
+
+interface RejectedBatches {
+  readonly content: FileHead['kind'];
+  /** Reads the file as when the rows were rejected. */
+  readonly createReader: () => CsvReader;
+  readonly batches: AsyncIterable<readonly RejectedRow[]>;
 }
 
 /** Where the files of a job are. */
@@ -90,17 +100,17 @@ export class UploadedFile {
    * whether all batches were written.
    */
   async collectRejected(
-    content: FileHead['kind'], batches: AsyncIterable<readonly RejectedRow[]>, signal: AbortSignal,
+    { content, createReader, batches }: RejectedBatches, signal: AbortSignal,
   ): Promise<boolean> {
     const { key, store } = this.#files;
     const collected = this.#collected = new RejectedRows({
-      source: { format: this.head.format, content, open: () => this.file.read() },
+      source: { format: this.head.format, content, createReader, open: () => this.file.read() },
       create: () => store.createFile(key, 'rejected'),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
     try {
       for await (const rows of batches) {
-        for (const { line, reason } of rows) await collected.add(line, reason);
+        for (const { line, reason } of rows) await collected.add(line, toFields(reason));
         if (signal.aborted) return false;
       }
       return true;
@@ -123,6 +133,8 @@ export class UploadedFile {
 
 export interface FileHead {
   readonly format: 'csv' | 'ndjson';
+  /** As chosen for a CSV file without a byte order mark. */
+  readonly encoding?: Encoding | undefined;
   /** What the file seems to be. The seller may decide otherwise. */
   readonly kind: 'products' | 'stock';
   /** Column names; none in NDJSON. */
@@ -153,19 +165,11 @@ export async function* guardUpload(
   }
 }
 
-const SAVE_AS = 'Save it as "CSV UTF-8" and upload that file';
-const UNSUPPORTED: readonly (readonly [start: Buffer, detail: string])[] = [
-  [Buffer.from('PK\x03\x04'), `This is a workbook (.xlsx, .ods) or a .zip file. ${SAVE_AS}.`],
-  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), `This is an Excel workbook (.xls). ${SAVE_AS}.`],
-  [Buffer.from([0x1f, 0x8b]), 'This file is compressed with gzip. Decompress it first.'],
-  [Buffer.from('%PDF-'), 'This is a PDF. Upload a CSV or NDJSON file.'],
-];
-
 /** @param open Reads the file from its beginning. @throws AppError `invalid_data` */
-export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<FileHead> {
+export async function readFileHead(
+  open: () => AsyncIterable<Buffer>, encoding?: Encoding,
+): Promise<FileHead> {
   for await (const chunk of open()) {
-    const [, detail] = UNSUPPORTED.find(([start]) => chunk.indexOf(start) === 0) ?? [];
-    if (detail !== undefined) throw new AppError('invalid_data', detail);
     // A JSON object: no column name starts with a brace.
     const text = chunk.toString();
     if (/^\uFEFF?\s*\{/.test(text)) {
@@ -173,11 +177,12 @@ export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<F
     }
     break;
   }
-  const [header, ...rows] = await readRecords(open());
+  const [header, ...rows] = await readRecords(open(), encoding);
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
-    format: 'csv', kind: isStockHeader(header.cells) ? 'stock' : 'products',
+    format: 'csv', ...(encoding !== undefined && { encoding }),
+    kind: isStockHeader(header.cells) ? 'stock' : 'products',
     header: header.cells.map(copyText),
     examples: rows.map(({ cells }) => cells.map(shorten)),
   };
@@ -190,11 +195,18 @@ function recognizeObject(text: string): FileHead['kind'] {
     ? 'stock' : 'products';
 }
 
-/** The header and the example rows. */
-async function readRecords(chunks: AsyncIterable<Buffer>): Promise<CsvRecord[]> {
+/** The header and the example rows. With a chosen encoding, they show what depends on it. */
+async function readRecords(
+  chunks: AsyncIterable<Buffer>, encoding: Encoding | undefined,
+): Promise<CsvRecord[]> {
   const first: CsvRecord[] = [];
+  const reader = new CsvReader({
+    encoding,
+    countMembers: (names) =>
+      Math.max(countMembers(names, new Map()), countStockMembers(names, new Map())),
+  });
   try {
-    for await (const records of new CsvReader().read(chunks)) {
+    for await (const records of reader.read(chunks)) {
       first.push(...records);
       if (first.length > EXAMPLE_ROWS) break;
     }
@@ -202,5 +214,9 @@ async function readRecords(chunks: AsyncIterable<Buffer>): Promise<CsvRecord[]> 
     // Errors after the header are left to the dry run, which reports them with their line.
     if (first.length === 0) throw error;
   }
-  return first.slice(0, 1 + EXAMPLE_ROWS);
+  const [header, ...rows] = first;
+  const affected = encoding === undefined ? []
+    : rows.filter(({ text }) => /[^\0-\x7f]/.test(text));
+  const examples = [...new Set([...affected, ...rows])].slice(0, EXAMPLE_ROWS);
+  return header ? [header, ...examples] : [];
 }

@@ -189,8 +189,8 @@ describe('an import', () => {
     assert.deepEqual(taskOf(job).progress.counts, { ...NOTHING, created: 1_500, failed: 1_500 });
     const text = await readRejected(job);
     const [header, first, ...rest] = text.split('\r\n');
-    assert.equal(header, '\uFEFFname;category;sku;price;stock;"error"');
-    assert.match(first ?? '', /^"Mug; 1";K;S-1;x;1;"price: Write a plain number[^"]*"$/);
+    assert.equal(header, '\uFEFF"error";name;category;sku;price;stock');
+    assert.match(first ?? '', /^"price: Write a plain number[^"]*";"Mug; 1";K;S-1;x;1$/);
     assert.equal(rest.length, 1_500);
     const corrected = await upload(bench, text.replaceAll(';x;', ';2;'));
     await commit(corrected);

@@ -40,9 +40,9 @@ test('recognizes a stock file, previews it, and imports it', async (t) => {
     /Matched products 2 Changed 1 Unchanged 1 Unknown SKUs 1 Other rejected rows 1/);
   assert.deepEqual(await readStock(), { 'SKU-1': 5, 'SKU-2': 7, 'SKU-3': 7, 'SKU-4': 7 });
   const [, href = ''] = /href="([^"]*\/rejected)"/.exec(user.page?.text ?? '') ?? [];
-  assert.equal((await user.get(href)).text, 'Artikelnummer;Bestand;Lager;"error"\r\n'
-    + 'NONE;1;A;"There is no product with the SKU NONE."\r\n'
-    + 'SKU-3;x;A;"stock: Write a whole number, such as 1234: no units or exponents."\r\n');
+  assert.equal((await user.get(href)).text, '\uFEFF"error";Artikelnummer;Bestand;Lager\r\n'
+    + '"There is no product with the SKU NONE.";NONE;1;A\r\n'
+    + '"stock: Write a whole number, such as 1234: no units or exponents.";SKU-3;x;A\r\n');
 });
 
 test('imports NDJSON of stock changes with a reason and a source', async (t) => {

@@ -30,6 +30,14 @@ describe('detects', () => {
     });
   });
 
+  test('CSV in a chosen encoding, with the rows that depend on it first', async () => {
+    const rows = `${'Mug;1\n'.repeat(900)}Größe;2\n`;
+    const head = await readFileHead(() => chunksOf(Buffer.from(`Title;Code\n${rows}`, 'latin1')),
+      'windows-1252');
+    assert.equal(head.encoding, 'windows-1252');
+    assert.deepEqual(head.examples[0], ['Größe', '2']);
+  });
+
   test('CSV, whose long cells are shortened', async () => {
     const head = await read(`Title,Code\n${'x'.repeat(EXAMPLE_LIMIT_CHARACTERS + 1)},1\n`);
     assert.equal(head.format, 'csv');
@@ -67,7 +75,8 @@ describe('rejects by content', () => {
     ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /\.xls\).*CSV UTF-8/],
     ['gzip', gzipSync('sku\n'), /Decompress/],
     ['a PDF', '%PDF-1.7', /PDF/],
-    ['UTF-16', Buffer.from('\uFEFFsku,name\n', 'utf16le'), /UTF-16.*CSV UTF-8/],
+    ['a JSON array', '[{"sku":"A"}]', /JSON array/],
+    ['another encoding', Buffer.from('sku;Größe\n', 'latin1'), /not UTF-8.*encoding=windows-1252/],
     ['a quote that is never closed', '"sku,name\n', /never closed/],
   ] as const) {
     test(kind, async () => {

@@ -6,6 +6,7 @@ import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
+import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from './product-rows.ts';
 
 /** Import settings, as plain data; columns and defaults apply to CSV only. */
-export interface ProductSettings {
+export interface ProductSettings extends CsvSettings {
   readonly mode: ImportMode;
   readonly map: MemberValues<Member>;
   readonly defaults: MemberValues<Member>;
@@ -89,7 +90,7 @@ function readFile(
   const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
     : new CsvRows(currency, {
       map: new Map(settings.map), defaults: new Map(settings.defaults),
-      isPartial: settings.mode !== 'create',
+      isPartial: settings.mode !== 'create', ...toFileOptions(settings, head),
     });
   return readRows(reader, file.read(), target, progress);
 }

@@ -2,6 +2,7 @@
 import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
+import { createCsvReader } from '../../../../transfer/csv-rows.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, renderFields } from '../../forms/fields.ts';
 import type { Form, FormState } from '../../forms/form.ts';
@@ -13,6 +14,7 @@ import type { PageRequest } from '../../route.ts';
 import {
   columnFieldNames, type MemberValues, readColumns, renderColumnFields, renderColumns,
 } from '../column-fields.ts';
+import { CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples,
@@ -49,9 +51,14 @@ export const productKind: FileJobKind<ProductImport> = {
   canStart: ({ preview }) => preview !== undefined,
   dryRun: previewProducts,
   write: (task, run: FileRun, signal) =>
-    run.upload.collectRejected(task.kind, writeProducts(task, run), signal),
+    run.upload.collectRejected({
+      content: task.kind, batches: writeProducts(task, run),
+      createReader: () => createCsvReader({
+        encoding: run.upload.head.encoding, map: new Map(task.settings.map),
+      }),
+    }, signal),
   fieldNames: [
-    'mode', ...columnFieldNames(CHOSEN_MEMBERS),
+    'mode', ...CSV_FIELD_NAMES, ...columnFieldNames(CHOSEN_MEMBERS),
     ...DEFAULTABLE.map((member) => `default_${member}`),
   ],
   readSettings: (form, task) => ({ ...task, settings: readSettings(form, task) }),
@@ -146,7 +153,7 @@ function renderDuplicates(format: Format, { progress }: ProductImport): Content 
 
 function renderAdvice(task: ProductImport, isDryRun: boolean): Content {
   const advice = advise(task, isDryRun);
-  return advice !== undefined && html`<p>${shorten(advice, PREVIEW_REASON_BYTES)}</p>`;
+  return advice !== undefined && html`<p>${shorten(toFields(advice), PREVIEW_REASON_BYTES)}</p>`;
 }
 
 /** Reads the settings form; ignores values that the form does not offer. */
@@ -158,7 +165,7 @@ function readSettings(form: Form, { file }: ProductImport): ProductSettings {
     const text = form.getTrimmed(`default_${member}`);
     return text === '' ? [] : [[member, text]];
   });
-  return { mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults };
+  return { mode, map: readColumns(form, CHOSEN_MEMBERS, file), defaults, ...readCsvFields(form) };
 }
 
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
@@ -199,7 +206,8 @@ function renderFileSettings(
     isRemembered,
   }, file, state)}
     ${columns && mode !== 'update' && html`<div class="grid">
-      ${renderFields(defaultFields, state)}</div>`}`;
+      ${renderFields(defaultFields, state)}</div>`}
+    ${renderFields(listCsvFields(settings, file.head), state)}`;
   return renderSettings(request, job, { cardId: 'reading', heading: 'Import settings', fields });
 }
 

@@ -16,6 +16,7 @@ import {
 import { StockCsvRows, StockNdjsonRows } from '../../../../transfer/stock-rows.ts';
 import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
+import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import type { FileRun } from '../job-kind.ts';
 import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from './stock-rows.ts';
 
 /** Import settings, as plain data; columns apply to CSV only. */
-export interface StockSettings extends StockOrigin {
+export interface StockSettings extends StockOrigin, CsvSettings {
   readonly map: MemberValues<StockMember>;
   /** Whether products that the file does not name are set to 0. */
   readonly isComplete: boolean;
@@ -114,12 +115,14 @@ export async function* writeStock(
 }
 
 function readFile(
-  { settings: { map, source }, progress }: StockImport, { upload: { file, head } }: FileRun,
+  { settings, progress }: StockImport, { upload: { file, head } }: FileRun,
   target: StockTarget,
 ): ReturnType<typeof readStockRows> {
-  const hasSource = source !== undefined;
+  const hasSource = settings.source !== undefined;
   const reader = head.format === 'ndjson' ? new StockNdjsonRows(hasSource)
-    : new StockCsvRows({ map: new Map(map), hasSource });
+    : new StockCsvRows({
+      map: new Map(settings.map), hasSource, ...toFileOptions(settings, head),
+    });
   return readStockRows(reader, file.read(), target, progress);
 }
 

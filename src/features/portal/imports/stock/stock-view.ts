@@ -5,6 +5,7 @@ import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../
 import type { Validator } from '../../../../domain/validation.ts';
 import { normalizeName } from '../../../../transfer/header.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
+import { createStockCsvReader } from '../../../../transfer/stock-rows.ts';
 import { type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
@@ -16,6 +17,7 @@ import type { PageRequest } from '../../route.ts';
 import {
   columnFieldNames, readColumns, renderColumnFields, renderColumns,
 } from '../column-fields.ts';
+import { CSV_FIELD_NAMES, listCsvFields, readCsvFields } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   describeChecked, limit, renderCommit, renderExamples, renderProblem, renderRejectedLines,
@@ -44,9 +46,17 @@ export const stockKind: FileJobKind<StockImport> = {
   canStart: canStartStock,
   dryRun: previewStockFile,
   write: (task, run: FileRun, signal) =>
-    run.upload.collectRejected(task.kind, writeStock(task, run), signal),
+    run.upload.collectRejected({
+      content: task.kind, batches: writeStock(task, run),
+      createReader: () => createStockCsvReader({
+        encoding: run.upload.head.encoding, map: new Map(task.settings.map),
+      }),
+    }, signal),
   countProcessed: ({ applied = 0, unchanged = 0, failed = 0 }) => applied + unchanged + failed,
-  fieldNames: ['complete', 'zero_limit', 'reason', 'source', ...columnFieldNames(STOCK_MEMBERS)],
+  fieldNames: [
+    'complete', 'zero_limit', 'reason', 'source', ...CSV_FIELD_NAMES,
+    ...columnFieldNames(STOCK_MEMBERS),
+  ],
   readSettings: (form, task, errors) =>
     ({ ...task, settings: readSettings(form, task, errors) }),
   listFields,
@@ -213,6 +223,7 @@ function readSettings(
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
     source: readLine('source', stockSource),
+    ...readCsvFields(form),
   };
 }
 
@@ -225,6 +236,7 @@ function renderFileSettings(
     ${columns && renderColumnFields({
     members: STOCK_MEMBERS, indexes: columns.indexes, map: settings.map, several: ' or ',
     label: (member) => MEMBER_LABELS[member], isRemembered: settings.hasRememberedColumns,
-  }, file, state)}`;
+  }, file, state)}
+    ${renderFields(listCsvFields(settings, file.head), state)}`;
   return renderSettings(request, job, { cardId: 'reading', heading: 'Import settings', fields });
 }

@@ -1,0 +1,98 @@
+/**
+ * Fields that say how a CSV file is written, where the file itself leaves it open; and the remedies
+ * of errors in terms of these fields.
+ */
+import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
+import { type Encoding, parseEncoding } from '../../../transfer/decode.ts';
+import type { FileOptions } from '../../../transfer/file-options.ts';
+import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
+import type { Choice, Field } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
+
+/** How the numbers and rows of a file are read, as plain data. */
+export interface CsvSettings {
+  readonly decimal?: DecimalMark | undefined;
+  readonly shortRows?: ShortRows | undefined;
+}
+
+const LABELS = {
+  decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
+} as const;
+
+const ENCODINGS: readonly Choice[] = [
+  { value: '', label: 'Unicode (UTF-8, or UTF-16 with a byte order mark)' },
+  { value: 'windows-1252', label: 'Western European (windows-1252)' },
+  { value: 'windows-1250', label: 'Central European (windows-1250)' },
+  { value: 'windows-1251', label: 'Cyrillic (windows-1251)' },
+  { value: 'windows-1253', label: 'Greek (windows-1253)' },
+  { value: 'windows-1254', label: 'Turkish (windows-1254)' },
+  { value: 'windows-1257', label: 'Baltic (windows-1257)' },
+  { value: 'ibm866', label: 'Cyrillic, DOS (ibm866)' },
+  { value: 'macintosh', label: 'Western European, old Mac (macintosh)' },
+  { value: 'shift_jis', label: 'Japanese (shift_jis)' },
+  { value: 'gb18030', label: 'Chinese, simplified (gb18030)' },
+  { value: 'big5', label: 'Chinese, traditional (big5)' },
+  { value: 'euc-kr', label: 'Korean (euc-kr)' },
+  { value: 'utf-16le', label: 'UTF-16 without a byte order mark (utf-16le)' },
+];
+
+/** A field of the upload form: the file is previewed with it. */
+export const encodingField: Field = {
+  name: 'encoding', label: LABELS.encoding, control: 'select', choices: ENCODINGS,
+  hint: 'Leave it, unless the preview says that the file is not UTF-8. Then check the names there.',
+};
+
+/** Undefined for the default. */
+export function readEncoding(value: string): Encoding | undefined {
+  const parsed = value === '' ? undefined : parseEncoding(value);
+  return parsed && 'value' in parsed ? parsed.value : undefined;
+}
+
+export const CSV_FIELD_NAMES = ['decimal', 'short_rows'];
+
+/** None if the file is NDJSON. */
+export function listCsvFields(
+  { decimal, shortRows = 'reject' }: CsvSettings, { format }: { readonly format: 'csv' | 'ndjson' },
+): readonly Field[] {
+  if (format !== 'csv') return [];
+  return [
+    {
+      name: 'decimal', label: LABELS.decimal, control: 'select', initial: decimal ?? '',
+      choices: [
+        { value: '', label: 'As the numbers of each column show' },
+        { value: 'point', label: 'Point: 1.200 is 1.2' },
+        { value: 'comma', label: 'Comma: 1.200 is 1200' },
+      ],
+    },
+    {
+      name: 'short_rows', label: LABELS.short_rows, control: 'select', initial: shortRows,
+      choices: [
+        { value: 'reject', label: 'Reject' },
+        { value: 'blank', label: 'Blank: read the missing cells as blank' },
+      ],
+    },
+  ];
+}
+
+/** Reads the fields; ignores values that they do not offer. */
+export function readCsvFields(form: Form): CsvSettings {
+  return {
+    decimal: DECIMAL_MARKS.find((mark) => mark === form.get('decimal')),
+    shortRows: SHORT_ROWS.find((choice) => choice === form.get('short_rows')),
+  };
+}
+
+/** How a file is read with these settings. */
+export function toFileOptions(
+  { decimal, shortRows }: CsvSettings, { encoding }: { readonly encoding?: Encoding | undefined },
+): FileOptions {
+  return { encoding, decimal, shortRows };
+}
+
+/** An error with its parameters as fields: `set decimal=comma` as `set "Decimal mark" to comma`. */
+export function toFields(detail: string): string {
+  return detail
+    .replaceAll(/\b(decimal|short_rows|encoding)=([\w-]+)/g, (_, name: string, value: string) =>
+      `"${LABELS[name as keyof typeof LABELS]}" to ${value}`) // one of the names in the pattern
+    .replaceAll('map=adjust:COLUMN', 'the field "Column for stock adjustment"');
+}

@@ -1,0 +1,144 @@
+/**
+ * Finds how a CSV file is written, from its head alone: the delimiter, the line of column names,
+ * and whether quotes are literal. Titles may precede the column names, as in reports of SAP and
+ * uploads of Amazon and eBay. Tab-delimited files are usually written without quoting, so `3"` in
+ * them is text.
+ */
+import {
+  countLineBreaks, type Delimiter, DELIMITERS, findMarks, looksLikeRows, splitPlain,
+  splitQuoted,
+} from './csv-record.ts';
+import { IMPORT_BATCH_ROWS } from './limits.ts';
+
+export interface Dialect {
+  readonly delimiter: Delimiter;
+  /** The offset of the line of column names in the head. */
+  readonly headerStart: number;
+  /** Whether quotes are part of the text everywhere. */
+  readonly hasLiteralQuotes: boolean;
+}
+
+/** How many members of a row these column names stand for. */
+export type CountMembers = (names: readonly string[]) => number;
+
+/** The column names and one batch of rows. Leading blank lines do not count. */
+const HEAD_LINES = IMPORT_BATCH_ROWS + 1;
+/** The head has at most this much text. */
+const HEAD_LIMIT_CHARACTERS = 1024 * 1024;
+/** The column names are among this many lines. */
+const HEADER_LINES = 20;
+/** A first line that names the delimiter for Excel. The line has no other delimiter. */
+const DELIMITER_LINE = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|[\r\n]|$)/i;
+
+/** The start of a file: the same text however its chunks are cut. */
+export class FileHead {
+  text = '';
+  #lines = 0;
+  #hasStarted = false;
+
+  /** Adds text. Once the head is complete, returns the text that follows it. */
+  add(text: string): string | undefined {
+    const start = this.#hasStarted ? 0 : text.search(/[^\r\n]/);
+    this.#hasStarted ||= start >= 0;
+    const limit = HEAD_LIMIT_CHARACTERS - this.text.length;
+    let end = limit;
+    let at = start < 0 ? -1 : text.indexOf('\n', start);
+    for (; at >= 0 && at < limit; at = text.indexOf('\n', at + 1)) {
+      this.#lines += 1;
+      if (this.#lines < HEAD_LINES) continue;
+      end = at + 1;
+      break;
+    }
+    this.text += text.slice(0, end);
+    return end <= text.length ? text.slice(end) : undefined;
+  }
+}
+
+/**
+ * The column names are on the line whose names stand for the most members; of consecutive ones that
+ * are equal in this, the last. Without any, they are on the first line with the most cells.
+ * @param isWhole whether the head is the whole file
+ */
+export function detectDialect(
+  head: string, isWhole: boolean, countMembers: CountMembers | undefined,
+): Dialect {
+  const start = Math.max(0, head.search(/[^\r\n]/));
+  const [line = '', fixed] = DELIMITER_LINE.exec(head.slice(start)) ?? [];
+  const delimiters = DELIMITERS.filter((delimiter) => fixed === undefined || delimiter === fixed);
+  const limit = countMembers ? HEADER_LINES : 1;
+  let best: Candidate = { delimiter: delimiters[0] ?? ',', start: start + line.length, end: -1,
+    members: 0, cells: 0 };
+  for (const delimiter of delimiters) {
+    for (const candidate of listLines(head, start + line.length, delimiter, limit)) {
+      const { names } = candidate;
+      const other = {
+        ...candidate, delimiter, members: countMembers?.(names) ?? 0, cells: names.length,
+      };
+      if (isBetter(other, best, head)) best = other;
+    }
+  }
+  const { delimiter, start: headerStart } = best;
+  const hasLiteralQuotes = delimiter === '\t' && areQuotesLiteral(head, headerStart, isWhole);
+  return { delimiter, headerStart, hasLiteralQuotes };
+}
+
+/** A line that may have the column names. */
+interface Candidate {
+  readonly delimiter: Delimiter;
+  readonly start: number;
+  readonly end: number;
+  readonly members: number;
+  readonly cells: number;
+}
+
+function isBetter(one: Candidate, best: Candidate, head: string): boolean {
+  if (one.members !== best.members) return one.members > best.members;
+  if (one.cells !== best.cells) return one.cells > best.cells;
+  const isNext = one.delimiter === best.delimiter && one.start > best.end
+    && countLineBreaks(head.slice(best.end, one.start)) === 1;
+  return isNext && one.members > 0;
+}
+
+/** The first non-blank lines. A cell in quotes may go on over several lines. */
+function* listLines(head: string, start: number, delimiter: Delimiter, limit: number) {
+  const marks = findMarks(head, delimiter);
+  for (let at = start, lines = 0; at < head.length && lines < limit;) {
+    let end = marks.lineBreak(at);
+    let names: readonly string[] = splitPlain(head.slice(at, end), delimiter);
+    if (marks.quote(at) < end) {
+      const quoted = splitQuoted(head, at, marks);
+      const isValid = quoted.openQuote === undefined && quoted.misplaced === undefined;
+      if (isValid) ({ cells: names, end } = quoted);
+      else names = [head.slice(at, end)];
+    }
+    if (end > at) {
+      lines += 1;
+      yield { start: at, end, names };
+    }
+    at = head.startsWith('\r\n', end) ? end + 2 : end + 1;
+  }
+}
+
+/**
+ * In a tab-delimited file, quotes are literal unless each of them opens or closes a cell. They are
+ * literal, too, if the only cells that they enclose consist of whole rows.
+ */
+function areQuotesLiteral(head: string, headerStart: number, isWhole: boolean): boolean {
+  const marks = findMarks(head, '\t');
+  const header = head.slice(headerStart, marks.lineBreak(headerStart));
+  const found = { cells: false, rows: false };
+  for (let at = headerStart; at < head.length;) {
+    let end = marks.lineBreak(at);
+    if (marks.quote(at) < end) {
+      const record = splitQuoted(head, at, marks);
+      const isOpen = record.openQuote !== undefined;
+      if (record.hasInnerQuote || record.misplaced !== undefined) return true;
+      if (isOpen && isWhole) return true;
+      ({ end } = record);
+      if (looksLikeRows(head.slice(at, end), header, '\t')) found.rows = true;
+      else found.cells ||= !isOpen;
+    }
+    at = head.startsWith('\r\n', end) ? end + 2 : end + 1;
+  }
+  return found.rows && !found.cells;
+}

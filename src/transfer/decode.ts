@@ -1,0 +1,111 @@
+/**
+ * Decodes the text of a file in chunks. A byte order mark of UTF-8 or UTF-16 decides the encoding,
+ * even against a named one (WHATWG Encoding, section 6.1); otherwise the text has the named
+ * encoding, UTF-8 by default. No encoding is guessed: a wrong guess would change names silently.
+ */
+import { isUtf8 } from 'node:buffer';
+import { invalid, type ParseResult } from '../domain/validation.ts';
+
+/** The canonical name of an encoding that TextDecoder knows, such as `windows-1252`. */
+export type Encoding = string;
+
+const MARKS: readonly (readonly [mark: Buffer, encoding: Encoding])[] = [
+  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
+  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
+  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
+];
+const LONGEST_MARK_BYTES = 3;
+
+/** @param label a name of the encoding, such as `latin1`, in any case */
+export function parseEncoding(label: string): ParseResult<Encoding> {
+  try {
+    return { value: new TextDecoder(label).encoding };
+  } catch {
+    const examples = 'windows-1252, iso-8859-2, shift_jis or utf-16le';
+    return invalid('format', `Must be an encoding of the WHATWG list, such as ${examples}.`);
+  }
+}
+
+/**
+ * Yields the text without its byte order mark. At bytes that are not valid in the encoding it
+ * yields the text before them, then undefined, and ends, so that an error can name their line.
+ */
+export async function* decodeText(
+  chunks: AsyncIterable<Uint8Array>, named: Encoding = 'utf-8',
+): AsyncGenerator<string | undefined, void, void> {
+  let head = Buffer.alloc(0);
+  let decode: ReturnType<typeof createDecoder> | undefined;
+  for await (const chunk of chunks) {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (!decode) {
+      head = Buffer.concat([head, bytes]);
+      if (head.length < LONGEST_MARK_BYTES) continue;
+      [decode, bytes] = open(head, named);
+    }
+    const { text, isValid } = decode(bytes, false);
+    yield text;
+    if (!isValid) return yield undefined;
+  }
+  const [last, rest] = decode ? [decode, Buffer.alloc(0)] : open(head, named);
+  const { text, isValid } = last(rest, true);
+  yield text;
+  if (!isValid) yield undefined;
+}
+
+/** A decoder, and the start of the file without its mark. */
+function open(head: Buffer, named: Encoding) {
+  const found = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
+  const [mark, encoding] = found ?? [Buffer.alloc(0), named];
+  return [createDecoder(encoding), head.subarray(mark.length)] as const;
+}
+
+function createDecoder(encoding: Encoding) {
+  return encoding === 'utf-8' ? createUtf8Decoder() : createNamedDecoder(encoding);
+}
+
+function createNamedDecoder(encoding: Encoding) {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return (bytes: Buffer, isLast: boolean) => {
+    try {
+      return { text: decoder.decode(bytes, { stream: !isLast }), isValid: true };
+    } catch {
+      const lenient = new TextDecoder(encoding, { ignoreBOM: true });
+      const [text = ''] = lenient.decode(bytes).split('\uFFFD', 1);
+      return { text, isValid: false };
+    }
+  };
+}
+
+/** Several times as fast as a TextDecoder that throws, and yields all text before the error. */
+function createUtf8Decoder() {
+  let incomplete = Buffer.alloc(0);
+  return (chunk: Buffer, isLast: boolean) => {
+    const bytes = incomplete.length > 0 ? Buffer.concat([incomplete, chunk]) : chunk;
+    const complete = completePart(bytes);
+    const isComplete = isUtf8(complete);
+    const valid = isComplete ? complete : validPart(bytes);
+    incomplete = Buffer.from(bytes.subarray(valid.length));
+    const isValid = isComplete && !(isLast && incomplete.length > 0);
+    return { text: valid.toString('utf8'), isValid };
+  };
+}
+
+/** The longest prefix that is UTF-8, by binary search. */
+function validPart(bytes: Buffer): Buffer {
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    if (isUtf8(completePart(bytes.subarray(0, middle)))) valid = middle;
+    else invalid = middle;
+  }
+  return completePart(bytes.subarray(0, valid));
+}
+
+/** All bytes except an incomplete last character. */
+function completePart(bytes: Buffer): Buffer {
+  const start = bytes.findLastIndex((byte) => byte < 0x80 || byte >= 0xc0); // no continuation byte
+  const first = bytes[start] ?? 0;
+  const length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
+}

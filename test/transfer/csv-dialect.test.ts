@@ -1,0 +1,134 @@
+/** How a CSV file is written: found from its head, the same however its chunks are cut. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CsvReader, type CsvRecord, readCsvTable } from '../../src/transfer/csv-reader.ts';
+import { countStockMembers } from '../../src/transfer/stock-columns.ts';
+import { chunksOf } from './read.ts';
+
+const countMembers = (names: readonly string[]) => countStockMembers(names, new Map());
+
+async function read(
+  content: string | Uint8Array, { encoding, size }: { encoding?: string; size?: number } = {},
+): Promise<CsvRecord[]> {
+  const records: CsvRecord[] = [];
+  const reader = new CsvReader({ countMembers, encoding });
+  for await (const slice of reader.read(chunksOf(content, size))) records.push(...slice);
+  return records;
+}
+
+const cellsOf = async (content: string | Uint8Array, encoding?: string) =>
+  (await read(content, { ...(encoding !== undefined && { encoding }) })).map(({ cells }) => cells);
+
+test('finds the column names below titles, and keeps the lines of the file', async () => {
+  for (const [titles, line] of [
+    ['Bestandsliste\n\nWerk;1000;Datum;01.02.2026;;;\n', 4],
+    ['#INFO,Version=1.0,,Template=fx\n', 2],
+    ['"Report, with\na ""quoted"" title"\n\n', 4],
+    ['"Stock" of today\n', 2],
+    ['\r\n\r\n', 3],
+    ['x\n'.repeat(19), 20],
+  ] as const) {
+    const records = await read(`${titles}SKU,Quantity\nA,1\n`);
+    assert.deepEqual(records.map(({ line: at, cells }) => [at, ...cells]),
+      [[line, 'SKU', 'Quantity'], [line + 1, 'A', '1']], titles);
+  }
+});
+
+test('does not look for column names below the twentieth line', async () => {
+  const [first] = await cellsOf(`${'x\n'.repeat(20)}SKU,Quantity\nA,1\n`);
+  assert.deepEqual(first, ['x']);
+});
+
+test('takes the last of several header lines, as templates have them', async () => {
+  const file = 'TemplateType=x\tVersion=1\nSeller SKU\tQuantity\nsku\tquantity\nA\t1\n';
+  assert.deepEqual((await cellsOf(file)).slice(0, 2), [['sku', 'quantity'], ['A', '1']]);
+  // A row that repeats the column names later is a row.
+  assert.deepEqual((await cellsOf('sku,qty\nA,1\nsku,qty\nB,2\n'))[0], ['sku', 'qty']);
+  assert.equal((await cellsOf('sku,qty\nA,1\nsku,qty\nB,2\n')).length, 4);
+});
+
+test('finds the delimiter whose column names are recognised', async () => {
+  for (const [header, cells] of [
+    ['sku|stock', ['sku', 'stock']], ['a,b,c;sku;stock', ['a,b,c', 'sku', 'stock']],
+    ['"sep=|"\nsku|a,b,c,d', ['sku', 'a,b,c,d']], ['sep=;\nsku;a,b,c,d', ['sku', 'a,b,c,d']],
+  ] as const) assert.deepEqual((await cellsOf(`${header}\n`))[0], cells);
+});
+
+test('reads quotes as text in a tab-delimited file that does not use them to quote', async () => {
+  for (const [rows, expected] of [
+    ['A\t"12 Days set\t4\nB\tOrnament 3"\t70', [['A', '"12 Days set', '4'],
+      ['B', 'Ornament 3"', '70']]],
+    ['A\tPipe 5" wide\t4\nB\t"x" y\t2', [['A', 'Pipe 5" wide', '4'], ['B', '"x" y', '2']]],
+    ['A\t"open\t4\nB\ty\t2', [['A', '"open', '4'], ['B', 'y', '2']]],
+    ['A\t"in ""quotes"""\t4', [['A', 'in "quotes"', '4']]],
+    ['A\t"two\nlines"\t4', [['A', 'two\nlines', '4']]],
+  ] as const) {
+    for (const size of [1, 10_000]) {
+      const records = await read(`sku\tname\tstock\n${rows}\n`, { size });
+      assert.deepEqual(records.slice(1).map(({ cells }) => cells), expected, rows);
+    }
+  }
+});
+
+test('rejects a quoted cell whose lines look like rows', async () => {
+  for (const delimiter of [',', ';', '|', '\t']) {
+    const text = 'sku,name,stock\nX,"a, b",1\nA,"12 Days set,4\nB,Ornament 3",70\nC,"a\nb",2\n';
+    const records = await read(text.replaceAll(/,(?! )/g, delimiter));
+    assert.deepEqual(records.map(({ line, issue }) => [line, issue?.code]), [
+      [1, undefined], [2, undefined], [3, 'format'], [5, undefined],
+    ], delimiter);
+  }
+});
+
+test('accepts prose of several lines, whatever its commas', async () => {
+  const [, record] = await read('sku,text\nA,"first\nsecond, and last"\n');
+  assert.deepEqual([record?.cells, record?.issue], [['A', 'first\nsecond, and last'], undefined]);
+});
+
+test('decodes UTF-16 by its byte order mark, even if another encoding is named', async () => {
+  const text = '\uFEFFsku;Stück\nÄ-1;5\n';
+  const little = Buffer.from(text, 'utf16le');
+  const expected = [['sku', 'Stück'], ['Ä-1', '5']];
+  for (const bytes of [little, Buffer.from(little).swap16(), Buffer.from(text)]) {
+    for (const encoding of [undefined, 'windows-1252']) {
+      assert.deepEqual(await cellsOf(bytes, encoding), expected);
+    }
+    for (const size of [1, 2, 3]) {
+      assert.deepEqual((await read(bytes, { size })).map(({ cells }) => cells), expected);
+    }
+  }
+});
+
+test('decodes a named encoding, and names the line that is invalid in it', async () => {
+  const latin = Buffer.from('sku;name\nA;K\xfcche \x80\n', 'latin1');
+  assert.deepEqual((await cellsOf(latin, 'windows-1252'))[1], ['A', 'Küche €']);
+  const japanese = Buffer.concat([
+    Buffer.from('sku,name\n1,'), Buffer.from('8365835883674142', 'hex'), Buffer.from('\n'),
+  ]);
+  for (const size of [1, 100]) {
+    const [, record] = await read(japanese, { encoding: 'shift_jis', size });
+    assert.deepEqual(record?.cells, ['1', 'テストAB']);
+    const cut = Buffer.concat([japanese, Buffer.from([0x32, 0x2c, 0x83])]);
+    await assert.rejects(read(cut, { encoding: 'shift_jis', size }), {
+      code: 'invalid_data', message: /^Line 3 has text that is not SHIFT_JIS/,
+    });
+  }
+});
+
+test('gives the same sample, up to 1,000 lines, however the chunks are cut', async () => {
+  for (const row of ['A,1\n', 'A,"1\n"\n', `${'x'.repeat(5_000)},1\n`]) {
+    const file = `\nsku,stock\n${row.repeat(2_500)}`;
+    const samples = new Set<string>();
+    for (const size of [1_000, 64 * 1024, 10_000_000]) {
+      const rows = readCsvTable(new CsvReader(), chunksOf(file, size), (_, sample) => {
+        samples.add(sample.map(({ line }) => line).join());
+        return ({ line }) => line;
+      });
+      let count = 0;
+      for await (const slice of rows) count += slice.length;
+      assert.equal(count, 2_500);
+    }
+    assert.equal(samples.size, 1, row.slice(0, 20));
+    assert.ok([...samples].join().split(',').length <= 1_000, row.slice(0, 20));
+  }
+});

@@ -1,0 +1,45 @@
+/** Files that are no rows of text are called what they are, however their chunks are cut. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { checkRows } from '../../src/transfer/foreign-file.ts';
+import { chunksOf } from './read.ts';
+
+async function readWhole(
+  content: string | Uint8Array, sizeBytes: number, format: 'csv' | 'ndjson',
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of checkRows(chunksOf(content, sizeBytes), format)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+test('names workbooks, PDF, gzip and JSON arrays, and says what to send instead', async () => {
+  const long = ' '.repeat(1_000);
+  for (const [content, message] of [
+    [`PK\x03\x04${long}`, /This is a workbook .*"CSV UTF-8"/],
+    [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), /Excel workbook \(\.xls\).*"CSV UTF-8"/],
+    [gzipSync('sku,stock'), /compressed with gzip.*Decompress it/],
+    [`%PDF-1.7${long}`, /This is a PDF/],
+    ['[{"sku":"A","set":1}]', /JSON array\. Send NDJSON/],
+    ['\uFEFF [\r\n  {"sku":"A"}\n]', /JSON array/],
+    ['[]', /JSON array/],
+  ] as const) {
+    for (const format of ['csv', 'ndjson'] as const) {
+      for (const size of [1, 10_000]) {
+        await assert.rejects(readWhole(content, size, format), { code: 'invalid_data', message });
+      }
+    }
+  }
+});
+
+test('names JSON that is sent as CSV', async () => {
+  const line = '{"sku":"A","set":1}\n';
+  await assert.rejects(readWhole(line, 1, 'csv'), { message: /This is JSON, not CSV/ });
+  assert.equal(await readWhole(line, 1, 'ndjson'), line);
+});
+
+test('passes rows on unchanged', async () => {
+  for (const text of ['', 'a', '[sku],[stock]\r\nA,1\r\n', `{sku},${'x'.repeat(200)}`]) {
+    for (const size of [1, 63, 64, 10_000]) assert.equal(await readWhole(text, size, 'csv'), text);
+  }
+});
