@@ -5,24 +5,28 @@
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
+import { capitalize } from '../../../domain/text.ts';
 import { DAY_MS, findDuration, HOUR_MS, MINUTE_MS, parseTime } from '../../../domain/time.ts';
 import { invalid, type ParseResult } from '../../../domain/validation.ts';
 import { parseNumber } from '../../../transfer/numbers.ts';
 import type { Choice, Field } from './fields.ts';
 import type { Form } from './form.ts';
 
+const PLAIN = /^-?\d+(?:[.,]\d+)?$/;
 const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
+const HINT = 'no thousands separators, currency signs or exponents';
 
 /** @param decimalMark The locale's, which distinguishes three decimals from thousands. */
 export function parseTypedPrice(
   typed: string, { code, decimals }: Currency, decimalMark: '.' | ',',
 ): ParseResult<number> {
-  const [, whole = '', mark, last = ''] = THREE_DIGITS_LAST.exec(typed.trim()) ?? [];
+  const text = typed.trim();
+  if (text !== '' && !PLAIN.test(text)) {
+    return invalid('format', `Write a plain number, such as 1234.5: ${HINT}.`);
+  }
+  const [, whole = '', mark, last = ''] = THREE_DIGITS_LAST.exec(text) ?? [];
   if (mark === undefined || (decimals === 3 && mark === decimalMark)) {
-    const isPoint = decimalMark === '.';
-    return parseNumber(typed, {
-      mark: mark === undefined ? undefined : isPoint ? 'point' : 'comma', isWhole: false,
-    });
+    return parseNumber(text, { mark: text.includes(',') ? 'comma' : 'point', isWhole: false });
   }
   const either = `${whole}${last} or ${whole}${decimalMark}${last}`;
   const most = decimals === 3 ? 'Enter one of them.'
@@ -32,7 +36,13 @@ export function parseTypedPrice(
 }
 
 export function parseTypedWhole(typed: string): ParseResult<number> {
-  return parseNumber(typed, { mark: undefined, isWhole: true });
+  const text = typed.trim();
+  const form = 'write a whole number, such as 1234';
+  if (THREE_DIGITS_LAST.test(text)) {
+    return invalid('format', `Could mean thousands or decimals: ${form}.`);
+  }
+  if (text !== '' && !PLAIN.test(text)) return invalid('format', `${capitalize(form)}: ${HINT}.`);
+  return parseNumber(text, { mark: undefined, isWhole: true });
 }
 
 /** A whole number in a URL or a hidden field; undefined unless it is a safe integer. */
