@@ -12,7 +12,7 @@ import { makeFolder } from '../support/folder.ts';
 import { listExpectedRoutes, runIn } from './selection.ts';
 
 const SMALLEST: Selection = new Set();
-const LINES_LIMIT = 29_000;
+const LINES_LIMIT = 31_000;
 /** What only other programs start or read. */
 const NOT_REACHED = ['src/executable/threads.ts', 'src/features/portal/tsconfig.json'];
 /** Written for each selection, as the composition is. */
