@@ -61,6 +61,7 @@ export function countColumns(header: readonly string[]): number {
 export function validateCellCount(
   cells: readonly string[], columns: number, shortRows: ShortRows = 'reject',
 ): Issue | undefined {
+  if (cells.length === columns) return undefined;
   const mismatch = `The row has ${cells.length} cells, the header ${columns}.`;
   if (cells.length > columns && !cells.slice(columns).every(isBlank)) {
     const detail = `${mismatch} Put quotes around a cell that contains the delimiter.`;

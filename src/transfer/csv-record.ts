@@ -36,14 +36,13 @@ function finder(text: string, mark: string): (at: number) => number {
 /** Splits a record without quotes. */
 export function splitPlain(text: string, delimiter: Delimiter): string[] {
   const cells = text.split(delimiter);
-  for (const [index, cell] of cells.entries()) {
-    if (mayHavePadding(cell)) cells[index] = cell.trim();
-  }
+  for (let index = 0; index < cells.length; index += 1) cells[index] = trim(cells[index] ?? '');
   return cells;
 }
 
-function mayHavePadding(cell: string): boolean {
-  return isPadding(cell.charCodeAt(0)) || isPadding(cell.charCodeAt(cell.length - 1));
+function trim(cell: string): string {
+  const isPadded = isPadding(cell.charCodeAt(0)) || isPadding(cell.charCodeAt(cell.length - 1));
+  return isPadded ? cell.trim() : cell;
 }
 
 /** White space, or one of the many characters above ASCII; false for NaN. */
@@ -72,22 +71,25 @@ export function splitQuoted(text: string, start: number, marks: Marks): QuotedRe
   for (let at = start; ; at += 1) {
     let end = Math.min(marks.delimiter(at), marks.lineBreak(at));
     const quote = marks.quote(at);
-    const isQuoted = quote < end && text.slice(at, quote).trim() === '';
-    if (isQuoted) {
+    if (quote < end && isBlankBetween(text, at, quote)) {
       found.hasQuotedCell = true;
       const close = findClosingQuote(text, quote);
       if (close < 0) return { cells, end: text.length, openQuote: quote, ...found };
       cells.push(text.slice(quote + 1, close).replaceAll('""', '"'));
-      end = Math.min(marks.delimiter(close + 1), marks.lineBreak(close + 1));
-      const after = text.slice(close + 1, end);
-      if (after.trim() !== '') return { cells, end, misplaced: close + 1, ...found };
+      const after = close + 1;
+      end = Math.min(marks.delimiter(after), marks.lineBreak(after));
+      if (!isBlankBetween(text, after, end)) return { cells, end, misplaced: after, ...found };
     } else {
       found.hasInnerQuote ||= quote < end;
-      cells.push(text.slice(at, end).trim());
+      cells.push(trim(text.slice(at, end)));
     }
     if (end === text.length || isLineBreak(text, end)) return { cells, end, ...found };
     at = end;
   }
+}
+
+function isBlankBetween(text: string, start: number, end: number): boolean {
+  return start === end || text.slice(start, end).trim() === '';
 }
 
 /** The quote that closes the cell opened at `open`; -1 if the text ends before. */

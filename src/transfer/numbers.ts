@@ -120,6 +120,7 @@ function parseNotation(
  * them as levels would set a stock of 5 where 5 arrived.
  */
 export function parseLevel(cell: string, mark: DecimalMark | undefined): ParseResult<number> {
+  if (DIGITS.test(cell)) return { value: Number(cell) };
   const parsed = parseNumber(cell, { mark, isWhole: true, isDifference: true });
   const sign = 'value' in parsed && parsed.value !== 0 && /^[+-]/.exec(toNumberText(cell));
   if (!sign) return parsed;
