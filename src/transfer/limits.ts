@@ -17,7 +17,7 @@ export const IMPORT_PARENTS_LIMIT = 10_000;
 export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
 /**
  * Hash tables that find a file's duplicate SKUs, and slots of one: 12 bytes each, 48 MiB for a file
- * with 3,000,000 SKUs. SKUs that come after that many are not compared.
+ * with 3,000,000 SKUs. SKUs that come after that many are kept on disk.
  */
 export const IMPORT_SKU_TABLES = 64;
 export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;

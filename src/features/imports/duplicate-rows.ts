@@ -5,8 +5,8 @@
 import { copyText } from '../../domain/text.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
+import { SkuLines } from '../../transfer/sku-lines.ts';
 import type { RowOutcome } from './import-target.ts';
-import { SkuLines } from './sku-lines.ts';
 
 interface DuplicateRow {
   readonly line: number;
@@ -31,7 +31,7 @@ export class DuplicateRows {
   async *find(
     slices: AsyncIterable<readonly ImportRow[]>,
   ): AsyncGenerator<readonly ImportRow[], void, void> {
-    const lines = new SkuLines();
+    using lines = new SkuLines();
     for await (const rows of slices) {
       yield rows.map((row) => {
         const { line, content } = row;

@@ -2,28 +2,77 @@
  * The last line of each SKU in a file, in bounded memory: hash tables of numbers take far less
  * than a `Map` of texts, and less time than a database. A SKU counts as seen if its 64-bit hash
  * was; in a file of a million SKUs, two share one with a probability below 10^-7. Many small tables
- * instead of a large one, since a growing table is copied, and must not block the event loop.
+ * instead of a large one, since a growing table is copied, and must not block the event loop. SKUs
+ * for which they have no room are kept in a temporary database, which SQLite deletes by itself.
  */
 import { randomInt } from 'node:crypto';
-import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from '../../transfer/limits.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from './limits.ts';
+import { AppError } from '../domain/error.ts';
 
 const SLOTS_AT_FIRST = 64;
 const FULL_SHARE = 0.75;
+/** No line, since lines are numbered from 1. */
+const FULL = 0;
 
-export class SkuLines {
+export class SkuLines implements Disposable {
   /** Random, so that the author of a file cannot choose SKUs with equal hashes. */
   readonly #seed = randomInt(2 ** 32);
   readonly #tables: readonly LineTable[];
+  #others: OtherLines | undefined;
 
   /** @param slotsLimit A power of two, for each table. */
   constructor(slotsLimit = IMPORT_SKU_TABLE_SLOTS_LIMIT) {
     this.#tables = Array.from({ length: IMPORT_SKU_TABLES }, () => new LineTable(slotsLimit));
   }
 
-  /** Notes a line of a SKU, from 1, and returns the one noted before it, if any. */
+  /**
+   * Notes a line of a SKU, from 1, and returns the one noted before it, if any.
+   * @throws AppError `storage_full`
+   */
   note(sku: string, line: number): number | undefined {
     const [high, low] = hash(sku, this.#seed);
-    return this.#tables[high % IMPORT_SKU_TABLES]?.note(high, low, line);
+    const previous = this.#tables[high % IMPORT_SKU_TABLES]?.note(high, low, line);
+    if (previous !== FULL) return previous;
+    try {
+      this.#others ??= new OtherLines();
+      return this.#others.note(sku, line);
+    } catch (cause) {
+      const detail = 'There is no disk space for the temporary list of the SKUs of this file.';
+      throw new AppError('storage_full', detail, { cause });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#others?.close();
+  }
+}
+
+/** In a private temporary database. */
+class OtherLines {
+  readonly #db = new DatabaseSync('');
+  readonly #find;
+  readonly #keep;
+
+  constructor() {
+    this.#db.exec(`
+      PRAGMA journal_mode = OFF;
+      PRAGMA synchronous = OFF;
+      BEGIN;
+      CREATE TABLE lines(sku TEXT PRIMARY KEY, line INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    `);
+    this.#find = this.#db.prepare('SELECT line FROM lines WHERE sku = ?');
+    this.#keep = this.#db.prepare('INSERT OR REPLACE INTO lines VALUES (?, ?)');
+  }
+
+  note(sku: string, line: number): number | undefined {
+    const previous = this.#find.get(sku)?.['line'];
+    this.#keep.run(sku, line);
+    return typeof previous === 'number' ? previous : undefined;
+  }
+
+  close(): void {
+    this.#db.close();
   }
 }
 
@@ -37,6 +86,7 @@ class LineTable {
     this.#slotsLimit = slotsLimit;
   }
 
+  /** Returns `FULL` if there is no room. */
   note(high: number, low: number, line: number): number | undefined {
     const slots = this.#slots;
     const at = findSlot(slots, high, low);
@@ -53,7 +103,7 @@ class LineTable {
     } else if (slots.length < 3 * this.#slotsLimit) {
       this.#grow();
       this.note(high, low, line);
-    }
+    } else return FULL;
     return undefined;
   }
 
