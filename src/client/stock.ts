@@ -40,6 +40,11 @@ export interface StockStreamOptions extends StockOrigin, StocktakeOptions, CsvOp
   readonly report?: 'all' | 'failed' | undefined;
   /** CSV: the column of each member: `{ set: 'On hand' }`, or as text, `set:On hand`. */
   readonly map?: Readonly<Record<string, string>> | string | undefined;
+  /**
+   * What a level does if an earlier one is of the same product: it is rejected (default), added to
+   * it, or replaces it.
+   */
+  readonly duplicates?: 'reject' | 'sum' | 'last' | undefined;
   /** The name of the file, for the record of the import. */
   readonly file_name?: string | undefined;
 }
@@ -114,15 +119,15 @@ export class Stock {
   ): Promise<Report<StockLine, StockSummary>> {
     const { open, isRepeatable } = await openSource(changes);
     const {
-      source, reason, dry_run, report, complete, zero_limit, force, map, file_name, encoding,
-      decimal, short_rows,
+      source, reason, dry_run, report, complete, zero_limit, force, map, duplicates, file_name,
+      encoding, decimal, short_rows,
     } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: STOCK,
       query: {
-        source, reason, dry_run, report, complete, zero_limit, force, file_name, encoding, decimal,
-        short_rows, map: formatPairs(map),
+        source, reason, dry_run, report, complete, zero_limit, force, duplicates, file_name,
+        encoding, decimal, short_rows, map: formatPairs(map),
       },
       headers: {
         'content-type': options.type ?? NDJSON_TYPE,

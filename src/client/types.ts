@@ -116,6 +116,12 @@ export interface StockSummary extends StockCounts {
   readonly unchanged: number;
   /** How many products a stocktake set to 0. */
   readonly zeroed?: number;
+  /** Lines with the stock of a product of an earlier line; absent if there are none. */
+  readonly duplicates?: number;
+  /** The first of them. */
+  readonly duplicate_rows?: readonly {
+    readonly line: number; readonly sku: string; readonly previous_line: number;
+  }[];
   /** Columns of a CSV file that were ignored. */
   readonly ignored_columns?: readonly string[];
 }

@@ -43,6 +43,12 @@ export class SkuLines implements Disposable {
     }
   }
 
+  /** The last line noted for a SKU, if any. */
+  find(sku: string): number | undefined {
+    const [high, low] = hash(sku, this.#seed);
+    return this.#tables[high % IMPORT_SKU_TABLES]?.find(high, low) ?? this.#others?.find(sku);
+  }
+
   [Symbol.dispose](): void {
     this.#others?.close();
   }
@@ -65,10 +71,15 @@ class OtherLines {
     this.#keep = this.#db.prepare('INSERT OR REPLACE INTO lines VALUES (?, ?)');
   }
 
+  find(sku: string): number | undefined {
+    const line = this.#find.get(sku)?.['line'];
+    return typeof line === 'number' ? line : undefined;
+  }
+
   note(sku: string, line: number): number | undefined {
-    const previous = this.#find.get(sku)?.['line'];
+    const previous = this.find(sku);
     this.#keep.run(sku, line);
-    return typeof previous === 'number' ? previous : undefined;
+    return previous;
   }
 
   close(): void {
@@ -105,6 +116,10 @@ class LineTable {
       this.note(high, low, line);
     } else return FULL;
     return undefined;
+  }
+
+  find(high: number, low: number): number | undefined {
+    return this.#slots[findSlot(this.#slots, high, low) + 2] || undefined;
   }
 
   #grow(): void {

@@ -1,9 +1,10 @@
 /** The OpenAPI operations of stock, with their query parameters and JSON Schemas. */
-import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
+import { IMPORT_BATCH_ROWS, IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { csvParameters } from '../csv-parameters.ts';
+import { DUPLICATE_LEVELS } from './duplicate-levels.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import {
   STOCK_CHANGE_VALIDATORS, stockReason, type StockStatus,
@@ -57,6 +58,13 @@ export const stockSyncParameters = {
     description: 'CSV: columns to read members from, instead of the recognised ones: '
       + `comma-separated \`member:column\`. Members are ${listNames(STOCK_MEMBERS)}; \`stock\` is `
       + 'another name of `set`. A column name may contain commas.',
+  },
+  duplicates: {
+    ...withDefault(choice(DUPLICATE_LEVELS), 'reject'), example: 'sum',
+    description: 'NDJSON and CSV: what a line with `set` does if an earlier one has a `set` of the '
+      + 'same product, as in exports with a line for each warehouse. `reject` rejects it, `sum` '
+      + 'adds it to the earlier ones, `last` lets it replace them. Lines with `adjust`, `expect` '
+      + 'or `sequence` are applied as they are.',
   },
   ...csvParameters,
   file_name: {
@@ -230,6 +238,18 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockSummary: objectOf({
     ...counts, unchanged: count, zeroed: syncResponse.zeroed, position: syncResponse.position,
     import: importIdSchema,
+    duplicates: {
+      ...count,
+      description: 'Lines with the stock of a product that an earlier line has. Absent if none.',
+    },
+    duplicate_rows: {
+      type: 'array', maxItems: IMPORT_DUPLICATES_LISTED_LIMIT,
+      items: objectOf({
+        line: positionSchema, sku: skuSchema,
+        previous_line: { ...positionSchema, description: 'The previous line with this product.' },
+      }, ['line', 'sku', 'previous_line']),
+      description: `The first ${IMPORT_DUPLICATES_LISTED_LIMIT} of them.`,
+    },
     ignored_columns: {
       type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
     },

@@ -25,6 +25,7 @@ import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { assertNoCsvParameters, toFileOptions } from '../csv-parameters.ts';
 import { parseParameters } from '../parameters.ts';
 import { type ApiRequest, type Services, STOCK } from '../route.ts';
+import { DuplicateLevels } from './duplicate-levels.ts';
 import { explainZeroLimit, StockTally } from './stock-result.ts';
 import { stockListParameters, stockSyncParameters } from './stock-operations.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
@@ -180,11 +181,16 @@ async function streamStock(call: ApiRequest, services: Services): Promise<Reply>
   const write = toWriteContext(call);
   const { mediaType, chunks } = call.openBody();
   const reader = openReader(mediaType, options);
-  return ingestStream(call.openStream, services, () => ({
-    slices: reader.read(chunks),
-    target: openTarget(services, call, write, options),
-    batchReport: createReport(call, reader, options),
-  }));
+  return ingestStream(call.openStream, services, () => {
+    const duplicates = new DuplicateLevels(
+      services.store, call.caller.sellerId, options.duplicates,
+    );
+    return {
+      slices: duplicates.find(reader.read(chunks)),
+      target: openTarget(services, call, write, options),
+      batchReport: createReport(call, reader, duplicates, options),
+    };
+  });
 }
 
 /** Guards of zeroing mean that a stocktake was intended. */
@@ -227,7 +233,8 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
 }
 
 function createReport(
-  { caller }: ApiRequest, reader: StockReader, { report, complete: isStocktake }: StreamOptions,
+  { caller }: ApiRequest, reader: StockReader, duplicates: DuplicateLevels,
+  { report, complete: isStocktake }: StreamOptions,
 ): BatchReport<StockRow, WrittenStock> {
   const reportsAll = report === 'all';
   const tally = new StockTally(caller.sellerId);
@@ -256,6 +263,7 @@ function createReport(
       return {
         applied, unchanged, failed, ...(isStocktake && { zeroed }), position,
         import: importId && formatImportId(caller.sellerId, importId),
+        duplicates: duplicates.summary?.count, duplicate_rows: duplicates.summary?.first,
         ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
       };
     },

@@ -1,9 +1,9 @@
 /**
  * A stocktake as a stream of any length: when all of its batches are written, the products in stock
  * that none of them named are set to 0, in further batches under the same Idempotency-Key. It
- * zeroes nothing if the body is cut off, if a line does not identify its product, or if the zero
- * limit is exceeded. Only products that existed when its first batch was written are zeroed, so a
- * product created during the stream is left alone.
+ * zeroes nothing if the body is cut off, if a line does not identify its product, if two lines have
+ * a stock of one product, or if the zero limit is exceeded. Only products that existed when its
+ * first batch was written are zeroed, so a product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
@@ -12,6 +12,7 @@ import type { ProductId } from '../../domain/id.ts';
 import { formatCount } from '../../domain/wording.ts';
 import type { MissingProducts, StreamedStocktake } from '../../store/catalogue-store.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
+import { isDuplicate } from './duplicate-levels.ts';
 import { explainZeroLimit } from './stock-result.ts';
 import type { StockTarget, WrittenStock } from './stock-targets.ts';
 
@@ -33,6 +34,7 @@ export function createStocktakeTarget(
 ): StockTarget {
   const { target, stocktake } = options;
   const unidentified = { count: 0, firstLine: 0 };
+  const duplicates = { count: 0, firstLine: 0 };
   let startPosition: number | undefined;
   return {
     ...target,
@@ -42,9 +44,11 @@ export function createStocktakeTarget(
       if (!isDryRun) startPosition ??= outcome.position;
       const invalid = rows.flatMap((row) => {
         const references = listRowReferences(row);
-        if (references?.length === 0) {
-          unidentified.firstLine ||= row.line;
-          unidentified.count += 1;
+        const fault = references?.length === 0 ? unidentified
+          : isDuplicate(row) ? duplicates : undefined;
+        if (fault) {
+          fault.firstLine ||= row.line;
+          fault.count += 1;
         }
         return references ?? [];
       });
@@ -52,7 +56,8 @@ export function createStocktakeTarget(
       return outcome;
     },
     async *finish(part) {
-      if (unidentified.count > 0) throw explainUnidentified(unidentified);
+      if (unidentified.count > 0) throw explain(unidentified, UNIDENTIFIED);
+      if (duplicates.count > 0) throw explain(duplicates, DUPLICATE);
       const total = await stocktake.findMissing(startPosition ?? position);
       yield* zeroMissing({ ...options, total }, part);
     },
@@ -95,12 +100,26 @@ function listRowReferences({ entry }: StockRow): ReturnType<typeof listReference
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);
 }
 
-function explainUnidentified(
+interface Fault {
+  readonly singular: string;
+  readonly plural: string;
+  readonly remedy: string;
+}
+
+const UNIDENTIFIED: Fault = {
+  singular: 'does not identify its product', plural: 'do not identify their products',
+  remedy: 'Correct the file and send it again.',
+};
+const DUPLICATE: Fault = {
+  singular: 'gives a second stock of its product', plural: 'give a second stock of their products',
+  remedy: 'Set duplicates=sum or duplicates=last, or correct the file, and send it again.',
+};
+
+function explain(
   { count, firstLine }: { readonly count: number; readonly firstLine: number },
+  { singular, plural, remedy }: Fault,
 ): AppError {
-  const fault = count === 1 ? `Line ${firstLine} does not identify its product`
-    : `${formatCount(count)} lines do not identify their products, the first is line `
-      + `${firstLine}`;
-  const hint = 'Correct the file and send it again.';
-  return new AppError('sync_refused', `${fault}, so no product was set to 0. ${hint}`);
+  const fault = count === 1 ? `Line ${firstLine} ${singular}`
+    : `${formatCount(count)} lines ${plural}, the first is line ${firstLine}`;
+  return new AppError('sync_refused', `${fault}, so no product was set to 0. ${remedy}`);
 }

@@ -57,7 +57,7 @@ export interface FileOutcome {
   readonly importId: string | undefined;
   /** Columns that were ignored. */
   readonly ignoredColumns: readonly string[];
-  /** How many rows override an earlier row, and the first of them. */
+  /** How many rows are of the product of an earlier row, and the first of them. */
   readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
   /** The first rejected rows. */
   readonly shownRows: readonly RejectedRow[];
@@ -163,8 +163,8 @@ function readSummary(
   const ignoredColumns = members['ignored_columns'];
   const duplicates = members['duplicate_rows'];
   const rows = (Array.isArray(duplicates) ? duplicates : []).map((row: unknown): DuplicateRow => {
-    const { line, sku, overrides } = asMembers(row);
-    return { line: Number(line), sku: printable(sku), overrides: Number(overrides) };
+    const { line, sku, overrides, previous_line: previousLine = overrides } = asMembers(row);
+    return { line: Number(line), sku: printable(sku), overrides: Number(previousLine) };
   });
   return {
     // The cast: each count has its entry.

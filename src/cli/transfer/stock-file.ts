@@ -4,6 +4,7 @@
  */
 import type { SellerClient, StockLine } from '../../client/index.ts';
 import type { CsvOptions } from '../../client/lines.ts';
+import type { StockStreamOptions } from '../../client/stock.ts';
 import { isFailure } from '../../domain/catalogue/stock-change.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { formatCounts } from '../format.ts';
@@ -18,6 +19,7 @@ export interface StockOptions extends CsvOptions {
   readonly source?: string;
   readonly reason?: string;
   readonly map?: string;
+  readonly duplicates?: StockStreamOptions['duplicates'];
   readonly complete?: boolean;
   readonly zero_limit?: number;
   readonly force?: boolean;
@@ -31,6 +33,11 @@ export const STOCK_FLAGS: Flags = {
   source: { value: 'NAME', help: 'the system that the numbers come from, for the stock ledger' },
   reason: { value: 'TEXT', help: 'why, for the stock ledger, where a row has no reason' },
   map: { value: 'stock:Count,...', help: 'columns of members that are not recognized by name' },
+  duplicates: {
+    value: 'reject|sum|last',
+    help: 'several rows with the stock of one product: reject them (default), add them up, or use '
+      + 'the last one',
+  },
   ...CSV_FLAGS,
   complete: { help: 'a stocktake: products that the file does not name are set to 0' },
   'zero-limit': {
@@ -41,7 +48,7 @@ export const STOCK_FLAGS: Flags = {
 
 /** @throws UsageError */
 export function readStockOptions(flags: Input['flags']): StockOptions {
-  const { source, reason, map, complete, force, 'zero-limit': zeroLimit } = flags;
+  const { source, reason, map, duplicates, complete, force, 'zero-limit': zeroLimit } = flags;
   if (complete === undefined && (zeroLimit ?? force) !== undefined) {
     throw new UsageError('--zero-limit and --force are for stocktakes: add --complete.');
   }
@@ -49,6 +56,8 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     ...(source !== undefined && { source }),
     ...(reason !== undefined && { reason }),
     ...(map !== undefined && { map }),
+    // The cast: the server checks it.
+    ...(duplicates !== undefined && { duplicates: duplicates as StockOptions['duplicates'] }),
     ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
     ...(zeroLimit !== undefined && {

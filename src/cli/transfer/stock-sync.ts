@@ -9,6 +9,7 @@ import type { StockLine } from '../../client/index.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { DEFAULT_SETTLE, REJECTED_ROWS_SHOWN, WATCH_INTERVAL_MS } from '../remote/limits.ts';
+import { formatCounted } from '../format.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
@@ -23,6 +24,10 @@ import { WatchedFolder } from '../watch/watched-folder.ts';
 
 /** The run did not reach its end: no server, no such file, or the file as a whole is invalid. */
 const INCOMPLETE_STATUS = 2;
+/** What was done with several rows of one product that were not rejected. */
+const DUPLICATES: Readonly<Record<string, string>> = {
+  sum: 'the rows of each product were added up', last: 'the last row of each product was used',
+};
 const FILE_FLAGS = ['dry-run', 'rejected', 'idempotency-key'];
 
 export const syncStock: Command = {
@@ -113,12 +118,19 @@ function rejectIncomplete(thrown: unknown): never {
 /** @throws CommandFailure if rows were rejected */
 function report(input: Input, outcome: FileOutcome): void {
   const { isJson, out, note, flags, operands: [path = ''] } = input;
-  const { counts, importId, ignoredColumns, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, duplicates, rejectedFile } = outcome;
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
-  const summary = { ...counts, import: importId, ignored_columns: ignoredColumns };
+  const summary = {
+    ...counts, import: importId, ...(duplicates.count > 0 && { duplicates: duplicates.count }),
+    ignored_columns: ignoredColumns,
+  };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
   else out(formatStockOutcome(prefix, outcome));
   if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
+  const applied = DUPLICATES[flags['duplicates'] ?? ''];
+  if (duplicates.count > 0 && applied !== undefined) {
+    note(`${formatCounted(duplicates.count, 'row')} of products with an earlier row: ${applied}.`);
+  }
   const how = flags['complete'] === undefined ? '' : ', without --complete';
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync', how });
 }

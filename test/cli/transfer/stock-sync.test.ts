@@ -80,6 +80,37 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.deepEqual(await readStock(shop), { 'MUG-1': 7, 'CUP-1': 19 });
   });
 
+  test('rejects the second stock of a product, unless --duplicates says what it is', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'stock.csv');
+    writeFileSync(path, 'sku;Lager;Bestand\nMUG-1;A;10\nMUG-1;B;2\n');
+    const rejected = await shop.run('stock', 'sync', path);
+    assert.equal(rejected.status, 1);
+    assert.match(rejected.notes, /Line 3, SKU MUG-1: Line 2 has .* Set --duplicates sum to add up/);
+    const sum = await shop.run('stock', 'sync', path, '--duplicates', 'sum', '--json');
+    assert.equal(JSON.parse(sum.out).summary.duplicates, 1);
+    assert.match(sum.notes, /1 row of products with an earlier row: the rows .* were added up\./);
+    assert.equal((await readStock(shop))['MUG-1'], 12);
+  });
+
+  test('reads files as --encoding, --decimal and --short-rows say', async (t) => {
+    const shop = await openStockedShop(t);
+    const path = join(shop.folder, 'stock.csv');
+    const rows = 'Artikelnr;Verf\xfcgbar;Notiz\nMUG-1;1.200;\xe4\nCUP-1;3\n';
+    writeFileSync(path, Buffer.from(rows, 'latin1'));
+    const failed = await shop.run('stock', 'sync', path);
+    assert.equal(failed.status, 2);
+    assert.match(failed.notes, /Line 1 .* not UTF-8\..* set --encoding windows-1252 if/);
+    const read = ['stock', 'sync', path, '--encoding', 'latin1'];
+    const unclear = await shop.run(...read);
+    assert.match(unclear.notes, /Could mean 1200 or 1\.200\. .* set --decimal point or --dec/);
+    assert.match(unclear.notes, /Line 3: The row has 2 cells, .* set --short-rows blank\./);
+    assert.match(readFileSync(join(shop.folder, 'stock.failed.csv'), 'utf8'), /MUG-1;1\.200;ä/);
+    const clear = await shop.run(...read, '--decimal', 'comma', '--short-rows', 'blank');
+    assert.equal(clear.status, 0, clear.notes);
+    assert.deepEqual(await readStock(shop), { 'MUG-1': 1200, 'CUP-1': 3 });
+  });
+
   test('changes nothing in a dry run', async (t) => {
     const shop = await openStockedShop(t);
     const path = join(shop.folder, 'stock.ndjson');

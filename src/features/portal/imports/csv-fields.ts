@@ -15,9 +15,13 @@ export interface CsvSettings {
   readonly shortRows?: ShortRows | undefined;
 }
 
+export const DUPLICATES_LABEL = 'Several rows with the stock of one product';
 const LABELS = {
   decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
+  duplicates: DUPLICATES_LABEL,
 } as const;
+
+const PARAMETER = /\b(decimal|short_rows|encoding|duplicates)=([\w-]+)/g;
 
 const ENCODINGS: readonly Choice[] = [
   { value: '', label: 'Unicode (UTF-8, or UTF-16 with a byte order mark)' },
@@ -92,7 +96,7 @@ export function toFileOptions(
 /** An error with its parameters as fields: `set decimal=comma` as `set "Decimal mark" to comma`. */
 export function toFields(detail: string): string {
   return detail
-    .replaceAll(/\b(decimal|short_rows|encoding)=([\w-]+)/g, (_, name: string, value: string) =>
+    .replaceAll(PARAMETER, (_, name: string, value: string) =>
       `"${LABELS[name as keyof typeof LABELS]}" to ${value}`) // one of the names in the pattern
     .replaceAll('map=adjust:COLUMN', 'the field "Column for stock adjustment"');
 }

@@ -17,6 +17,22 @@ async function openStocked(t: TestContext) {
   return { ...shop, readStock };
 }
 
+test('adds up rows and reads numbers as chosen', async (t) => {
+  const { user, readStock } = await openStocked(t);
+  const rows = ['SKU-1;A;1.200', 'SKU-1;B;2', 'SKU-2;A;3', 'SKU-3;B', 'NONE;A;1'];
+  const file = `Artikelnummer;Lager;Bestand\r\n${rows.join('\r\n')}`;
+  const preview = await upload(user, file, 'till.csv');
+  assert.match(preview.text, /The file has a column "Lager": .* choose the sum/);
+  assert.match(preview.text, /Could mean 1200 or 1\.200\. .* "Decimal mark" to comma\./);
+  assert.match(preview.text, /set "Rows with too few cells" to blank/);
+  const comma = await act(user, '', { decimal: 'comma', short_rows: 'blank' });
+  assert.match(comma.text, /3 SKU-1 Line 2 has a stock of this product, too\. Set "Several rows/);
+  const sum = await act(user, '', { duplicates: 'sum' });
+  assert.match(sum.text, /Will change 3 Unchanged 0 Unknown SKUs 1 Other rejected rows 1/);
+  await act(user, 'commit');
+  assert.deepEqual(await readStock(), { 'SKU-1': 1202, 'SKU-2': 3, 'SKU-3': 7, 'SKU-4': 7 });
+});
+
 test('recognizes a stock file, previews it, and imports it', async (t) => {
   const { user, readStock } = await openStocked(t);
   const file = 'Artikelnummer;Bestand;Lager\r\nSKU-1;5;A\r\nSKU-2;7;A\r\nNONE;1;A\r\nSKU-3;x;A\r\n';

@@ -2,6 +2,7 @@
  * The import of an uploaded stock file with certain settings, and its dry run. Each change is
  * evaluated, numbered and written as by the API.
  */
+import { type DuplicateChoice, DuplicateLevels } from '../../../../api/stock/duplicate-levels.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget,
 } from '../../../../api/stock/stock-targets.ts';
@@ -26,6 +27,7 @@ import {
 /** Import settings, as plain data; columns apply to CSV only. */
 export interface StockSettings extends StockOrigin, CsvSettings {
   readonly map: MemberValues<StockMember>;
+  readonly duplicates: DuplicateChoice;
   /** Whether products that the file does not name are set to 0. */
   readonly isComplete: boolean;
   /** The share of the products in stock that may be set to 0, in percent: 0 to 100. */
@@ -72,7 +74,7 @@ export async function openStock(
   const { description: file, head } = upload;
   const map = await recallColumns(store, sellerId, { kind: 'stock', head }, STOCK_MEMBERS);
   return restartStock({ kind: 'stock', file, settings: {
-    map, hasRememberedColumns: map.length > 0, isComplete: false,
+    map, hasRememberedColumns: map.length > 0, duplicates: 'reject', isComplete: false,
     zeroLimitPercent: ZERO_LIMIT_DEFAULT_PERCENT, source: undefined, reason: undefined,
   } });
 }
@@ -115,7 +117,8 @@ export async function* writeStock(
 }
 
 function readFile(
-  { settings, progress }: StockImport, { upload: { file, head } }: FileRun,
+  { settings, progress }: StockImport,
+  { importer: { sellerId }, store, upload: { file, head } }: FileRun,
   target: StockTarget,
 ): ReturnType<typeof readStockRows> {
   const hasSource = settings.source !== undefined;
@@ -123,7 +126,13 @@ function readFile(
     : new StockCsvRows({
       map: new Map(settings.map), hasSource, ...toFileOptions(settings, head),
     });
-  return readStockRows(reader, file.read(), target, progress);
+  const duplicates = new DuplicateLevels(store, sellerId, settings.duplicates);
+  return readStockRows({
+    get ignoredColumns() {
+      return reader.ignoredColumns;
+    },
+    read: (chunks) => duplicates.find(reader.read(chunks)),
+  }, file.read(), target, progress);
 }
 
 /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */

@@ -1,4 +1,5 @@
 /** Imports of stock: their settings, and what the page shows: what would change. */
+import { DUPLICATE_LEVELS, type DuplicateChoice } from '../../../../api/stock/duplicate-levels.ts';
 import { stockReason } from '../../../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue/stock-sync.ts';
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
@@ -6,7 +7,7 @@ import type { Validator } from '../../../../domain/validation.ts';
 import { normalizeName } from '../../../../transfer/header.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
 import { createStockCsvReader } from '../../../../transfer/stock-rows.ts';
-import { type Field, renderFields } from '../../forms/fields.ts';
+import { type Choice, type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
 import { card, type Facts, facts, numeric } from '../../html/elements.ts';
@@ -17,7 +18,9 @@ import type { PageRequest } from '../../route.ts';
 import {
   columnFieldNames, readColumns, renderColumnFields, renderColumns,
 } from '../column-fields.ts';
-import { CSV_FIELD_NAMES, listCsvFields, readCsvFields } from '../csv-fields.ts';
+import {
+  CSV_FIELD_NAMES, DUPLICATES_LABEL, listCsvFields, readCsvFields,
+} from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   describeChecked, limit, renderCommit, renderExamples, renderProblem, renderRejectedLines,
@@ -38,6 +41,18 @@ const MEMBER_LABELS: Readonly<Record<StockMember, string>> = {
 const COMPLETE_LABEL = 'This file is a complete stocktake: set them to 0';
 const ZERO_LIMIT_LABEL = 'Limit on products set to 0, in percent of those in stock';
 
+const DUPLICATES: readonly (Choice & { readonly value: DuplicateChoice })[] = [
+  { value: 'reject', label: 'Reject them' },
+  { value: 'sum', label: 'Sum: add them up' },
+  { value: 'last', label: 'Last: use the last one' },
+];
+/** Columns of files that have a row for each place of a product. */
+const LOCATIONS: ReadonlySet<string> = new Set(`warehouse, location, location name, store, branch,
+  depot, site, bin, lager, lagerort, lagerplatz, standort, filiale, werk, entrepôt, emplacement,
+  magasin, dépôt, almacén, ubicación, tienda, magazzino, deposito, ubicazione, magazijn, locatie,
+  vestiging, armazém, depósito, magazyn, lokalizacja, sklad, склад, depo, 倉庫, 仓库`
+  .split(',').map(normalizeName));
+
 const PERCENT = 100;
 
 export const stockKind: FileJobKind<StockImport> = {
@@ -54,7 +69,7 @@ export const stockKind: FileJobKind<StockImport> = {
     }, signal),
   countProcessed: ({ applied = 0, unchanged = 0, failed = 0 }) => applied + unchanged + failed,
   fieldNames: [
-    'complete', 'zero_limit', 'reason', 'source', ...CSV_FIELD_NAMES,
+    'duplicates', 'complete', 'zero_limit', 'reason', 'source', ...CSV_FIELD_NAMES,
     ...columnFieldNames(STOCK_MEMBERS),
   ],
   readSettings: (form, task, errors) =>
@@ -183,9 +198,18 @@ function listCounts(
   ];
 }
 
-function listFields({ settings }: StockImport): readonly Field[] {
-  const { isComplete, zeroLimitPercent, reason, source } = settings;
+function listFields({ settings, file: { head } }: StockImport): readonly Field[] {
+  const { duplicates, isComplete, zeroLimitPercent, reason, source } = settings;
+  const location = head.header.find((name) => LOCATIONS.has(normalizeName(name)));
   return [
+    {
+      name: 'duplicates', label: DUPLICATES_LABEL, control: 'select', initial: duplicates,
+      choices: DUPLICATES,
+      ...(location !== undefined && {
+        hint: `The file has a column "${shorten(location, COLUMN_NAME_BYTES)}": if a product has a `
+          + 'row for each of them, choose the sum.',
+      }),
+    },
     {
       name: 'complete', label: 'Products that the file does not list', control: 'checkboxes',
       choices: [{ value: 'true', label: COMPLETE_LABEL }],
@@ -223,6 +247,7 @@ function readSettings(
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
     source: readLine('source', stockSource),
+    duplicates: DUPLICATE_LEVELS.find((choice) => choice === form.get('duplicates')) ?? 'reject',
     ...readCsvFields(form),
   };
 }

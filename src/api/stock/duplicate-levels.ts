@@ -1,0 +1,122 @@
+/**
+ * Finds the rows of a stock stream that give a level of a product to which an earlier row has given
+ * one, as exports with a row for each warehouse do. Applying all of them would leave the last. A
+ * row with `adjust`, `expect` or `sequence` is what it says, however many there are.
+ */
+import type { Issue } from '../../domain/error.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import type { ProductReference, SentChange } from '../../domain/catalogue/stock-change.ts';
+import { copyText } from '../../domain/text.ts';
+import type { CatalogueStore } from '../../store/catalogue-store.ts';
+import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
+import { SkuLines } from '../../transfer/sku-lines.ts';
+import type { StockRow } from '../../transfer/stock-rows.ts';
+
+/** Whether such a row is rejected, added to the earlier ones, or replaces them. */
+export const DUPLICATE_LEVELS = ['reject', 'sum', 'last'] as const;
+export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number];
+
+interface DuplicateLevel {
+  readonly line: number;
+  readonly sku: string;
+  /** The line of the file's previous row for this product. */
+  readonly previous_line: number;
+}
+
+type Products = Pick<CatalogueStore, 'findProducts'>;
+type Skus = ReadonlyMap<ProductId, { readonly sku: string }>;
+
+export class DuplicateLevels {
+  readonly #store: Products;
+  readonly #sellerId: SellerId;
+  readonly #choice: DuplicateChoice;
+  readonly #first: DuplicateLevel[] = [];
+  #count = 0;
+
+  constructor(store: Products, sellerId: SellerId, choice: DuplicateChoice) {
+    this.#store = store;
+    this.#sellerId = sellerId;
+    this.#choice = choice;
+  }
+
+  /** How many rows were found, and the first of them; undefined if none was. */
+  get summary(): { readonly count: number; readonly first: readonly DuplicateLevel[] } | undefined {
+    return this.#count > 0 ? { count: this.#count, first: this.#first } : undefined;
+  }
+
+  /** Yields the rows; those found are changed to what was chosen. */
+  async *find(
+    slices: AsyncIterable<readonly StockRow[]>,
+  ): AsyncGenerator<readonly StockRow[], void, void> {
+    using levels = new SkuLines();
+    using rejected = new SkuLines();
+    for await (const rows of slices) {
+      const skus = await this.#findSkus(rows);
+      yield rows.map((row) => {
+        const { line, entry } = row;
+        const sku = this.#nameProduct(entry, skus);
+        if (sku === undefined) return row;
+        if ('issues' in entry) {
+          rejected.note(sku, line);
+          return row;
+        }
+        const { set, adjust, expect, sequence, ...others } = entry.change;
+        if (set === undefined || (expect ?? sequence) !== undefined) return row;
+        const faultyLine = this.#choice === 'sum' ? rejected.find(sku) : undefined;
+        if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
+        const previousLine = levels.note(sku, line);
+        if (previousLine === undefined) return row;
+        this.#add({ line, sku: copyText(sku), previous_line: previousLine });
+        if (this.#choice === 'reject') return reject(row, explainDuplicate(previousLine));
+        return this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } }
+          : row;
+      });
+    }
+  }
+
+  #add(row: DuplicateLevel): void {
+    this.#count += 1;
+    if (this.#first.length < IMPORT_DUPLICATES_LISTED_LIMIT) this.#first.push(row);
+  }
+
+  /** The products of rows that have an id. */
+  async #findSkus(rows: readonly StockRow[]): Promise<Skus> {
+    const ids = rows.flatMap(({ entry }) => this.#parseId(referenceOf(entry)) ?? []);
+    return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
+  }
+
+  #parseId({ sku, id }: ProductReference): ProductId | undefined {
+    return sku === undefined && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
+  }
+
+  #nameProduct(entry: SentChange, skus: Skus): string | undefined {
+    const reference = referenceOf(entry);
+    const id = this.#parseId(reference);
+    return reference.sku ?? (id && skus.get(id)?.sku);
+  }
+}
+
+function referenceOf(entry: SentChange): ProductReference {
+  return 'change' in entry ? entry.change : entry.reference ?? {};
+}
+
+/** Whether a row was rejected because another one has a level of its product. */
+export function isDuplicate({ entry }: StockRow): boolean {
+  return 'issues' in entry && entry.issues.some(({ code }) => code === 'duplicate');
+}
+
+function reject(row: StockRow, issue: Issue): StockRow {
+  return { ...row, entry: { issues: [issue], reference: referenceOf(row.entry) } };
+}
+
+function explainDuplicate(previousLine: number): Issue {
+  const remedy = 'Set duplicates=sum to add up the rows of a product, or duplicates=last to use '
+    + 'the last one.';
+  const detail = `Line ${previousLine} has a stock of this product, too. ${remedy}`;
+  return { pointer: '', code: 'duplicate', detail };
+}
+
+function explainFaulty(line: number): Issue {
+  const detail = `Line ${line} of this product was rejected, so their sum is unknown.`;
+  return { pointer: '', code: 'duplicate', detail };
+}

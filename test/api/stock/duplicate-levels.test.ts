@@ -1,0 +1,124 @@
+/** Several lines with the stock of one product: rejected, added up, or the last one used. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestSeller } from '../../support/server.ts';
+import { assertProblem } from '../problem.ts';
+import { readLines } from '../../features/imports/import.ts';
+import { openShop, readLedger, readStocks, sendStock } from './stock.ts';
+
+const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+
+interface Row {
+  readonly sku?: string;
+  readonly id?: string | undefined;
+  readonly [member: string]: string | number | undefined;
+}
+
+/** Sends rows in one format, and returns the lines of the response. */
+async function send(
+  seller: TestSeller, format: keyof typeof TYPES, rows: readonly Row[], query = '',
+) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const body = format === 'ndjson' ? rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    : [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))]
+      .map((cells) => `${cells.join(',')}\n`).join('');
+  const headers = { 'content-type': TYPES[format] };
+  return readLines(await sendStock(seller, body, { query, headers }));
+}
+
+for (const format of ['csv', 'ndjson'] as const) {
+  const first = format === 'csv' ? 2 : 1;
+  const rows = [{ sku: 'M', set: 10 }, { sku: 'A', set: 1 }, { sku: 'M', set: 2 }];
+
+  test(`rejects a second stock of a product, with the remedy: ${format}`, async (t) => {
+    const { seller } = await openShop(t, { M: 7, A: 7 });
+    for (const query of ['dry_run=true', '']) {
+      const { rows: lines, last } = await send(seller, format, rows, query);
+      assert.deepEqual(lines.map(({ status }) => status), ['ok', 'ok', 'invalid']);
+      const [error] = lines[2]?.errors ?? [];
+      assert.equal(error.code, 'duplicate');
+      assert.match(error.detail, new RegExp(`^Line ${first} has a stock of this product, too\\. `
+        + 'Set duplicates=sum to add up .*, or duplicates=last '));
+      assert.equal(last.summary.failed, 1);
+      assert.equal(last.summary.duplicates, 1);
+      assert.deepEqual(last.summary.duplicate_rows,
+        [{ line: first + 2, sku: 'M', previous_line: first }]);
+    }
+    assert.deepEqual(await readStocks(seller), { M: 10, A: 1 });
+  });
+
+  test(`adds up the rows of a product, also if the file is sent again: ${format}`, async (t) => {
+    const { seller } = await openShop(t, { M: 7, A: 7 });
+    for (const _ of [1, 2]) {
+      const { last } = await send(seller, format, rows, 'duplicates=sum');
+      assert.deepEqual([last.summary.failed, last.summary.duplicates], [0, 1]);
+      assert.deepEqual(await readStocks(seller), { M: 12, A: 1 });
+    }
+    const { rows: lines } = await send(seller, format, rows, 'duplicates=sum&dry_run=true');
+    assert.deepEqual(lines.map(({ stock }) => stock), [10, 1, 12]);
+    assert.deepEqual(await readLedger(seller),
+      ['M 0 7', 'A 0 7', 'M 7 10', 'A 7 1', 'M 10 12', 'M 12 10', 'M 10 12']);
+  });
+
+  test(`uses the last row of a product: ${format}`, async (t) => {
+    const { seller } = await openShop(t, { M: 7, A: 7 });
+    const { last } = await send(seller, format, rows, 'duplicates=last');
+    assert.deepEqual([last.summary.failed, last.summary.duplicates], [0, 1]);
+    assert.deepEqual(await readStocks(seller), { M: 2, A: 1 });
+  });
+
+  test(`finds a product by its SKU and its id: ${format}`, async (t) => {
+    const { seller, ids } = await openShop(t, { M: 7 });
+    const mixed = [{ id: ids['M'], sku: '', set: 1 }, { id: '', sku: 'M', set: 2 },
+      { id: ids['M'], sku: '', set: 3 }].map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== '')));
+    const { rows: lines } = await send(seller, format, mixed);
+    assert.deepEqual(lines.map(({ status }) => status), ['ok', 'invalid', 'invalid']);
+    assert.deepEqual(await readStocks(seller), { M: 1 });
+  });
+
+  test(`zeroes nothing in a stocktake whose rows repeat a product: ${format}`, async (t) => {
+    const { seller } = await openShop(t, { M: 7, A: 7, B: 7 });
+    const { last } = await send(seller, format, rows, 'complete=true');
+    assert.equal(last.problem.status, 409);
+    assert.match(last.problem.detail, new RegExp(`^Line ${first + 2} gives a second stock of its `
+      + 'product, so no product was set to 0\\. Set duplicates=sum or duplicates=last'));
+    assert.deepEqual(await readStocks(seller), { M: 10, A: 1, B: 7 });
+    const sum = await send(seller, format, rows, 'complete=true&duplicates=sum');
+    assert.equal(sum.last.summary.zeroed, 1);
+    assert.deepEqual(await readStocks(seller), { M: 12, A: 1, B: 0 });
+  });
+
+  test(`applies rows that adjust, expect or number the stock as they are: ${format}`, async (t) => {
+    const { seller } = await openShop(t, { M: 7 });
+    const changes = [
+      { sku: 'M', set: 1, expect: 7, sequence: 1 }, { sku: 'M', set: 2, expect: 1, sequence: 2 },
+    ];
+    const made = await send(seller, format, changes, 'source=erp');
+    assert.deepEqual(made.rows.map(({ status }) => status), ['ok', 'ok']);
+    const adjusted = await send(seller, format, [{ sku: 'M', adjust: 1 }, { sku: 'M', adjust: 1 }]);
+    assert.equal(adjusted.last.summary.duplicates, undefined);
+    assert.deepEqual(await readStocks(seller), { M: 4 });
+  });
+}
+
+test('adds nothing to the stock of a product with a rejected row', async (t) => {
+  const { seller } = await openShop(t, { M: 7, A: 7 });
+  const rows = [{ sku: 'M', set: 'x' }, { sku: 'M', set: 2 }, { sku: 'A', set: 3 }];
+  const { rows: lines } = await send(seller, 'csv', rows, 'duplicates=sum');
+  assert.deepEqual(lines.map(({ status }) => status), ['invalid', 'invalid', 'ok']);
+  assert.match(lines[1]?.errors[0].detail, /^Line 2 of this product was rejected/);
+  assert.deepEqual(await readStocks(seller), { M: 7, A: 3 });
+});
+
+test('rejects another choice, and a choice for a JSON body', async (t) => {
+  const { seller } = await openShop(t, { M: 7 });
+  const csv = { 'content-type': 'text/csv' };
+  const query = 'duplicates=max';
+  const answer = await sendStock(seller, 'sku,set\nM,1\n', { query, headers: csv });
+  assertProblem(answer, 400, 'invalid-query');
+  assert.match(answer.json().errors[0].detail, /reject, sum, last/);
+  const json = await sendStock(seller, { changes: [] }, { query: 'duplicates=sum' });
+  assertProblem(json, 400, 'invalid-query');
+  assert.deepEqual(await readStocks(seller), { M: 7 });
+});
