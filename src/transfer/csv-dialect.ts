@@ -8,7 +8,7 @@ import {
   countLineBreaks, type Delimiter, DELIMITERS, findMarks, looksLikeRows, splitPlain,
   splitQuoted,
 } from './csv-record.ts';
-import { IMPORT_BATCH_ROWS } from './limits.ts';
+import { IMPORT_BATCH_ROWS, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from './limits.ts';
 
 export interface Dialect {
   readonly delimiter: Delimiter;
@@ -25,8 +25,9 @@ export type CountMembers = (names: readonly string[]) => number;
 const HEAD_LINES = IMPORT_BATCH_ROWS + 1;
 /** The head has at most this much text. */
 const HEAD_LIMIT_CHARACTERS = 1024 * 1024;
-/** The column names are among this many lines. */
+/** The column names are among this many lines, within this much text. */
 const HEADER_LINES = 20;
+const HEADER_LIMIT_CHARACTERS = IMPORT_RECORD_LIMIT_BYTES;
 /** A first line that names the delimiter for Excel. The line has no other delimiter. */
 const DELIMITER_LINE = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|[\r\n]|$)/i;
 
@@ -66,14 +67,15 @@ export function detectDialect(
   const [line = '', fixed] = DELIMITER_LINE.exec(head.slice(start)) ?? [];
   const delimiters = DELIMITERS.filter((delimiter) => fixed === undefined || delimiter === fixed);
   const limit = countMembers ? HEADER_LINES : 1;
+  const lines = head.slice(0, start + HEADER_LIMIT_CHARACTERS);
   let best: Candidate = { delimiter: delimiters[0] ?? ',', start: start + line.length, end: -1,
     members: 0, cells: 0 };
   for (const delimiter of delimiters) {
-    for (const candidate of listLines(head, start + line.length, delimiter, limit)) {
+    for (const candidate of listLines(lines, start + line.length, delimiter, limit)) {
       const { names } = candidate;
-      const other = {
-        ...candidate, delimiter, members: countMembers?.(names) ?? 0, cells: names.length,
-      };
+      const isHeader = names.length <= IMPORT_COLUMNS_LIMIT;
+      const members = isHeader ? countMembers?.(names) ?? 0 : 0;
+      const other = { ...candidate, delimiter, members, cells: names.length };
       if (isBetter(other, best, head)) best = other;
     }
   }
