@@ -66,7 +66,6 @@ export async function* readCsvTable<Row>(
     if (!parse) {
       const { value: header } = rows.next();
       if (!header) continue;
-      if (header.text.includes('\0')) throw invalidFile(UTF_16);
       parse = open(header, records.slice(1));
     }
     yield* sliceRows(parseAll(rows));
@@ -74,8 +73,8 @@ export async function* readCsvTable<Row>(
   if (!parse) throw invalidFile('The file is empty. Send a line of column names first.');
 }
 
-const UTF_16 = 'The header has NUL characters: the file may be UTF-16 without a byte order mark. '
-  + 'Save it as "CSV UTF-8", or set encoding=utf-16le if that is its encoding.';
+const UTF_16 = 'The first line has NUL characters: the file may be UTF-16 without a byte order '
+  + 'mark. Save it as "CSV UTF-8", or set encoding=utf-16le if that is its encoding.';
 
 /** Reads the records of one file. */
 export class CsvReader {
@@ -128,6 +127,7 @@ export class CsvReader {
   /** Yields the records of the head, without the titles above the header. */
   *#open(isWhole: boolean): Generator<readonly CsvRecord[], void, void> {
     const { text } = this.#head;
+    if (/^[^\n]*\0/.test(text)) throw invalidFile(UTF_16);
     const { headerStart } = this.#dialect = detectDialect(
       text, isWhole, this.#options.countMembers,
     );

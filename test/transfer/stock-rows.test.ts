@@ -125,7 +125,7 @@ test('rejects the whole file if it is malformed', async () => {
     ['\n\n', /^The file is empty/],
     ['sku,qty\n"A,1\n', /^The quote that opens a cell on line 2 is never closed/],
     ['sku,qty\n"A"x,1\n', /^On line 2 text follows a closing quote/],
-    [Buffer.from('sku,qty\nA,1\n', 'utf16le'), /^The header has NUL .*UTF-16.*CSV UTF-8/],
+    [Buffer.from('sku,qty\nA,1\n', 'utf16le'), /^The first line has NUL .*UTF-16.*CSV UTF-8/],
     [Buffer.from('Artikelnummer;Verfügbar\nA;1\n', 'latin1'), /^Line 1 .* not UTF-8.*windows-1252/],
     [Buffer.from('sku;qty;x\nA;1;ü\n', 'latin1'), /^Line 2 has text that is not UTF-8/],
     ['sku,qty\nA,1\n'.replaceAll(',', ':'), /^The file has no column for sku or id/],
