@@ -49,7 +49,8 @@ export class ImportParts {
 export interface BatchReport<Row, Written> {
   /** Counts a batch, and returns the lines for its rows. */
   add(batch: WrittenBatch<Row, Written>): string;
-  summarise(): object;
+  /** @param isComplete Whether the stream reached its end. */
+  summarise(isComplete: boolean): object;
 }
 
 interface ReportedStream<Row, Written> extends Omit<RowStream<Row, Written>, 'guard'> {
@@ -104,6 +105,11 @@ export function reportBatches<Row, Written extends { readonly isReplay: boolean 
   });
 }
 
+/** A list of a summary, which is absent if it is empty. */
+export function nonEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length > 0 ? list : undefined;
+}
+
 export function formatLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
@@ -121,11 +127,11 @@ async function* renderReport<Row, Written>(
       yield lines || SPACE;
       sentAt = performance.now();
     }
-    yield formatLine({ summary: batchReport.summarise() });
+    yield formatLine({ summary: batchReport.summarise(true) });
   } catch (error) {
     const { detail, ...problem } = describeProblem(error, report);
     const hint = 'The summary counts the results until then. Changes already written stay.';
-    const summary = batchReport.summarise();
+    const summary = batchReport.summarise(false);
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   } finally {
     await batches.return();

@@ -3,7 +3,7 @@
  * document derive from: the tables of product fields and stock changes, and the lists of statuses.
  */
 import type { ChangeType } from '../domain/catalogue/change.ts';
-import type { ImportKind } from '../domain/catalogue/import.ts';
+import type { ImportKind, ImportNotes } from '../domain/catalogue/import.ts';
 import type {
   NewProductJson, ProductFieldName, ProductJson,
 } from '../domain/catalogue/product-fields.ts';
@@ -124,6 +124,8 @@ export interface StockSummary extends StockCounts {
   }[];
   /** Columns of a CSV file that were ignored. */
   readonly ignored_columns?: readonly string[];
+  /** For a person: why nothing was applied, and what else the counts do not say. */
+  readonly notes?: readonly string[];
 }
 
 export interface StockLevel extends Pick<Product, 'id' | 'sku' | 'stock' | 'position'> {}
@@ -176,7 +178,8 @@ export interface ImportRow {
   readonly errors?: readonly Issue[];
 }
 
-export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'skipped', number>> {
+export interface ImportSummary
+  extends Readonly<Record<ImportRow['status'] | 'skipped', number>>, ImportNotes {
   /** Number of rows that override an earlier row with the same SKU. */
   readonly duplicates?: number;
   /** The first 20 of them. */
@@ -190,4 +193,6 @@ export interface ImportSummary extends Readonly<Record<ImportRow['status'] | 'sk
   readonly ignored_columns?: readonly string[];
   /** What would correct most of the rejected rows. */
   readonly advice?: string;
+  /** For a person: why nothing was imported, and what else the counts do not say. */
+  readonly notes?: readonly string[];
 }

@@ -5,6 +5,7 @@
  * shops often leave it blank; and optional columns of a shop that are not valid here are left out,
  * such as descriptions in HTML.
  */
+import type { SkipReason } from '../domain/catalogue/import.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
@@ -22,7 +23,7 @@ import {
 } from './import-row.ts';
 import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
 import { isStockHeader } from './stock-columns.ts';
-import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
+import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
@@ -36,6 +37,11 @@ interface CsvSettings extends FileOptions {
   /** Whether rows may leave members out, because they may change existing products. */
   readonly isPartial: boolean;
 }
+
+const UNCLEAR_VIEW: Issue = {
+  pointer: '', code: 'mismatch',
+  detail: 'May translate an earlier row: the file has too many products to tell. Sort it by SKU.',
+};
 
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
@@ -57,6 +63,7 @@ export class CsvRows implements RowReader {
   #columns: Columns | undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
+  readonly #storeViews = new StoreViews();
 
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
@@ -109,17 +116,26 @@ export class CsvRows implements RowReader {
 
   #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
     const sku = pickText(cells, columns, 'sku');
-    const content = issue ? { issues: [issue] } : this.#parseContent(cells, columns, sku);
-    return { line, sku: sku || null, characters: text.length, content };
-  }
-
-  #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {
-    const inherited: Partial<Record<Member, string>> = this.#inheritance.apply(cells, columns, {
+    const characters = text.length;
+    const role = columns.storeView === undefined ? 'product'
+      : this.#storeViews.findRole(cells[columns.storeView], sku);
+    if (issue) return { line, sku: sku || null, characters, content: { issues: [issue] } };
+    const inherited = this.#inheritance.apply(cells, columns, {
       sku,
       name: pickText(cells, columns, 'name'),
       category: firstCategory(pickText(cells, columns, 'category'), columns),
     });
-    if (isNoRow(cells, columns, sku)) return undefined;
+    const skipReason = findSkipReason(cells, columns, sku, role === 'translation');
+    const content = skipReason ? undefined
+      : role === 'unclear' ? { issues: [UNCLEAR_VIEW] }
+      : this.#parseContent(cells, columns, sku, inherited);
+    return { line, sku: sku || null, characters, content, skipReason };
+  }
+
+  #parseContent(
+    cells: readonly string[], columns: Columns, sku: string,
+    inherited: Partial<Record<Member, string>>,
+  ): RowContent {
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
     const absent: RowField['name'][] = [];
@@ -184,12 +200,17 @@ export class CsvRows implements RowReader {
   }
 }
 
-/** Whether the row is blank, or a shop's row that is no product of its own. */
-function isNoRow(cells: readonly string[], columns: Columns, sku: string): boolean {
+/** Why the row is no product of its own, if its cells say so. */
+function findSkipReason(
+  cells: readonly string[], columns: Columns, sku: string, isTranslation: boolean,
+): SkipReason | undefined {
   const hasNothing = isBlank(sku) && isBlank(pick(cells, columns, 'price'))
     && isBlank(pick(cells, columns, 'stock'));
-  if (columns.isShop) return hasNothing || isNoProduct(cells, columns);
-  return hasNothing && cells.every(isBlank);
+  if (hasNothing && cells.every(isBlank)) return 'blank';
+  if (!columns.isShop) return undefined;
+  if (isTranslation) return 'translation';
+  if (isContainer(cells, columns)) return 'container';
+  return hasNothing ? 'image' : undefined;
 }
 
 /** Spreadsheets write the names of truth values in capitals. */

@@ -1,5 +1,6 @@
 /** A row of an imported file of any format. */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_SLICE_ROWS } from './limits.ts';
+import type { SkipReason } from '../domain/catalogue/import.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import {
@@ -14,6 +15,8 @@ export interface ImportRow {
   /** Length of its text. */
   readonly characters: number;
   readonly content: RowContent;
+  /** Why the row is not a product. */
+  readonly skipReason?: SkipReason | undefined;
   /** The line of the file's previous row with the same SKU. */
   readonly previousLine?: number | undefined;
 }

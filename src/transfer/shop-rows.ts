@@ -63,11 +63,32 @@ export class Inheritance {
   }
 }
 
-/** Whether a row only translates another product, or only groups its variants. */
-export function isNoProduct(cells: Cells, columns: Columns): boolean {
-  const { storeView } = columns;
-  const isTranslation = storeView !== undefined && (cells[storeView] ?? '').trim() !== '';
-  return isTranslation || CONTAINERS.has(kindOf(cells, columns));
+/** Whether a row only groups the variants of a product. */
+export function isContainer(cells: Cells, columns: Columns): boolean {
+  return CONTAINERS.has(kindOf(cells, columns));
+}
+
+/**
+ * Tells the products of a Magento file from the rows that translate one. Exports leave the store
+ * view of a product blank, and then have a row for each view with other values. In files without
+ * such products, `default` is the product itself; `admin` always is, since it is no store view.
+ */
+export class StoreViews {
+  /** SKUs of rows without a store view. */
+  readonly #products = new Map<string, string>();
+  #isComplete = true;
+
+  /** `unclear`: whether there was such a product is forgotten. Rows come in file order. */
+  findRole(storeView = '', sku: string): 'product' | 'translation' | 'unclear' {
+    const code = storeView.trim().toLowerCase();
+    if (code === '' || code === 'admin') {
+      this.#isComplete &&= this.#products.size < IMPORT_PARENTS_LIMIT;
+      remember(this.#products, sku, '');
+      return 'product';
+    }
+    if (code !== 'default' || this.#products.has(sku)) return 'translation';
+    return this.#isComplete ? 'product' : 'unclear';
+  }
 }
 
 /** The first category of a list. A backslash escapes a comma within a category. */

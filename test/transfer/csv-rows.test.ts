@@ -155,6 +155,27 @@ test('reads Magento exports', async () => {
   ]);
 });
 
+test('says why a row of a shop export is no product', async () => {
+  const header = 'sku,store_view_code,product_type,categories,name,price,qty\n';
+  const magento = `${header},,,,,,\n,german,,,Tasse,,\n,,configurable,,,,\n,,simple,,Cup,,\n`;
+  assert.deepEqual((await readCsv(magento)).map(({ skipReason }) => skipReason),
+    ['blank', 'translation', 'container', 'image']);
+  const woo = 'ID,Type,SKU,Name,Regular price,Stock\n1,variable,,Shirt,,\n2,grouped,G,Set,,1\n';
+  assert.deepEqual((await readCsv(woo)).map(({ skipReason }) => skipReason),
+    ['container', 'container']);
+});
+
+test('reads Magento rows for the store views default and admin as products', async () => {
+  const header = 'sku,store_view_code,product_type,categories,name,price,qty\n';
+  const rows = 'A,default,simple,C,Cup,1,2\nB,admin,simple,C,Jug,3,4\nB,default,simple,,Pot,,\n';
+  assert.deepEqual(await summariseCsv(header + rows), [
+    [2, 'A', 'Cup', 'C', 100, 2], [3, 'B', 'Jug', 'C', 300, 4], [4, 'B', 'skipped'],
+  ]);
+  // Also if the row of the product is rejected.
+  assert.deepEqual((await summariseCsv(`${header}A,,simple\nA,default,simple,C,Cup,1,2\n`))[1],
+    [3, 'A', 'skipped']);
+});
+
 test('names the ignored columns of a shop export', async () => {
   const reader = new CsvRows(EUR, PLAIN);
   await readRows(reader, MAGENTO);

@@ -1,10 +1,10 @@
-/** The limits on the parent products that are kept in memory for a shop export. */
+/** Which rows of a shop export are products, and the limits on what is kept in memory for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_PARENTS_LIMIT } from '../../src/transfer/limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS } from '../../src/domain/limits.ts';
 import { findColumns } from '../../src/transfer/columns.ts';
-import { Inheritance } from '../../src/transfer/shop-rows.ts';
+import { Inheritance, StoreViews } from '../../src/transfer/shop-rows.ts';
 
 const HEADER = ['ID', 'Type', 'SKU', 'Name', 'Categories', 'Regular price', 'Stock', 'Parent'];
 const COLUMNS = findColumns(HEADER, new Map());
@@ -34,4 +34,28 @@ test('truncates a long category, but keeps it too long to be valid', () => {
   const { length } = inherit(parents, 'S');
   assert.ok(length > CATEGORY_LIMIT_CODE_POINTS && length < 10_000, `${length}`);
   assert.equal(inherit(parents, ''), '');
+});
+
+function rolesOf(views: StoreViews, rows: readonly (readonly [sku: string, view: string])[]) {
+  return rows.map(([sku, view]) => views.findRole(view, sku));
+}
+
+test('takes rows for the store views admin and default as products', () => {
+  assert.deepEqual(rolesOf(new StoreViews(), [
+    ['A', 'default'], ['B', 'admin'], ['C', ' Default '], ['D', 'german'], ['E', ''],
+  ]), ['product', 'product', 'product', 'translation', 'product']);
+});
+
+test('takes a row for the view default as a translation if the product has its own row', () => {
+  assert.deepEqual(rolesOf(new StoreViews(), [
+    ['A', ''], ['B', 'admin'], ['B', 'default'], ['A', 'german'], ['A', 'default'],
+    ['C', 'default'],
+  ]), ['product', 'product', 'translation', 'translation', 'translation', 'product']);
+});
+
+test('does not guess what a row is if it has forgotten products', () => {
+  const views = new StoreViews();
+  for (let n = 0; n <= IMPORT_PARENTS_LIMIT; n += 1) rolesOf(views, [[`S${n}`, '']]);
+  assert.deepEqual(rolesOf(views, [['S0', 'default'], ['S1', 'default'], ['X', 'default']]),
+    ['unclear', 'translation', 'unclear']);
 });

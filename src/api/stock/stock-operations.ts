@@ -253,6 +253,11 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     ignored_columns: {
       type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
     },
+    notes: {
+      type: 'array', items: { type: 'string' },
+      description: 'For a person: why nothing was applied, and what else the counts do not say. '
+        + 'Absent if there is nothing to say.',
+    },
   }, ['applied', 'failed', 'unchanged', 'position']),
   StockProblem: describeStreamProblem('StockSummary'),
   StockLevel: objectOf({

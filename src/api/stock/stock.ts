@@ -30,9 +30,10 @@ import { explainZeroLimit, StockTally } from './stock-result.ts';
 import { stockListParameters, stockSyncParameters } from './stock-operations.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
 import type { WriteContext } from '../../store/write.ts';
+import { listNotes } from '../../transfer/import-notes.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
 import { StockCsvRows, StockNdjsonRows, type StockRow } from '../../transfer/stock-rows.ts';
-import { type BatchReport, formatLine, ingestStream } from '../ingest.ts';
+import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../ingest.ts';
 import {
   createDryRunTarget, createWriteTarget, type StockTarget, type WrittenStock,
 } from './stock-targets.ts';
@@ -258,13 +259,15 @@ function createReport(
       }
       return lines;
     },
-    summarise() {
+    summarise(isComplete) {
       const { applied, unchanged, failed, zeroed } = tally;
+      const counts = { applied, unchanged, failed, ...(isStocktake && { zeroed }) };
       return {
-        applied, unchanged, failed, ...(isStocktake && { zeroed }), position,
+        ...counts, position,
         import: importId && formatImportId(caller.sellerId, importId),
         duplicates: duplicates.summary?.count, duplicate_rows: duplicates.summary?.first,
-        ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
+        ignored_columns: nonEmpty(reader.ignoredColumns),
+        notes: isComplete ? listNotes(counts, {}) : undefined,
       };
     },
   };

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import { FILE_NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { Report } from '../../client/index.ts';
 import { RejectionCauses, type RowError } from '../../transfer/import-advice.ts';
+import { explainNothing } from '../../transfer/import-notes.ts';
 import { formatRowErrors } from '../../transfer/rejected-rows.ts';
 import { CommandFailure, type CommandIo, type Input } from '../command.ts';
 import { RETRY_POLICY } from '../remote/limits.ts';
@@ -57,6 +58,8 @@ export interface FileOutcome {
   readonly importId: string | undefined;
   /** Columns that were ignored. */
   readonly ignoredColumns: readonly string[];
+  /** Members of the summary that say what its counts do not: safe to print. */
+  readonly notes: FileNotes;
   /** How many rows are of the product of an earlier row, and the first of them. */
   readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
   /** The first rejected rows. */
@@ -64,6 +67,12 @@ export interface FileOutcome {
   readonly causes: RejectionCauses;
   /** All rejected rows, if there is a file of them. */
   readonly rejectedFile: string | undefined;
+}
+
+interface FileNotes {
+  readonly skip_reasons?: Readonly<Record<string, number>> | undefined;
+  /** Sentences. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 interface DuplicateRow {
@@ -160,7 +169,7 @@ function readSummary(
     if (typeof members[name] === 'number') return [name, members[name]];
     throw new CommandFailure(`The summary from the server has no "${name}". Is --url right?`);
   });
-  const ignoredColumns = members['ignored_columns'];
+  const ignoredColumns = readTexts(members['ignored_columns']);
   const duplicates = members['duplicate_rows'];
   const rows = (Array.isArray(duplicates) ? duplicates : []).map((row: unknown): DuplicateRow => {
     const { line, sku, overrides, previous_line: previousLine = overrides } = asMembers(row);
@@ -170,9 +179,37 @@ function readSummary(
     // The cast: each count has its entry.
     counts: Object.fromEntries(counts) as FileCounts,
     importId: typeof members['import'] === 'string' ? printable(members['import']) : undefined,
-    ignoredColumns: Array.isArray(ignoredColumns) ? ignoredColumns.map(printable) : [],
+    ignoredColumns, notes: readNotes(members),
     duplicates: { count: Number(members['duplicates'] ?? 0), rows },
   };
+}
+
+function readNotes(members: Readonly<Record<string, unknown>>): FileNotes {
+  const reasons = Object.entries(asMembers(members['skip_reasons'])).flatMap(([name, value]) =>
+    (typeof value === 'number' ? [[printable(name), value] as const] : []));
+  const notes = readTexts(members['notes']);
+  return {
+    skip_reasons: reasons.length > 0 ? Object.fromEntries(reasons) : undefined,
+    notes: notes.length > 0 ? notes : undefined,
+  };
+}
+
+/** Safe to print. */
+export function readTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(printable) : [];
+}
+
+/**
+ * Prints the notes of a file that the server has taken, and ends the command with exit status 1 if
+ * it had no effect.
+ * @throws CommandFailure
+ */
+export function reportNotes(
+  { note }: Pick<Input, 'note'>, { counts, notes: { notes = [] } }: FileOutcome,
+): void {
+  const nothing = explainNothing(counts);
+  for (const sentence of notes) if (sentence !== nothing) note(sentence);
+  if (nothing !== undefined && counts.failed === 0) throw new CommandFailure(nothing);
 }
 
 /** Prints the first rejected rows, and returns the failure that says where all of them are. */

@@ -6,7 +6,9 @@ import { randomUUID } from 'node:crypto';
 import type { AdviceWords } from '../../transfer/import-advice.ts';
 import type { ImportMode, ImportOptions, ImportRow } from '../../client/index.ts';
 import type { Command, Input } from '../command.ts';
-import { explainRejected, type FileOutcome, readRejectedRow, transferFile } from './file-run.ts';
+import {
+  explainRejected, type FileOutcome, readRejectedRow, reportNotes, transferFile,
+} from './file-run.ts';
 import { formatCounted, formatCounts } from '../format.ts';
 import { REJECTED_ROWS_SHOWN } from '../remote/limits.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
@@ -78,7 +80,7 @@ function readOptions(flags: Input['flags']): ImportOptions {
   };
 }
 
-/** @throws CommandFailure if rows were rejected */
+/** @throws CommandFailure if rows were rejected, or nothing was imported */
 function report(
   input: Input, outcome: FileOutcome, format: 'csv' | 'ndjson',
 ): void {
@@ -88,7 +90,7 @@ function report(
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
   const document = {
     ...counts, import: importId, duplicates: duplicates.count, duplicate_rows: duplicates.rows,
-    ignored_columns: ignoredColumns, advice,
+    ignored_columns: ignoredColumns, advice, ...outcome.notes,
   };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: rejectedFile ?? null }));
   else out(`${prefix}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
@@ -99,5 +101,6 @@ function report(
   for (const { line, sku, overrides } of duplicates.rows.slice(0, REJECTED_ROWS_SHOWN)) {
     note(`  Line ${line} overrides line ${overrides}, SKU ${sku}.`);
   }
+  reportNotes(input, outcome);
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'import', advice });
 }

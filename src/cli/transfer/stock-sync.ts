@@ -1,7 +1,7 @@
 /**
  * `stock sync`: sends a file of stock changes to a running server, as tills and ERPs write them, or
- * each file that is put into a folder. Exit status 1 means that rows were rejected, and 2 that the
- * run did not reach its end.
+ * each file that is put into a folder. Exit status 1 means that rows were rejected or nothing was
+ * applied, and 2 that the run did not reach its end.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { formatCounted } from '../format.ts';
 import { interrupted } from '../progress.ts';
 import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
-import { explainRejected, type FileOutcome, transferFile } from './file-run.ts';
+import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 import { findFormat, findFormatByName, FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
 import {
@@ -115,14 +115,14 @@ function rejectIncomplete(thrown: unknown): never {
   throw new CommandFailure(error.message, { cause: error, exitStatus: INCOMPLETE_STATUS });
 }
 
-/** @throws CommandFailure if rows were rejected */
+/** @throws CommandFailure if rows were rejected, or nothing was applied */
 function report(input: Input, outcome: FileOutcome): void {
   const { isJson, out, note, flags, operands: [path = ''] } = input;
-  const { counts, importId, ignoredColumns, duplicates, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, notes, duplicates, rejectedFile } = outcome;
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
   const summary = {
     ...counts, import: importId, ...(duplicates.count > 0 && { duplicates: duplicates.count }),
-    ignored_columns: ignoredColumns,
+    ignored_columns: ignoredColumns, ...notes,
   };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));
   else out(formatStockOutcome(prefix, outcome));
@@ -131,6 +131,7 @@ function report(input: Input, outcome: FileOutcome): void {
   if (duplicates.count > 0 && applied !== undefined) {
     note(`${formatCounted(duplicates.count, 'row')} of products with an earlier row: ${applied}.`);
   }
+  reportNotes(input, outcome);
   const how = flags['complete'] === undefined ? '' : ', without --complete';
   if (counts.failed > 0) throw explainRejected(input, outcome, { verb: 'sync', how });
 }

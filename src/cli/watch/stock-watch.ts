@@ -14,7 +14,7 @@ import { formatCounts } from '../format.ts';
 import { REPORTED_ROWS_LIMIT, RESEND_LIMIT_MS, RETRY_POLICY } from '../remote/limits.ts';
 import { printable } from '../printable.ts';
 import { asMembers, explainFailure, findProblem, TemporaryFailure } from '../remote/api-error.ts';
-import { sendFile } from '../transfer/file-run.ts';
+import { readTexts, sendFile } from '../transfer/file-run.ts';
 import { RejectedRowsFile } from '../transfer/rejected-rows-file.ts';
 import { openSource, UnreadableFile } from '../transfer/source-file.ts';
 import { adaptOptions, createStockRun, type StockOptions } from '../transfer/stock-file.ts';
@@ -118,11 +118,11 @@ async function send(
     await rejected.discard();
     throw error;
   });
-  const { counts, importId, ignoredColumns, shownRows, rejectedFile } = outcome;
+  const { counts, importId, ignoredColumns, notes, shownRows, rejectedFile } = outcome;
   claim.finish({
     file: claim.name, status: 'applied', started_at, finished_at: formatTime(clock()),
     idempotency_key: claim.id, options,
-    summary: { ...counts, import: importId, ignored_columns: ignoredColumns },
+    summary: { ...counts, import: importId, ignored_columns: ignoredColumns, ...notes },
     ...(claim.readVersion() !== version && { warning: CHANGED }),
     rejected_rows: shownRows.map(({ line, sku, reason }) => ({ line, sku, reason })),
   }, rejectedFile);
@@ -174,6 +174,7 @@ function print({ isJson, out, note }: StockWatch['input'], published: Published)
   if (isJson) return out(JSON.stringify({ ...report, path, rejected_file: rejectedPath ?? null }));
   if (status === 'applied') {
     out(printable(`${file}: ${formatCounts(asMembers(summary))}. It is now ${path}.`));
+    for (const sentence of readTexts(asMembers(summary)['notes'])) note(`${file}: ${sentence}`);
     if (warning !== undefined) note(`${file}: ${printable(warning)}`);
     if (rejectedPath !== undefined) note(`The rejected rows of ${file} are in ${rejectedPath}.`);
   } else {

@@ -45,6 +45,19 @@ export interface NewImport {
   readonly reverts?: RevertedChanges | undefined;
 }
 
+/**
+ * Why a row of a file is not a product. `blank`: it has no text. `image`: it has neither SKU, price
+ * nor stock. `container`: the product is sold only as one of its variants. `translation`: it is for
+ * a store view.
+ */
+export type SkipReason = 'blank' | 'image' | 'container' | 'translation';
+
+/** What the counts of an import leave open. Members that are 0 or empty are absent. */
+export interface ImportNotes {
+  /** How many rows were skipped for which reason. */
+  readonly skip_reasons?: Readonly<Partial<Record<SkipReason, number>>>;
+}
+
 /** How many rows had each outcome, such as `created` and `failed`. */
 export type ImportCounts = Readonly<Record<string, number>>;
 

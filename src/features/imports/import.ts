@@ -11,6 +11,7 @@ import type { ImportedProducts, ImportEffect } from '../../store/catalogue-store
 import { DEFAULTABLE, MEMBERS, parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
+import { listNotes, RowNotes, SKIP_REASONS } from '../../transfer/import-notes.ts';
 import { type ImportRow, missingMember, type RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
 import { DuplicateRows } from './duplicate-rows.ts';
@@ -25,7 +26,7 @@ import {
   choice, dryRun, fileNameParameter, parseParameters, text, withDefault,
 } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
-import { type BatchReport, formatLine, ingestStream } from '../../api/ingest.ts';
+import { type BatchReport, formatLine, ingestStream, nonEmpty } from '../../api/ingest.ts';
 import { IMPORT_BATCH_ROWS, IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { Operation, Tag } from '../../api/description/operation.ts';
 import {
@@ -96,6 +97,7 @@ function startReport(
 ): BatchReport<ImportRow, ImportedProducts> {
   const counts = startCounts();
   const causes = new RejectionCauses();
+  const notes = new RowNotes();
   let position = startPosition;
   let importId: ImportId | undefined;
   return {
@@ -104,6 +106,7 @@ function startReport(
       importId ??= batch.written?.importId;
       let lines = '';
       for (const outcome of readOutcomes(batch)) {
+        notes.add(outcome);
         const { line, sku, status, errors } = outcome;
         const overrides = duplicates.add(outcome);
         counts[status] += 1;
@@ -113,14 +116,16 @@ function startReport(
       }
       return lines;
     },
-    summarise: () => ({
+    summarise: (isComplete) => ({
       ...counts,
+      ...notes.members,
       duplicates: duplicates.count > 0 ? duplicates.count : undefined,
       position,
       import: importId && formatImportId(sellerId, importId),
       duplicate_rows: duplicates.count > 0 ? duplicates.first : undefined,
-      ignored_columns: reader.ignoredColumns.length > 0 ? reader.ignoredColumns : undefined,
+      ignored_columns: nonEmpty(reader.ignoredColumns),
       advice: causes.advise(WORDS, reader),
+      notes: isComplete ? listNotes(counts, notes.members) : undefined,
     }),
   };
 }
@@ -241,6 +246,11 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportSummary: objectOf({
     created: count, updated: count, unchanged: count, failed: count,
     skipped: { ...count, description: 'Rows without a product, such as image rows.' },
+    skip_reasons: {
+      ...objectOf(Object.fromEntries(SKIP_REASONS.map(([reason, words]) =>
+        [reason, { ...count, description: `Rows ${words}.` }])), []),
+      description: 'How many rows were skipped for which reason. Absent if none was.',
+    },
     duplicates: {
       ...count, description: 'Rows that override an earlier row with the same SKU. Absent if none.',
     },
@@ -256,6 +266,11 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       type: 'string',
       description: 'For a person: the cause of most rejected rows, and what to do about it. Absent '
         + 'if they have no common cause.',
+    },
+    notes: {
+      type: 'array', items: { type: 'string' },
+      description: 'For a person: why nothing was imported, and what else the counts do not say. '
+        + 'Absent if there is nothing to say.',
     },
   }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
   ImportProblem: describeStreamProblem('ImportSummary'),

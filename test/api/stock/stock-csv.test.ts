@@ -133,5 +133,15 @@ test('responds to a file with only a header with a summary', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const { rows, last } = await sendFile(seller, 'sku,qty\n');
   assert.deepEqual([rows, last.summary],
-    [[], { applied: 0, unchanged: 0, failed: 0, position: 1 }]);
+    [[], {
+      applied: 0, unchanged: 0, failed: 0, position: 1,
+      notes: ['Nothing to apply: the file has no rows.'],
+    }]);
+});
+
+test('says that nothing was applied if every row was rejected', async (t) => {
+  const { seller } = await openShop(t, { A: 1 });
+  const { last } = await sendFile(seller, 'sku,qty\nX,1\nA,x\n');
+  assert.deepEqual(last.summary.notes, ['Nothing to apply: every row was rejected.']);
+  assert.equal((await sendFile(seller, 'sku,qty\nA,1\n')).last.summary.notes, undefined);
 });

@@ -130,6 +130,17 @@ test('publishes a file with its report in done/', async (t) => {
   assert.match(setting.out.join(), /^stock\.ndjson: 1 applied.* It is now .*stock\.ndjson/);
 });
 
+test('says what the server notes, such as that nothing was applied', async (t) => {
+  const notes = ['Nothing to apply: the file has no rows.'];
+  const summary = { ...SUMMARY, applied: 0, notes };
+  const setting = await openSetting(t, (_, response) => {
+    response.end(`${JSON.stringify({ summary })}\n`);
+  });
+  await setting.watch();
+  assert.deepEqual(setting.readReport('done').summary, { ...summary, ignored_columns: [] });
+  assert.deepEqual(setting.notes, [`stock.ndjson: ${notes[0]}`]);
+});
+
 test('sends rejected rows of a stocktake as ordinary changes', async (t) => {
   const setting = await openSetting(t, (_, response) => {
     response.end(`${JSON.stringify({ summary: { ...SUMMARY, zeroed: 0 } })}\n`);

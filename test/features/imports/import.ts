@@ -49,7 +49,12 @@ export function makeRows(count: number, from = 1): string {
     `Product ${from + n},Kitchen,SKU-${from + n},19.99,7\n`).join('');
 }
 
+/** What a summary says of a blank row. */
+export const ONE_BLANK_ROW = {
+  skipped: 1, skip_reasons: { blank: 1 }, notes: ['Skipped rows: 1 without any text.'],
+};
+
 /** A summary with these counts, and 0 for all others. */
-export function counts(given: Readonly<Record<string, number | string>>) {
+export function counts(given: Readonly<Record<string, unknown>>) {
   return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, ...given };
 }

@@ -132,6 +132,8 @@ interface TaskResult {
   readonly amount: string;
   /** Instead of `complete`, if some were rejected or left alone. */
   readonly partly: Content;
+  /** Whether nothing was imported, although nothing may have been rejected. */
+  readonly isEmpty?: boolean;
   /** What to do about rejected rows. */
   readonly advice?: Content;
   /** What else the page shows. */

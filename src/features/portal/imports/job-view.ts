@@ -4,6 +4,7 @@
  */
 import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId } from '../../../domain/id.ts';
+import { explainNothing } from '../../../transfer/import-notes.ts';
 import { postForm } from '../forms/fields.ts';
 import { hiddenField } from '../forms/form.ts';
 import { card, facts, numeric, type Table, table } from '../html/elements.ts';
@@ -106,8 +107,8 @@ export function renderSettings(
 export function renderResult(
   request: PageRequest, { phase, problem, task }: JobDescription, view: TaskView,
 ): Html {
-  const { words, rejected, counts, result: { amount, partly, advice, after } } = view;
-  const isSuccess = phase === 'done' && rejected === 0;
+  const { words, rejected, counts, result: { amount, partly, isEmpty, advice, after } } = view;
+  const isSuccess = phase === 'done' && rejected === 0 && !isEmpty;
   const outcome: Content = isSuccess ? `${words.complete}: ${amount}.`
     : phase === 'done' ? partly
     : phase === 'cancelled' ? `${words.cancelled} after ${amount}. ${words.kept}`
@@ -155,7 +156,7 @@ function renderRejectedFile(
 interface FileTask {
   readonly progress: {
     readonly readBytes: number; readonly processed: number;
-    readonly counts: { readonly failed: number };
+    readonly counts: Readonly<Record<'failed', number>> & Readonly<Record<string, number>>;
   };
   readonly file: FileDescription;
 }
@@ -164,12 +165,20 @@ function percentRead({ progress, file }: FileTask): number {
   return Math.floor(100 * progress.readBytes / file.sizeBytes);
 }
 
+/** What the counts do not say. */
+export function renderNotes(notes: readonly string[]): Content {
+  return notes.map((note) => html`<p>${shorten(note, PREVIEW_REASON_BYTES)}</p>`);
+}
+
 /** What the page of any file shows. @param imported Rows, those without a change included. */
 export function viewFile(
   request: PageRequest, job: JobDescription, task: FileTask, imported: number,
+  notes: readonly string[],
 ): Omit<TaskView, 'counts' | 'preview'> {
   const { format, link } = request;
-  const { progress: { readBytes, processed, counts: { failed } }, file } = task;
+  const { progress: { readBytes, processed, counts }, file } = task;
+  const { failed } = counts;
+  const nothing = explainNothing(counts);
   const [read, size] = [readBytes, file.sizeBytes].map((n) => formatSize(format, n));
   const rows = countRows(format, processed);
   return {
@@ -177,7 +186,10 @@ export function viewFile(
     extent: `${read} of ${size}, ${rows} so far.`,
     result: {
       amount: rows,
-      partly: `${format.number(imported)} of ${rows} imported; ${format.number(failed)} rejected.`,
+      partly: failed === 0 && nothing !== undefined ? nothing
+        : `${format.number(imported)} of ${rows} imported; ${format.number(failed)} rejected.`,
+      isEmpty: nothing !== undefined,
+      advice: renderNotes(notes),
       after: failed > 0 && renderRejectedFile(request, job, file),
     },
     next: () => html`<a class="button" href="${link('/import')}">Import another file</a>`,

@@ -113,6 +113,20 @@ test('updates only the columns in the file, and then has no fields for defaults'
     [['Mug', 9]]);
 });
 
+test('says why rows are skipped, and that nothing is imported', async (t) => {
+  const { user } = await open(t);
+  const header = 'sku,store_view_code,product_type,categories,name,price,qty\n';
+  const preview = await upload(user, `${header}A,german,simple,C,Tasse,1,1\n,,,,,,\n`);
+  assert.match(preview.text, /Rows without a product 2/);
+  assert.match(preview.text, /Skipped rows: 1 without any text, 1 for a store view\. To import /);
+  assert.match(preview.text, /Nothing to import: every row was skipped\./);
+  assert.doesNotMatch(preview.text, /Import now/);
+  const products = await upload(user, `${header}A,default,simple,C,Tasse,1,1\n,,,,,,\n`);
+  assert.match(products.text, /Will be created 1 .* Skipped rows: 1 without any text\./);
+  const done = await act(user, 'commit');
+  assert.match(done.text, /Import complete: 2 rows\..* Skipped rows: 1 without any text\./);
+});
+
 test('lets the seller map columns and fill in blank cells', async (t) => {
   const shop = await open(t);
   const { user } = shop;

@@ -99,6 +99,13 @@ test('switches between reading a file as a product file and as a stock file', as
   assert.match((await act(user, '', { kind: 'products' })).text, /Will be updated 1/);
 });
 
+test('says that a file has no rows', async (t) => {
+  const { user } = await openStocked(t);
+  const preview = await upload(user, 'sku,stock\n,\n');
+  assert.match(preview.text, /Nothing to import: the file has no rows\./);
+  assert.doesNotMatch(preview.text, /Import now/);
+});
+
 test('suggests reading a file without any known SKU as a product file', async (t) => {
   const { user } = await openStocked(t);
   const preview = await upload(user, 'sku,stock\nX-1,5\nX-2,5\n');

@@ -4,6 +4,7 @@
  */
 import { completeProduct } from '../../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../../domain/catalogue/product-fields.ts';
+import type { ImportNotes } from '../../../../domain/catalogue/import.ts';
 import type { ImportId, SellerId } from '../../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
@@ -11,6 +12,7 @@ import type { ImportedProducts } from '../../../../store/catalogue-store.ts';
 import type { Store } from '../../../../store/store.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
 import { type CommonCause, RejectionCauses } from '../../../../transfer/import-advice.ts';
+import { RowNotes } from '../../../../transfer/import-notes.ts';
 import type { ImportRow, RowReader } from '../../../../transfer/import-row.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
 import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
@@ -28,6 +30,7 @@ export interface RowProgress {
   /** Rows that override an earlier one, and the first of them. */
   duplicates: Pick<DuplicateRows, 'count' | 'first'>;
   commonCause: CommonCause | undefined;
+  notes: ImportNotes;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
   /** Undefined in a dry run, and until the first rows are written. */
@@ -37,7 +40,7 @@ export interface RowProgress {
 export function startProgress(): RowProgress {
   return {
     readBytes: 0, processed: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
-    commonCause: undefined, ignoredColumns: [], importId: undefined,
+    commonCause: undefined, notes: {}, ignoredColumns: [], importId: undefined,
   };
 }
 
@@ -51,6 +54,7 @@ export async function* readRows(
 ): AsyncGenerator<RowOutcomes, void, void> {
   const duplicates = new DuplicateRows();
   const causes = new RejectionCauses();
+  const notes = new RowNotes();
   const slices = duplicates.find(reader.read(countBytes(chunks, progress)));
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
@@ -60,10 +64,12 @@ export async function* readRows(
       const { status, errors } = outcome;
       progress.counts[status] += 1;
       duplicates.add(outcome);
+      notes.add(outcome);
       if (errors) causes.add(errors);
     }
     progress.duplicates = { count: duplicates.count, first: duplicates.first };
     progress.commonCause = causes.findCommon();
+    progress.notes = notes.members;
     progress.processed += outcomes.length;
     yield outcomes;
   }

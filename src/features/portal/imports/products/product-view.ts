@@ -3,6 +3,7 @@ import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
 import { createCsvReader } from '../../../../transfer/csv-rows.ts';
+import { describeNotes, explainNothing } from '../../../../transfer/import-notes.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, renderFields } from '../../forms/fields.ts';
 import type { Form, FormState } from '../../forms/form.ts';
@@ -17,7 +18,7 @@ import {
 import { CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
-  compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples,
+  compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples, renderNotes,
   renderProblem, renderRejectedLines, renderSettings, viewFile,
 } from '../job-view.ts';
 import {
@@ -71,7 +72,9 @@ function viewProducts(
 ): TaskView {
   const { format } = request;
   const { created, updated, unchanged } = task.progress.counts;
-  const view = viewFile(request, job, task, created + updated + unchanged);
+  const view = viewFile(
+    request, job, task, created + updated + unchanged, listNotes(task),
+  );
   return {
     ...view, words: WORDS,
     counts: (isDryRun) => listCounts(format, task, isDryRun),
@@ -83,7 +86,7 @@ function viewProducts(
     },
     result: {
       ...view.result,
-      advice: renderAdvice(task, false),
+      advice: html`${view.result.advice}${renderAdvice(task, false)}`,
       after: html`${renderDuplicates(format, task)}${view.result.after}`,
     },
   };
@@ -108,10 +111,11 @@ function renderPreview(
       ${columns && columns.missing.length > 0 && html`<p>The file has no column for
         ${columns.missing.join(', ')}. Existing products keep their values.</p>`}
       ${facts(listCounts(format, task, true))}
+      ${renderNotes(listNotes(task))}
       ${renderAdvice(task, true)}
       ${hasEffect ? renderCommit(request, job, 'Import now')
-    : html`<p><strong>Nothing to import:</strong> no products would be created or
-        updated.</p>`}`)}
+    : html`<p>${explainNothing(counts) ?? html`<strong>Nothing to import:</strong> no products would
+        be created or updated.`}</p>`}`)}
     ${renderDifferences(format, differences)}
     ${renderRejectedLines(format, rejected)}
     ${renderDuplicates(format, task)}`;
@@ -139,6 +143,10 @@ function listCounts(format: Format, { progress }: ProductImport, isDryRun: boole
     ...skipped > 0 ? [['Rows without a product', format.number(skipped)] as const] : [],
     ...duplicates.count > 0 ? [['Duplicate rows', format.number(duplicates.count)] as const] : [],
   ];
+}
+
+function listNotes({ progress: { counts, notes } }: ProductImport): readonly string[] {
+  return describeNotes(counts, notes);
 }
 
 /** The first rows that override an earlier row. */

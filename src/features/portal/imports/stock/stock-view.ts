@@ -84,7 +84,7 @@ function viewStock(request: PageRequest, job: JobDescription, task: StockImport)
   const isCsv = task.file.head.format === 'csv';
   const { applied, unchanged } = task.progress.counts;
   return {
-    ...viewFile(request, job, task, applied + unchanged),
+    ...viewFile(request, job, task, applied + unchanged, []),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderFileSettings(request, job, task, state)}
@@ -115,7 +115,8 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
   ignoredColumns.map((name) => shorten(name, COLUMN_NAME_BYTES)).join(', ')}.</p>`}
       ${counts.matched === 0 && counts.unknown > 0 && html`<p>None of the rows matches one of your
         products. To create them, read the file as a product file.</p>`}
-      ${!hasEffect ? html`<p><strong>Nothing to import:</strong> no stock would change.</p>`
+      ${!hasEffect ? html`<p><strong>Nothing to import:</strong> ${task.progress.processed === 0
+        ? 'the file has no rows.' : 'no stock would change.'}</p>`
     : canStartStock(task) ? renderCommit(request, job, 'Import now')
       : renderRejection(format, task)}`)}
     ${renderZeroed(format, preview.zeroed)}

@@ -1,0 +1,62 @@
+/**
+ * What the counts of an import leave open: why rows were skipped, and why nothing was imported; in
+ * numbers for programs, and in sentences for people.
+ */
+import type { ImportNotes, SkipReason } from '../domain/catalogue/import.ts';
+import { formatCount } from '../domain/wording.ts';
+import type { ImportRow } from './import-row.ts';
+
+/** The words follow a number of rows. */
+export const SKIP_REASONS: readonly (readonly [reason: SkipReason, words: string])[] = [
+  ['blank', 'without any text'],
+  ['image', 'without SKU, price and stock, such as images'],
+  ['container', 'of products that are sold as variants'],
+  ['translation', 'for a store view'],
+];
+
+/** Collects the notes of one import. */
+export class RowNotes {
+  readonly #skipReasons: Partial<Record<SkipReason, number>> = {};
+
+  add({ skipReason }: ImportRow): void {
+    if (skipReason) this.#skipReasons[skipReason] = (this.#skipReasons[skipReason] ?? 0) + 1;
+  }
+
+  get members(): ImportNotes {
+    const hasSkipped = Object.keys(this.#skipReasons).length > 0;
+    return hasSkipped ? { skip_reasons: { ...this.#skipReasons } } : {};
+  }
+}
+
+/** Counts of rows by outcome, of an import or a stock file. */
+type Counts = Readonly<Record<string, number>>;
+
+/** Outcomes of rows and products that the file names correctly. */
+const SUCCESSES = ['created', 'updated', 'applied', 'unchanged', 'zeroed'];
+
+/** Why a file had no effect, unless there was nothing left to do. */
+export function explainNothing(counts: Counts): string | undefined {
+  const { failed = 0, skipped = 0 } = counts;
+  if (SUCCESSES.some((name) => (counts[name] ?? 0) > 0)) return undefined;
+  const outcome = skipped === 0 ? 'rejected' : failed === 0 ? 'skipped' : 'skipped or rejected';
+  const fault = failed + skipped === 0 ? 'the file has no rows' : `every row was ${outcome}`;
+  return `Nothing to ${'applied' in counts ? 'apply' : 'import'}: ${fault}.`;
+}
+
+/** All that a summary says to people: why nothing was imported, and the notes. */
+export function listNotes(counts: Counts, notes: ImportNotes): readonly string[] | undefined {
+  const sentences = [explainNothing(counts) ?? [], ...describeNotes(counts, notes)].flat();
+  return sentences.length > 0 ? sentences : undefined;
+}
+
+/** The notes in sentences. */
+export function describeNotes(
+  counts: Counts, { skip_reasons: reasons = {} }: ImportNotes,
+): readonly string[] {
+  const skipped = SKIP_REASONS.flatMap(([reason, words]) =>
+    (reasons[reason] ? `${formatCount(reasons[reason])} ${words}` : []));
+  if (skipped.length === 0) return [];
+  const remedy = reasons.translation && explainNothing(counts) !== undefined
+    ? ' To import the rows of a store view as products, remove the column store_view_code.' : '';
+  return [`Skipped rows: ${skipped.join(', ')}.${remedy}`];
+}
