@@ -124,6 +124,8 @@ export interface StockSummary extends StockCounts {
   }[];
   /** Columns of a CSV file that were ignored. */
   readonly ignored_columns?: readonly string[];
+  /** Rows with a SKU, and an id that no product has: the id was ignored. */
+  readonly unknown_ids?: number;
   /** For a person: why nothing was applied, and what else the counts do not say. */
   readonly notes?: readonly string[];
 }

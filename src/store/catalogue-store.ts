@@ -39,15 +39,25 @@ export interface WrittenProduct {
  */
 export type ImportMode = 'upsert' | 'update' | 'create';
 /**
- * `incomplete`: neither the row nor its defaults have a required member of a new product.
- * `overfull`: the product would have too many pairs of metadata.
+ * `mismatch`: the id of the row is that of another product than its SKU. `incomplete`: neither the
+ * row nor its defaults have a required member of a new product. `overfull`: the product would have
+ * too many pairs of metadata.
  */
 export type ImportEffect =
-  | 'created' | 'updated' | 'unchanged' | 'taken' | 'not_found' | 'incomplete' | 'overfull';
+  | 'created' | 'updated' | 'unchanged' | 'mismatch' | 'taken' | 'not_found' | 'incomplete'
+  | 'overfull';
 
-export interface ImportedProducts extends ImportReference {
+/** What an import does, or would do, with rows. */
+export interface EvaluatedRows {
   /** One per row, in order. */
   readonly effects: readonly ImportEffect[];
+  /** The SKU of the product that has the id of each `mismatch`, in order; undefined if none. */
+  readonly idOwners?: readonly Sku[] | undefined;
+  /** How many rows have an id that no product has; undefined if none. */
+  readonly unknownIds?: number | undefined;
+}
+
+export interface ImportedProducts extends ImportReference, EvaluatedRows {
   /** Of the catalogue afterwards. */
   readonly position: number;
   readonly isReplay: boolean;
@@ -75,7 +85,7 @@ export interface EditedProducts extends ImportReference {
 
 /** A dry run of an import: later rows see the products of earlier ones. */
 export interface ImportDryRun {
-  try(products: readonly ProductRow[]): Promise<readonly ImportEffect[]>;
+  try(products: readonly ProductRow[]): Promise<EvaluatedRows>;
   close(): Promise<void>;
 }
 

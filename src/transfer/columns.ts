@@ -4,7 +4,7 @@
  * has Title and Type; rows that only add an image have neither SKU nor price. WooCommerce writes
  * prices with the shop's decimal mark, escapes a comma in a category with a backslash, and has
  * `variable` and `grouped` rows for products with variants. Magento 2 has `configurable` and
- * `grouped` rows, and rows that translate the row above.
+ * `grouped` rows, and rows that translate a product for a store view.
  */
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
@@ -28,6 +28,8 @@ export const DEFAULTABLE: readonly RowField['name'][] = DEFAULTABLE_FIELDS.map((
 /** Before the name of a pair of metadata, in the name of its column. */
 const PAIR_PREFIX = 'metadata.';
 
+/** The column of our own export whose values must be those of the products. */
+const ID_COLUMN = 'id';
 /** Columns of our own export that an import ignores without reporting them. */
 const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
   new Set<string>(PRODUCT_FIELD_NAMES).difference(new Set<string>(MEMBERS));
@@ -86,6 +88,8 @@ export interface Columns extends Structure<number | undefined> {
   readonly pairs: ReadonlyMap<number, string>;
   /** All columns that are read. */
   readonly used: ReadonlySet<number>;
+  /** The ids of our own export. */
+  readonly productId: number | undefined;
   /** Whether blank categories are filled in. */
   readonly isShop: boolean;
   /** Whether a cell lists several categories, separated by commas. */
@@ -167,8 +171,10 @@ export function matchColumns(
     return [role, name && find(name)[0]];
   })) as Structure<number | undefined>;
   const pairs = findPairs(header);
+  const members = Object.values(indexes).flat();
+  const ids = shop === undefined ? find(ID_COLUMN).filter((index) => !members.includes(index)) : [];
   const used = new Set([
-    ...Object.values(indexes).flat(), ...Object.values(structure), ...pairs.keys(),
+    ...members, ...Object.values(structure), ...ids, ...pairs.keys(),
   ].filter((index) => index !== undefined));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && (shop !== undefined || !EXPORT_ONLY_COLUMNS.has(names[index] ?? '')));
@@ -177,7 +183,8 @@ export function matchColumns(
   const missing = SENT_FIELDS.filter((field) => field.isRequired && !available.includes(field))
     .map(({ name }) => name);
   return {
-    ...structure, count: countColumns(header), indexes, pairs, used, isShop: shop !== undefined,
+    ...structure, productId: ids[0], count: countColumns(header), indexes, pairs, used,
+    isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
     mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.

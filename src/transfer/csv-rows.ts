@@ -19,7 +19,7 @@ import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
   findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
-  type RowContent, type RowReader,
+  type RowConditions, type RowContent, type RowReader,
 } from './import-row.ts';
 import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
 import { isStockHeader } from './stock-columns.ts';
@@ -154,7 +154,8 @@ export class CsvRows implements RowReader {
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
-    return parseContent(members, issues, this.#currency, leftOut);
+    const conditions = readConditions(cells, columns);
+    return parseContent(members, issues, this.#currency, leftOut, conditions);
   }
 
   /** What a shop has in an optional column, such as HTML, need not be a value of ours. */
@@ -211,6 +212,14 @@ function findSkipReason(
   if (isTranslation) return 'translation';
   if (isContainer(cells, columns)) return 'container';
   return hasNothing ? 'image' : undefined;
+}
+
+/** Undefined for a row without an id. */
+function readConditions(
+  cells: readonly string[], { productId }: Columns,
+): RowConditions | undefined {
+  const id = productId === undefined ? '' : (cells[productId] ?? '').trim();
+  return id === '' ? undefined : { id };
 }
 
 /** Spreadsheets write the names of truth values in capitals. */

@@ -17,6 +17,8 @@ export interface AdviceWords {
   readonly change: string;
   /** Create the new products, in the mode that does. */
   readonly create: string;
+  /** Change the SKU of a product. */
+  readonly rename: string;
 }
 
 /** What is known about the file. */
@@ -82,6 +84,10 @@ export function adviseOn(
   }
   if (errors.some(({ pointer, code }) => pointer === '/sku' && code === 'unknown')) {
     return `${count(rows, 'has', 'have')} a SKU that no product has. ${words.create}`;
+  }
+  if (errors.some(({ pointer, code }) => pointer === '/id' && code === 'mismatch')) {
+    return `${count(rows, 'has', 'have')} the id of another product: a spreadsheet may have changed`
+      + ` SKUs, such as 0123 to 123. ${words.rename}`;
   }
   if (rows === 1) return undefined; // its own error says the same
   const details = errors.map(({ pointer = '', detail }) =>

@@ -1,6 +1,6 @@
 /**
- * What the counts of an import leave open: why rows were skipped, and why nothing was imported; in
- * numbers for programs, and in sentences for people.
+ * What the counts of an import leave open: why rows were skipped, how many ids were ignored, and
+ * why nothing was imported; in numbers for programs, and in sentences for people.
  */
 import type { ImportNotes, SkipReason } from '../domain/catalogue/import.ts';
 import { formatCount } from '../domain/wording.ts';
@@ -17,14 +17,21 @@ export const SKIP_REASONS: readonly (readonly [reason: SkipReason, words: string
 /** Collects the notes of one import. */
 export class RowNotes {
   readonly #skipReasons: Partial<Record<SkipReason, number>> = {};
+  #unknownIds = 0;
 
   add({ skipReason }: ImportRow): void {
     if (skipReason) this.#skipReasons[skipReason] = (this.#skipReasons[skipReason] ?? 0) + 1;
   }
 
+  addUnknownIds(count = 0): void {
+    this.#unknownIds += count;
+  }
+
   get members(): ImportNotes {
-    const hasSkipped = Object.keys(this.#skipReasons).length > 0;
-    return hasSkipped ? { skip_reasons: { ...this.#skipReasons } } : {};
+    return {
+      ...(Object.keys(this.#skipReasons).length > 0 && { skip_reasons: { ...this.#skipReasons } }),
+      ...(this.#unknownIds > 0 && { unknown_ids: this.#unknownIds }),
+    };
   }
 }
 
@@ -50,13 +57,15 @@ export function listNotes(counts: Counts, notes: ImportNotes): readonly string[]
 }
 
 /** The notes in sentences. */
-export function describeNotes(
-  counts: Counts, { skip_reasons: reasons = {} }: ImportNotes,
-): readonly string[] {
+export function describeNotes(counts: Counts, notes: ImportNotes): string[] {
+  const { skip_reasons: reasons = {}, unknown_ids: unknown = 0 } = notes;
   const skipped = SKIP_REASONS.flatMap(([reason, words]) =>
     (reasons[reason] ? `${formatCount(reasons[reason])} ${words}` : []));
-  if (skipped.length === 0) return [];
   const remedy = reasons.translation && explainNothing(counts) !== undefined
     ? ' To import the rows of a store view as products, remove the column store_view_code.' : '';
-  return [`Skipped rows: ${skipped.join(', ')}.${remedy}`];
+  return [
+    ...skipped.length === 0 ? [] : [`Skipped rows: ${skipped.join(', ')}.${remedy}`],
+    ...unknown === 0 ? [] : [`${unknown === 1 ? '1 row has' : `${formatCount(unknown)} rows have`} `
+      + 'an id that none of your products has. It was ignored.'],
+  ];
 }

@@ -71,14 +71,18 @@ export interface LeftOut {
   readonly missing: readonly Issue[];
 }
 
+/** What must hold for a row to be imported. */
+export type RowConditions = Pick<ProductRow, 'id'>;
+
 /** Parses a product; `issues` are the errors of members that could not be read. */
 export function parseContent(
   members: Readonly<Record<string, unknown>>, issues: readonly Issue[], currency: Currency,
-  leftOut?: LeftOut,
+  leftOut?: LeftOut, conditions?: RowConditions,
 ): RowContent {
   try {
-    const product = parseProductRow(members, currency);
+    const parsed = parseProductRow(members, currency);
     if (issues.length > 0) return { issues };
+    const product = conditions ? { ...parsed, ...conditions } : parsed;
     if (!leftOut) return { product };
     const { defaults, missing } = leftOut;
     return { product: { ...product, defaults }, missing };

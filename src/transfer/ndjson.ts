@@ -2,8 +2,8 @@
  * Reads NDJSON: one JSON value per line, in UTF-8 with or without a byte order mark, with lines
  * ended by LF or CRLF. Blank lines are ignored. An invalid line is rejected alone, since the next
  * one is unaffected. A line may leave out members of an existing product, and set optional ones to
- * null, which removes them, but not the others; members that occur only in our own export are
- * ignored.
+ * null, which removes them, but not the others. Of members that occur only in our own export, an id
+ * must be that of the product, and the others are ignored.
  */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES, LINE_LIMIT_BYTES } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
@@ -63,7 +63,9 @@ function parseMembers(
     .filter(({ name, isRequired }) => isRequired && !Object.hasOwn(own, name))
     .map(({ name }) => missingMember(name, 'required'));
   const leftOut = missing.length > 0 ? { defaults: {}, missing } : undefined;
-  return parseContent(own, issue ? [issue] : [], sellerCurrency, leftOut);
+  const conditions = id === undefined || id === null || id === '' ? undefined
+    : { id: typeof id === 'string' ? id : JSON.stringify(id) };
+  return parseContent(own, issue ? [issue] : [], sellerCurrency, leftOut, conditions);
 }
 
 /**

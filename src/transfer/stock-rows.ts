@@ -95,8 +95,17 @@ function parseRow(
   if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
   if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
   if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
-  const entry = parseStockChange(members, hasSource);
+  const entry = parseChange(members, hasSource);
   return { line, characters, entry: issues.length === 0 ? entry : addIssues(entry, issues) };
+}
+
+/** Only a row of a file may have both a SKU and an id. */
+function parseChange({ id, ...members }: Members, hasSource: boolean): SentChange {
+  if (typeof id !== 'string') return parseStockChange(members, hasSource);
+  if (members.sku === undefined) return parseStockChange({ id, ...members }, hasSource);
+  const entry = parseStockChange(members, hasSource);
+  return 'change' in entry ? { change: { ...entry.change, id } }
+    : { ...entry, reference: { ...entry.reference, id } };
 }
 
 /** Adds the errors of cells. Leaves out errors that follow from a missing member. */
@@ -106,14 +115,15 @@ function addIssues(entry: SentChange, issues: readonly Issue[]): SentChange {
   return { issues: [...issues, ...otherIssues], reference };
 }
 
+type Members = Partial<Record<StockMember, string | number>>;
+
 /** The values of a row, and the errors of its numbers. */
 function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
-  const members: Partial<Record<StockMember, string | number>> = {};
+  const members: Members = {};
   const issues: Issue[] = [];
   for (const { member, index, isText, mark } of used) {
     const cell = cells[index];
-    // The id names the products of rows without a SKU.
-    if (cell === undefined || isBlank(cell) || (member === 'id' && 'sku' in members)) continue;
+    if (cell === undefined || isBlank(cell)) continue;
     if (isText) members[member] = unescapeFormula(cell);
     else {
       const parsed = member === 'set' ? parseLevel(cell, mark)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
-import type { ProductId, SellerId } from '../../src/domain/id.ts';
+import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
 import {
   type Product, PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, selectFields,
 } from '../../src/domain/catalogue/product-fields.ts';
@@ -80,8 +80,8 @@ test('restores hostile names, categories and SKUs exactly', async () => {
   const rows = await readRows(reader, file);
   assert.deepEqual(
     rows.map(({ content }) => content?.product),
-    products.map(({ name, category, sku, priceMinor, stock }) =>
-      ({ name, category, sku, priceMinor, stock })),
+    products.map(({ sellerId, id, name, category, sku, priceMinor, stock }) =>
+      ({ name, category, sku, priceMinor, stock, id: formatProductId(sellerId, id) })),
   );
   assert.deepEqual(rows.map(({ sku }) => sku), products.map(({ sku }) => sku));
   assert.deepEqual(reader.ignoredColumns, []);

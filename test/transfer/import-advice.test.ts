@@ -9,6 +9,7 @@ const WORDS = {
   nameColumns: (members: readonly string[]) => `map ${members.join()}`,
   change: 'change',
   create: 'create',
+  rename: 'rename',
 };
 
 function advise(

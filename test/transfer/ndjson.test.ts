@@ -34,12 +34,16 @@ test('reads a product from each line, wherever the chunks are cut', async () => 
   }
 });
 
-test('ignores members that only our own export has', async () => {
+test('reads the id, and ignores other members that only our own export has', async () => {
   const own = {
     id: 'prd_1', ...MUG, currency: 'EUR', position: 7, created_at: 'x', updated_at: 'y',
   };
   const [row] = await readNdjson(JSON.stringify(own));
-  assert.deepEqual(row?.content?.product, PRODUCT);
+  assert.deepEqual(row?.content?.product, { ...PRODUCT, id: 'prd_1' });
+  for (const [id, read] of [['', undefined], [null, undefined], [17, '17'], [['x'], '["x"]']]) {
+    const [other] = await readNdjson(JSON.stringify({ ...own, id }));
+    assert.equal(other?.content?.product?.id, read);
+  }
 });
 
 test('rejects only invalid lines, with every error in them', async () => {

@@ -53,9 +53,12 @@ test('reads all members, and omits blank conditions', async () => {
   ]);
 });
 
-test('reads the id if there is no SKU', async () => {
-  assert.deepEqual(await changesOf('id,sku,stock\nprd_1,A,1\nprd_2, ,2\n'),
-    [{ sku: 'A', set: 1 }, { id: 'prd_2', set: 2 }]);
+test('reads the id of a product, and that of a row with a SKU', async () => {
+  assert.deepEqual(await changesOf('id,sku,stock\nprd_1,A,1\nprd_2, ,2\n,C,3\n'),
+    [{ sku: 'A', set: 1, id: 'prd_1' }, { id: 'prd_2', set: 2 }, { sku: 'C', set: 3 }]);
+  const [row] = await read('id,sku,stock\nprd_1,A,x\n');
+  assert.ok(row && 'issues' in row.entry);
+  assert.deepEqual(row.entry.reference, { sku: 'A', id: 'prd_1' });
 });
 
 test('numbers lines as text editors do, across cells of several lines', async () => {

@@ -56,7 +56,9 @@ export class DuplicateLevels {
         const { line, entry } = row;
         const sku = this.#nameProduct(entry, skus);
         if (sku === undefined) return row;
-        if ('issues' in entry) {
+        const otherSku = this.#findOtherSku(entry, skus);
+        if (otherSku !== undefined) rejected.note(otherSku, line);
+        if ('issues' in entry || otherSku !== undefined) {
           rejected.note(sku, line);
           return row;
         }
@@ -79,14 +81,24 @@ export class DuplicateLevels {
     if (this.#first.length < IMPORT_DUPLICATES_LISTED_LIMIT) this.#first.push(row);
   }
 
-  /** The products of rows that have an id. */
+  /** The products of rows that have an id, if it decides. */
   async #findSkus(rows: readonly StockRow[]): Promise<Skus> {
     const ids = rows.flatMap(({ entry }) => this.#parseId(referenceOf(entry)) ?? []);
     return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
   }
 
+  /** A sum also needs the ids of rows with a SKU: it must not leave out a row that is rejected. */
   #parseId({ sku, id }: ProductReference): ProductId | undefined {
-    return sku === undefined && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
+    const decides = sku === undefined || this.#choice === 'sum';
+    return decides && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
+  }
+
+  /** The SKU of the product that has the id, if the row names another SKU; known for a sum. */
+  #findOtherSku(entry: SentChange, skus: Skus): string | undefined {
+    const reference = referenceOf(entry);
+    const id = this.#parseId(reference);
+    const owner = id && skus.get(id)?.sku;
+    return owner === reference.sku || reference.sku === undefined ? undefined : owner;
   }
 
   #nameProduct(entry: SentChange, skus: Skus): string | undefined {

@@ -253,6 +253,10 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     ignored_columns: {
       type: 'array', items: { type: 'string' }, description: 'Columns of a CSV file.',
     },
+    unknown_ids: {
+      ...count, description: 'Rows of a CSV file with a SKU, and an `id` that none of your '
+        + 'products has: it is ignored. Absent if there are none.',
+    },
     notes: {
       type: 'array', items: { type: 'string' },
       description: 'For a person: why nothing was applied, and what else the counts do not say. '

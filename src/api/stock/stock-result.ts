@@ -1,7 +1,7 @@
 /** Describes the results of stock changes in responses. */
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import {
-  isFailure, type SentChange, STOCK_TOO_LARGE, type StockResult,
+  describeInvalid, isFailure, isMismatch, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 
 const INVALID: StockResult = { status: 'invalid' };
@@ -13,6 +13,8 @@ export class StockTally {
   failed = 0;
   /** Products that a stocktake set to 0. */
   zeroed = 0;
+  /** Changes with a SKU, and an id that no product has. */
+  unknownIds = 0;
   readonly #sellerId: SellerId;
 
   constructor(sellerId: SellerId) {
@@ -26,10 +28,13 @@ export class StockTally {
   describe(entry: SentChange, results: Iterator<StockResult, undefined>): object {
     const result = 'change' in entry ? results.next().value ?? INVALID : INVALID;
     this.#count(result);
-    const { status, id, sku, previous, stock, position } = result;
+    const { status, previous, stock, position } = result;
     const reference = 'change' in entry ? entry.change : entry.reference;
+    // The product of a mismatch is another one.
+    const { id, sku } = isMismatch(result) ? INVALID : result;
     const shownId = id === undefined ? reference?.id : formatProductId(this.#sellerId, id);
-    const errors = 'issues' in entry ? entry.issues : [STOCK_TOO_LARGE];
+    if (isIdUnknown(this.#sellerId, entry, result)) this.unknownIds += 1;
+    const errors = 'issues' in entry ? entry.issues : [describeInvalid(result)];
     return {
       sku: sku ?? reference?.sku ?? null, id: shownId ?? null, status, previous: previous ?? null,
       stock: stock ?? null, position: position ?? null,
@@ -50,6 +55,16 @@ export class StockTally {
     else if (status === 'ok') this.applied += 1;
     else this.unchanged += 1;
   }
+}
+
+/** Whether the id of a change with a SKU is of none of the seller's products. */
+export function isIdUnknown(sellerId: SellerId, entry: SentChange, result: StockResult): boolean {
+  if (!('change' in entry) || entry.change.id === undefined || entry.change.sku === undefined) {
+    return false;
+  }
+  const { id } = result;
+  const isProduct = id !== undefined && formatProductId(sellerId, id) === entry.change.id;
+  return !isProduct && !isMismatch(result);
 }
 
 /** Why a stocktake is rejected. @param override How to allow it, such as `raise zero_limit`. */

@@ -260,14 +260,15 @@ function createReport(
       return lines;
     },
     summarise(isComplete) {
-      const { applied, unchanged, failed, zeroed } = tally;
+      const { applied, unchanged, failed, zeroed, unknownIds } = tally;
       const counts = { applied, unchanged, failed, ...(isStocktake && { zeroed }) };
+      const ids = unknownIds > 0 && { unknown_ids: unknownIds };
       return {
-        ...counts, position,
+        ...counts, ...ids, position,
         import: importId && formatImportId(caller.sellerId, importId),
         duplicates: duplicates.summary?.count, duplicate_rows: duplicates.summary?.first,
         ignored_columns: nonEmpty(reader.ignoredColumns),
-        notes: isComplete ? listNotes(counts, {}) : undefined,
+        notes: isComplete ? listNotes(counts, { ...ids }) : undefined,
       };
     },
   };

@@ -6,6 +6,7 @@
  * first batch was written are zeroed, so a product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
+import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import type { ProductId } from '../../domain/id.ts';
@@ -42,17 +43,21 @@ export function createStocktakeTarget(
       const outcome = await target.write(rows, part);
       // Recorded with the first batch, so a retry has the same one.
       if (!isDryRun) startPosition ??= outcome.position;
-      const invalid = rows.flatMap((row) => {
-        const references = listRowReferences(row);
-        const fault = references?.length === 0 ? unidentified
+      const results = outcome.results.values();
+      const named: StockResult[] = [];
+      const references = rows.flatMap((row) => {
+        const result = 'change' in row.entry ? results.next().value : undefined;
+        const invalid = listUnclear(row, result);
+        const fault = invalid?.length === 0 ? unidentified
           : isDuplicate(row) ? duplicates : undefined;
         if (fault) {
           fault.firstLine ||= row.line;
           fault.count += 1;
         }
-        return references ?? [];
+        if (!invalid && result) named.push(result);
+        return invalid ?? [];
       });
-      await stocktake.addNamed(outcome.results, invalid);
+      await stocktake.addNamed(named, references);
       return outcome;
     },
     async *finish(part) {
@@ -93,9 +98,13 @@ async function* zeroMissing(
   }
 }
 
-/** The products that an invalid row names; undefined for a valid one. */
-function listRowReferences({ entry }: StockRow): ReturnType<typeof listReferences> | undefined {
-  if ('change' in entry) return undefined;
+/** The products that an invalid row may mean, if it names any; undefined for a valid row. */
+function listUnclear(
+  { entry }: StockRow, result: StockResult | undefined,
+): ReturnType<typeof listReferences> | undefined {
+  if ('change' in entry) {
+    return result && isMismatch(result) ? listReferences(entry.change) : undefined;
+  }
   const { sku, id } = entry.reference ?? {};
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);
 }

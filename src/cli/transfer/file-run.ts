@@ -71,6 +71,7 @@ export interface FileOutcome {
 
 interface FileNotes {
   readonly skip_reasons?: Readonly<Record<string, number>> | undefined;
+  readonly unknown_ids?: number | undefined;
   /** Sentences. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -185,11 +186,14 @@ function readSummary(
 }
 
 function readNotes(members: Readonly<Record<string, unknown>>): FileNotes {
+  const readNumber = (value: unknown): number | undefined =>
+    (typeof value === 'number' ? value : undefined);
   const reasons = Object.entries(asMembers(members['skip_reasons'])).flatMap(([name, value]) =>
     (typeof value === 'number' ? [[printable(name), value] as const] : []));
   const notes = readTexts(members['notes']);
   return {
     skip_reasons: reasons.length > 0 ? Object.fromEntries(reasons) : undefined,
+    unknown_ids: readNumber(members['unknown_ids']),
     notes: notes.length > 0 ? notes : undefined,
   };
 }

@@ -24,6 +24,7 @@ const WORDS: AdviceWords = {
     + `${members.map((member) => `${member}:COLUMN`).join(',')}, naming the columns.`,
   change: 'To change these products, run the command again with --mode upsert.',
   create: 'To create these products, run the command again with --mode upsert.',
+  rename: 'To change a SKU, run "products set OLD sku=NEW".',
 };
 
 const RESUME = 'Imported rows stay. Run the command again to import the rest.';

@@ -56,6 +56,8 @@ export type SkipReason = 'blank' | 'image' | 'container' | 'translation';
 export interface ImportNotes {
   /** How many rows were skipped for which reason. */
   readonly skip_reasons?: Readonly<Partial<Record<SkipReason, number>>>;
+  /** Rows whose id no product has: it was ignored. */
+  readonly unknown_ids?: number;
 }
 
 /** How many rows had each outcome, such as `created` and `failed`. */

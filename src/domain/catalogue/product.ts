@@ -21,6 +21,8 @@ export type ProductPatch = Partial<NewProduct>;
 export interface ProductRow extends ProductPatch {
   readonly sku: Sku;
   readonly defaults?: ProductPatch;
+  /** The id as sent: rejected if it is that of another product, and else ignored. */
+  readonly id?: string;
 }
 
 /** The members of a snapshot in the history. */

@@ -8,10 +8,14 @@ import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '
 import {
   escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
+import { describeIdOwner } from './spreadsheet-sku.ts';
 import { type Sku, skuValidator } from './product-fields.ts';
 import { stockQuantity } from './product-definition.ts';
 
-/** Has exactly one of `sku` and `id`, and exactly one of `set` and `adjust`. */
+/**
+ * Has exactly one of `set` and `adjust`, and one of `sku` and `id`. In a row of a file with both,
+ * the SKU names the product, and the id must not be that of another one.
+ */
 export interface StockChange {
   readonly sku?: Sku;
   /** The id as sent. */
@@ -85,10 +89,20 @@ export function evaluateStockChange(
   return { status: to === stock ? 'unchanged' : 'ok', stock: to };
 }
 
+/** Whether the id of a change is that of another product than its SKU: the one of the result. */
+export function isMismatch({ status, id, previous }: StockResult): boolean {
+  return status === 'invalid' && id !== undefined && previous === undefined;
+}
+
 /** The error of a change whose new stock would be too large. */
 export const STOCK_TOO_LARGE: Issue = {
   pointer: '/adjust', code: 'range', detail: 'Would raise the stock above 1,000,000,000.',
 };
+
+/** The error of a change that is invalid only for the product that it names. */
+export function describeInvalid(result: StockResult): Issue {
+  return isMismatch(result) ? describeIdOwner(result.sku ?? '') : STOCK_TOO_LARGE;
+}
 
 /** Why the stock changed. */
 export const stockReason = lineValidator(REASON_LIMIT_CODE_POINTS);

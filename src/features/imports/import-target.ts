@@ -1,6 +1,7 @@
 /** Writes a file's products to the catalogue, or to a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
+import { describeIdOwner } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { TOO_MANY_PAIRS } from '../../domain/catalogue/metadata.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
@@ -54,7 +55,7 @@ export function createDryRunTarget(
   const dryRun = store.dryRunImport(sellerId, mode);
   return {
     async write(rows) {
-      return { effects: await dryRun.try(readProducts(rows)), position, isReplay: false };
+      return { ...await dryRun.try(readProducts(rows)), position, isReplay: false };
     },
     close: () => dryRun.close(),
   };
@@ -74,20 +75,19 @@ function readProducts(rows: readonly ImportRow[]): ProductRow[] {
 export function readOutcomes(
   { rows, written }: WrittenBatch<ImportRow, ImportedProducts>,
 ): RowOutcome[] {
-  let products = 0;
+  const effects = (written?.effects ?? []).values();
+  const owners = (written?.idOwners ?? []).values();
   return rows.map((row): RowOutcome => {
     const { content } = row;
     if (!content) return { ...row, status: 'skipped', errors: undefined };
     if (content.issues) return { ...row, status: 'failed', errors: content.issues };
-    const effect = written?.effects[products] ?? 'taken';
-    products += 1;
-    if (effect === 'taken') {
-      return { ...row, status: 'failed', errors: [describeTaken(row.previousLine)] };
-    }
-    if (effect === 'not_found') return { ...row, status: 'failed', errors: [NOT_FOUND] };
-    if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
-    if (effect === 'overfull') return { ...row, status: 'failed', errors: [OVERFULL] };
-    return { ...row, status: effect, errors: undefined };
+    const effect = effects.next().value ?? 'taken';
+    const errors = effect === 'taken' ? [describeTaken(row.previousLine)]
+      : effect === 'mismatch' ? [describeIdOwner(owners.next().value ?? '')]
+      : effect === 'not_found' ? [NOT_FOUND]
+      : effect === 'overfull' ? [OVERFULL] : content.missing;
+    return effect === 'created' || effect === 'updated' || effect === 'unchanged'
+      ? { ...row, status: effect, errors: undefined } : { ...row, status: 'failed', errors };
   });
 }
 

@@ -88,6 +88,7 @@ const WORDS: AdviceWords = {
     `Name their columns: map=${members.map((member) => `${member}:COLUMN`).join(',')}.`,
   change: 'To change these products, send the file again with mode=upsert.',
   create: 'To create these products, send the file again with mode=upsert.',
+  rename: 'To change a SKU, send it to PATCH /api/v1/products/{id}.',
 };
 
 /** Counts the outcomes of rows, and formats their lines and the summary. */
@@ -104,6 +105,7 @@ function startReport(
     add(batch) {
       position = batch.written?.position ?? position;
       importId ??= batch.written?.importId;
+      notes.addUnknownIds(batch.written?.unknownIds);
       let lines = '';
       for (const outcome of readOutcomes(batch)) {
         notes.add(outcome);
@@ -223,9 +225,10 @@ const duplicateRow = {
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProduct: {
     ...objectOf({ ...product, ...inputMembers }, ['sku']), additionalProperties: false,
-    description: 'A product as sent or exported. `id`, `position` and the times are ignored; a '
-      + '`currency` must be yours. An existing product keeps the values of omitted members; `sku` '
-      + 'is always required.',
+    description: 'A product as sent or exported. `position` and the times are ignored. A row '
+      + 'whose `id` is that of another product than its `sku` is rejected; other ids are ignored. '
+      + 'A `currency` must be yours. An existing product keeps the values of omitted members; '
+      + '`sku` is always required.',
   },
   ImportLine: {
     oneOf: [
@@ -250,6 +253,10 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       ...objectOf(Object.fromEntries(SKIP_REASONS.map(([reason, words]) =>
         [reason, { ...count, description: `Rows ${words}.` }])), []),
       description: 'How many rows were skipped for which reason. Absent if none was.',
+    },
+    unknown_ids: {
+      ...count, description: 'Rows whose `id` none of your products has: it is ignored. Absent if '
+        + 'there are none.',
     },
     duplicates: {
       ...count, description: 'Rows that override an earlier row with the same SKU. Absent if none.',

@@ -9,7 +9,8 @@ import {
 } from '../../domain/catalogue/product-fields.ts';
 import { completeProduct, isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import { AppError } from '../../domain/error.ts';
-import type { ImportMode } from '../catalogue-store.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
+import type { EvaluatedRows, ImportMode } from '../catalogue-store.ts';
 import type { ChangeActor, NewChange } from './history.ts';
 
 export function updateProduct(
@@ -60,6 +61,40 @@ export function mergeImportRow(
   const product = completeProduct(row, before ?? row.defaults);
   if (!product) return 'incomplete';
   return hasTooManyPairs(product.metadata) ? 'overfull' : product;
+}
+
+/** Compares the ids of import rows with the products that their SKUs name. */
+export class RowIds {
+  readonly #sellerId: SellerId;
+  readonly #findProduct: (id: ProductId) => Pick<Product, 'sku'> | undefined;
+  readonly #owners: Sku[] = [];
+  #unknown = 0;
+
+  constructor(
+    sellerId: SellerId, findProduct: (id: ProductId) => Pick<Product, 'sku'> | undefined,
+  ) {
+    this.#sellerId = sellerId;
+    this.#findProduct = findProduct;
+  }
+
+  /** Whether the id is that of another product. @param before The product with the SKU. */
+  isMismatch({ id }: ProductRow, before: Pick<Product, 'id'> | undefined): boolean {
+    if (id === undefined) return false;
+    const productId = parseProductId(this.#sellerId, id);
+    if (productId !== undefined && productId === before?.id) return false;
+    const owner = productId === undefined ? undefined : this.#findProduct(productId);
+    if (owner) this.#owners.push(owner.sku);
+    else this.#unknown += 1;
+    return owner !== undefined;
+  }
+
+  /** Members without a value are absent, as in recorded outcomes. */
+  get outcome(): Pick<EvaluatedRows, 'idOwners' | 'unknownIds'> {
+    return {
+      ...(this.#owners.length > 0 && { idOwners: this.#owners }),
+      ...(this.#unknown > 0 && { unknownIds: this.#unknown }),
+    };
+  }
 }
 
 export function skuTaken(sku: Sku): AppError {

@@ -3,16 +3,16 @@
  * Writes nothing itself, so a dry run is the same evaluation without the write.
  */
 import {
-  isFailure, evaluateStockChange, type StockChange, type StockResult,
+  isFailure, evaluateStockChange, type ProductReference, type StockChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
-import type { ProductId } from '../../domain/id.ts';
+import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { ChangeActor } from './history.ts';
-import type { StockLevel } from './stock-levels.ts';
+import { parseNamedId, type StockLevel } from './stock-levels.ts';
 
 interface BatchContext {
   readonly actor: ChangeActor;
@@ -46,6 +46,22 @@ export class StockBatch {
     this.context = context;
   }
 
+  /**
+   * Applies changes in order. A change whose id is that of another product than its SKU is invalid.
+   * @param others What `listOtherIds` returns. @param owners Their levels, as copies.
+   */
+  applyAll(
+    changes: readonly StockChange[], levels: readonly (StockLevel | undefined)[],
+    others: ReturnType<typeof listOtherIds>, owners: readonly (StockLevel | undefined)[],
+  ): StockResult[] {
+    const ownersByIndex = new Map([...others.keys()].map((index, at) => [index, owners[at]]));
+    return changes.map((change, index): StockResult => {
+      const owner = ownersByIndex.get(index);
+      return owner ? { status: 'invalid', id: owner.id, sku: owner.sku }
+        : this.apply(change, levels[index]);
+    });
+  }
+
   apply(change: StockChange, level: StockLevel | undefined): StockResult {
     if (!level) return { status: 'not_found', sku: change.sku };
     this.namedLevels.add(level);
@@ -76,6 +92,19 @@ export class StockBatch {
     level.at = at;
     level.isMoved = true;
   }
+}
+
+/** References by the ids that changes have in addition to a SKU of another product, by index. */
+export function listOtherIds(
+  sellerId: SellerId, changes: readonly StockChange[],
+  levels: readonly (StockLevel | undefined)[],
+): ReadonlyMap<number, ProductReference> {
+  return new Map(changes.flatMap(({ sku, id }, index) => {
+    if (sku === undefined || id === undefined) return [];
+    const productId = parseNamedId(sellerId, id);
+    const isOther = productId !== undefined && productId !== levels[index]?.id;
+    return isOther ? [[index, { id }] as const] : [];
+  }));
 }
 
 /** The evaluated changes of a sync. */

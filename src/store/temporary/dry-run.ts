@@ -3,26 +3,28 @@
  * while small and then in a file, keeps what earlier batches would have written, so later batches
  * see it, however long the input is. Nothing is written to the catalogue.
  */
-import type { NewProduct, Sku } from '../../domain/catalogue/product-fields.ts';
+import type { NewProduct, Product } from '../../domain/catalogue/product-fields.ts';
 import { isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
 import type { StockChange } from '../../domain/catalogue/stock-change.ts';
 import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../catalogue-store.ts';
-import type { Awaitable } from '../rules/history/queries.ts';
-import { mergeImportRow } from '../rules/product-changes.ts';
-import { StockBatch } from '../rules/stock-batch.ts';
-import type { StockLevel } from '../rules/stock-levels.ts';
+import type { ProductId, SellerId } from '../../domain/id.ts';
+import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
+import { mergeImportRow, RowIds } from '../rules/product-changes.ts';
+import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
+import { parseNamedId, type StockLevel } from '../rules/stock-levels.ts';
 import { readText } from '../sql/row.ts';
 import type { Actor } from '../write.ts';
 import { openTemporary } from './temporary-database.ts';
 
-/** `find` finds products in the catalogue. */
+/** `queries` finds products in the catalogue. */
 export function openImportDryRun(
-  mode: ImportMode, find: (skus: readonly Sku[]) => Awaitable<ReadonlyMap<Sku, NewProduct>>,
+  sellerId: SellerId, mode: ImportMode,
+  queries: Pick<HistoryQueries, 'findProducts' | 'findProductsBySku'>,
 ): ImportDryRun {
   const earlierProducts = openTriedItems<NewProduct>();
 
-  function tryRow(row: ProductRow, existing: ReadonlyMap<Sku, NewProduct>): ImportEffect {
-    const before = earlierProducts.find(row.sku) ?? existing.get(row.sku);
+  function tryRow(row: ProductRow, existing: NewProduct | undefined): ImportEffect {
+    const before = earlierProducts.find(row.sku) ?? existing;
     const product = mergeImportRow(row, mode, before);
     if (typeof product === 'string') return product;
     if (before && isSameProduct(before, product)) return 'unchanged';
@@ -32,8 +34,20 @@ export function openImportDryRun(
 
   return {
     async try(rows) {
-      const existing = await find([...new Set(rows.map(({ sku }) => sku))]);
-      return rows.map((row) => tryRow(row, existing));
+      const skus = [...new Set(rows.map(({ sku }) => sku))];
+      const existing = await queries.findProductsBySku(sellerId, skus);
+      const otherIds = rows.flatMap(({ sku, id }) => {
+        const productId = parseNamedId(sellerId, id);
+        return productId === undefined || productId === existing.get(sku)?.id ? [] : productId;
+      });
+      const owners = otherIds.length > 0 ? await queries.findProducts(sellerId, otherIds)
+        : new Map<ProductId, Product>();
+      const ids = new RowIds(sellerId, (id) => owners.get(id));
+      const effects = rows.map((row): ImportEffect => {
+        const before = existing.get(row.sku);
+        return ids.isMismatch(row, before) ? 'mismatch' : tryRow(row, before);
+      });
+      return { effects, ...ids.outcome };
     },
     close: async () => earlierProducts.close(),
   };
@@ -67,7 +81,9 @@ export function openStockDryRun(
       const levels = await read(changes);
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
-      const results = changes.map((change, index) => batch.apply(change, levels[index]));
+      const others = listOtherIds(actor.sellerId, changes, levels);
+      const owners = others.size > 0 ? await read([...others.values()]) : [];
+      const results = batch.applyAll(changes, levels, others, owners);
       for (const { id, stock, position: moved, sequence } of batch.namedLevels) {
         earlierLevels.set(String(id), { stock, position: moved, sequence });
       }

@@ -111,6 +111,21 @@ test('adds nothing to the stock of a product with a rejected row', async (t) => 
   assert.deepEqual(await readStocks(seller), { M: 7, A: 3 });
 });
 
+test('adds nothing to the products of a row whose id and SKU contradict', async (t) => {
+  const { seller, ids } = await openShop(t, { '0123': 7, '123': 7, C: 7 });
+  const rows = [
+    { id: ids['0123'], sku: '123', set: 1 }, { id: ids['123'], sku: '123', set: 2 },
+    { id: ids['0123'], sku: '0123', set: 3 }, { id: ids['C'], sku: 'C', set: 4 },
+    { id: ids['C'], sku: 'C', set: 5 },
+  ];
+  const { rows: lines } = await send(seller, 'csv', rows, 'duplicates=sum');
+  assert.deepEqual(lines.map(({ status }) => status),
+    ['invalid', 'invalid', 'invalid', 'ok', 'ok']);
+  assert.match(lines[0]?.errors[0].detail, /^Is the id of your product "0123"/);
+  assert.match(lines[2]?.errors[0].detail, /^Line 2 of this product was rejected/);
+  assert.deepEqual(await readStocks(seller), { '0123': 7, '123': 7, C: 9 });
+});
+
 test('rejects another choice, and a choice for a JSON body', async (t) => {
   const { seller } = await openShop(t, { M: 7 });
   const csv = { 'content-type': 'text/csv' };

@@ -139,6 +139,28 @@ test('responds to a file with only a header with a summary', async (t) => {
     }]);
 });
 
+test('rejects a row whose id is that of another product than its SKU', async (t) => {
+  const { seller, ids } = await openShop(t, { '0123': 1, '123': 2, C: 3 });
+  const file = `id,sku,stock\n${ids['0123']},123,9\n${ids['123']},123,8\n${ids['C']},NEW,7\n`
+    + `prd_x,C,6\nprd_x,NEW,5\n${ids['0123']},0123,4\n`;
+  for (const query of ['duplicates=last&dry_run=true', 'duplicates=last']) {
+    const { rows, last } = await sendFile(seller, file, query);
+    const shown = rows.map(({ line, sku, id, status, stock }) => [line, sku, id, status, stock]);
+    assert.deepEqual(shown, [
+      [2, '123', ids['0123'], 'invalid', null], [3, '123', ids['123'], 'ok', 8],
+      [4, 'NEW', ids['C'], 'invalid', null], [5, 'C', ids['C'], 'ok', 6],
+      [6, 'NEW', 'prd_x', 'not_found', null], [7, '0123', ids['0123'], 'ok', 4],
+    ]);
+    const [{ pointer, code, detail }] = rows[0].errors;
+    assert.deepEqual([pointer, code], ['/id', 'mismatch']);
+    assert.match(detail, /^Is the id of your product "0123"\. Correct the SKU, or remove the id /);
+    const { notes, ...counts } = last.summary;
+    assert.deepEqual([counts.applied, counts.failed, counts.unknown_ids], [3, 3, 2]);
+    assert.deepEqual(notes, ['2 rows have an id that none of your products has. It was ignored.']);
+  }
+  assert.deepEqual(await readStocks(seller), { '0123': 4, '123': 8, C: 6 });
+});
+
 test('says that nothing was applied if every row was rejected', async (t) => {
   const { seller } = await openShop(t, { A: 1 });
   const { last } = await sendFile(seller, 'sku,qty\nX,1\nA,x\n');

@@ -50,6 +50,16 @@ test('sets products to 0 that no line names, and reports them', async (t) => {
   assert.deepEqual(await readLedger(seller, '&reason=count&source=till'), ['A 5 3', 'C 5 0']);
 });
 
+test('zeroes neither product of a row whose id and SKU contradict each other', async (t) => {
+  const { seller, ids } = await openShop(t, { '0123': 5, '123': 5, C: 5, D: 5 });
+  const body = `id,sku,stock\n${ids['0123']},123,1\n${ids['C']},C,x\n`;
+  for (const query of [`${COMPLETE}&dry_run=true`, COMPLETE]) {
+    const { last } = readLines(await sendStock(seller, body, { query, headers: CSV }));
+    assert.equal(last.summary.zeroed, 1);
+  }
+  assert.deepEqual(await readStocks(seller), { '0123': 5, '123': 5, C: 5, D: 0 });
+});
+
 test('accepts NDJSON, by SKU and id, and reports only failed lines on request', async (t) => {
   const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5 });
   const lines = [{ id: ids['A'], adjust: -1 }, { sku: 'B', set: 1, expect: 9 }];

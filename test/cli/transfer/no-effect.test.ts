@@ -71,3 +71,24 @@ describe('a file without effect', { concurrency: 2 }, () => {
     assert.match(out, /0 applied, 0 unchanged, 1 set to 0/);
   });
 });
+
+describe('rows whose id and SKU contradict each other', () => {
+  test('are rejected by both commands, with the remedy', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', write(shop, 'shop.csv', `${HEADER}Mug,K,0123,1,1\nCup,K,123,1,1\n`));
+    const { out } = await shop.run('products', 'get', '0123', '--json');
+    const { id } = JSON.parse(out);
+    const path = write(shop, 'own.csv', `id,sku,name,stock\n${id},123,Mug,9\nprd_x,123,Cup,2\n`);
+    const imported = await shop.run('import', path, '--mode', 'update');
+    assert.equal(imported.status, 1);
+    assert.match(imported.notes, /Line 2, SKU 123: id: Is the id of your product "0123"\./);
+    assert.match(imported.notes, /To change a SKU, run "products set OLD sku=NEW"\./);
+    assert.match(imported.notes, /^1 row has an id that none of your products has\./m);
+    const synced = await shop.run('stock', 'sync', path, '--duplicates', 'last');
+    assert.equal(synced.status, 1);
+    assert.match(synced.notes, /Line 2, SKU 123: .*Is the id of your product "0123"\./);
+    assert.match(synced.notes, /^1 row has an id that none of your products has\./m);
+    const renamed = await shop.run('products', 'set', '0123', 'sku=0124');
+    assert.equal(renamed.status, 0, renamed.notes);
+  });
+});

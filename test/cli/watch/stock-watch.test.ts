@@ -132,7 +132,7 @@ test('publishes a file with its report in done/', async (t) => {
 
 test('says what the server notes, such as that nothing was applied', async (t) => {
   const notes = ['Nothing to apply: the file has no rows.'];
-  const summary = { ...SUMMARY, applied: 0, notes };
+  const summary = { ...SUMMARY, applied: 0, unknown_ids: 2, notes };
   const setting = await openSetting(t, (_, response) => {
     response.end(`${JSON.stringify({ summary })}\n`);
   });

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { formatProductId } from '../../../src/domain/id.ts';
 import type { ProductRow } from '../../../src/domain/catalogue/product.ts';
 import type { NewProduct, Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { ImportMode } from '../../../src/store/catalogue-store.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
@@ -14,6 +16,7 @@ import {
 export function testImports(prepare: PrepareStore): void {
   for (const mode of ['upsert', 'update', 'create'] as const) testEffects(prepare, mode);
   testPartialRows(prepare);
+  testIds(prepare);
 
   test("counts a product's second row as an update", async (t) => {
     const store = await prepare(t)(makeClock());
@@ -87,7 +90,7 @@ function testPartialRows(prepare: PrepareStore): void {
     ];
     for (const mode of ['update', 'upsert', 'create'] as const) {
       const dryRun = store.dryRunImport(actor.sellerId, mode);
-      const predicted = await dryRun.try(rows);
+      const { effects: predicted } = await dryRun.try(rows);
       await dryRun.close();
       const { effects } = await store.importProducts(actor, rows, mode);
       assert.deepEqual(effects, {
@@ -100,6 +103,66 @@ function testPartialRows(prepare: PrepareStore): void {
     const found = await readAll(store, actor.sellerId);
     assert.deepEqual(found.map((one) => [one.sku, one.name, one.category, one.stock]),
       [['A', rest.name, rest.category, 9], ['C', rest.name, rest.category, 7]]);
+  });
+}
+
+/** Rows with ids. */
+function testIds(prepare: PrepareStore): void {
+  for (const mode of ['upsert', 'update', 'create'] as const) {
+    test(`rejects rows whose id is that of another product (${mode})`, async (t) => {
+      const store = await prepare(t)(makeClock());
+      const [actor, other] = [await makeActor(store), await makeActor(store)];
+      const [one, two, gone] = ['0123', '123', 'GONE'].map((sku) => makeNewProduct({ sku }));
+      const [foreign] = [makeNewProduct({ sku: '123' })];
+      assert.ok(one && two && gone && foreign);
+      const create = async (owner: Actor, product: NewProduct): Promise<string> =>
+        formatProductId(owner.sellerId, (await store.createProduct(owner, product)).id);
+      const [idOfOne, idOfTwo, idOfGone] =
+        [await create(actor, one), await create(actor, two), await create(actor, gone)];
+      const idOfForeign = await create(other, foreign);
+      await store.deleteProduct(actor, { sku: gone.sku }, {});
+      const fresh = (id: string): ProductRow => ({ ...makeNewProduct(), id });
+      const rows: ProductRow[] = [
+        { ...two, stock: 99, id: idOfOne }, { ...one, id: idOfOne }, fresh(idOfTwo),
+        { ...two, stock: 8, id: idOfForeign }, fresh(idOfGone), { ...one, id: '17' },
+        { ...gone, id: idOfGone },
+      ];
+      const dryRun = store.dryRunImport(actor.sellerId, mode);
+      const predicted = await dryRun.try(rows);
+      await dryRun.close();
+      const before = await readAll(store, actor.sellerId);
+      const {
+        effects, idOwners, unknownIds,
+      } = await store.importProducts(actor, rows, mode);
+      assert.deepEqual({ effects, idOwners, unknownIds }, predicted);
+      const [changed, known, created] = {
+        upsert: ['updated', 'unchanged', 'created'], update: ['updated', 'unchanged', 'not_found'],
+        create: ['taken', 'taken', 'created'],
+      }[mode];
+      assert.deepEqual(effects, ['mismatch', known, 'mismatch', changed, created, known, created]);
+      assert.deepEqual([idOwners, unknownIds], [['0123', '123'], 4]);
+      const kept = (await readAll(store, actor.sellerId)).slice(0, 2);
+      assert.deepEqual(kept.map(({ stock }) => stock), mode === 'create' ? [7, 7] : [7, 8]);
+      assert.deepEqual(kept[0], before[0]);
+    });
+  }
+
+  testRowConditions(prepare);
+}
+
+function testRowConditions(prepare: PrepareStore): void {
+  test('replays the owners of ids, and rejects other ids under the same key', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const { id } = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
+    const row = { ...makeNewProduct(), id: formatProductId(actor.sellerId, id) };
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
+    const first = await store.importProducts(write, [row], 'upsert');
+    assert.deepEqual([first.effects, first.idOwners], [['mismatch'], ['A']]);
+    assert.deepEqual(await store.importProducts(write, [row], 'upsert'),
+      plain({ ...first, isReplay: true }));
+    await assert.rejects(store.importProducts(write, [{ ...row, id: 'x' }], 'upsert'),
+      { code: 'idempotency_mismatch' });
   });
 }
 
@@ -117,7 +180,8 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
       const before = await readAll(store, actor.sellerId);
       const dryRun = store.dryRunImport(actor.sellerId, mode);
       const predicted = [
-        ...await dryRun.try(products.slice(0, 25)), ...await dryRun.try(products.slice(25)),
+        ...(await dryRun.try(products.slice(0, 25))).effects,
+        ...(await dryRun.try(products.slice(25))).effects,
       ];
       await dryRun.close();
       assert.deepEqual(await readAll(store, actor.sellerId), before);

@@ -85,7 +85,7 @@ function testImports(prepare: PrepareStore): void {
       { sku: MUG, metadata: Object.fromEntries(countTo(19).map((n) => [`n${n}`, 'x'])) },
     ].map((row) => parseProductRow(row, EUR));
     const dryRun = store.dryRunImport(actor.sellerId, 'update');
-    assert.deepEqual(await dryRun.try(rows), ['updated', 'updated', 'overfull']);
+    assert.deepEqual(await dryRun.try(rows), { effects: ['updated', 'updated', 'overfull'] });
     await dryRun.close();
     const { effects } = await store.importProducts(actor, rows, 'update');
     assert.deepEqual(effects, ['updated', 'updated', 'overfull']);

@@ -22,6 +22,7 @@ export function testStock(prepare: PrepareStore): void {
   testStocktakes(prepare);
   testConcurrency(prepare);
   testDryRuns(prepare);
+  testIds(prepare);
 }
 
 /** A stock sync, with default values for members that are not given. */
@@ -300,5 +301,46 @@ function testDryRuns(prepare: PrepareStore): void {
     const { results } = await dryRun.try([{ sku: A, set: 2, sequence: 9 }]);
     await dryRun.close();
     assert.deepEqual(results.map(({ status }) => status), ['stale']);
+  });
+}
+
+/** Changes by both SKU and id, as rows of files have them. */
+function testIds(prepare: PrepareStore): void {
+  test('rejects a change whose id is that of another product than its SKU', async (t) => {
+    const { store, actor } = await prepareThree(prepare(t));
+    const ids = new Map((await readAll(store, actor.sellerId)).map(({ sku, id }) => [sku, id]));
+    const idOf = (sku: Sku): string =>
+      formatProductId(actor.sellerId, ids.get(sku) ?? assert.fail());
+    const foreign = await store.createProduct(await makeActor(store), makeNewProduct({ sku: B }));
+    const other = 'X' as Sku; // a legal one
+    const changes: StockChange[] = [
+      { sku: B, id: idOf(C), set: 1 }, { sku: C, id: idOf(C), set: 8, sequence: 7 },
+      { sku: other, id: idOf(A), set: 1 }, { sku: C, id: 'x', adjust: -1, sequence: 8 },
+      { sku: A, id: formatProductId(actor.sellerId, foreign.id), set: 4 },
+      { sku: other, id: 'x', set: 1 }, { sku: B, id: idOf(C), set: 2, sequence: 9 },
+    ];
+    const owned = (sku: Sku) => ({ status: 'invalid', id: ids.get(sku), sku });
+    const expected = [owned(C), 'ok', owned(A), 'ok', 'ok', 'not_found', owned(C)];
+    // Twice: of the levels that a batch leaves, the next one reads none.
+    for (const _ of [1, 2]) {
+      const { results } = await store.syncStock(
+        actor, makeSync(changes, { source: 'erp' }), true,
+      );
+      assert.deepEqual(results.map((result) => (result.status === 'invalid'
+        ? { status: result.status, id: result.id, sku: result.sku } : result.status)), expected);
+    }
+    const position = (await store.listProducts(
+      actor.sellerId, { after: undefined, limit: 1 },
+    )).position;
+    const dryRun = store.dryRunStock(actor, position, 'erp');
+    const predicted = await dryRun.try(changes);
+    await dryRun.close();
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
+    const sync = makeSync(changes, { source: 'erp' });
+    const synced = await store.syncStock(write, sync, false);
+    assert.deepEqual(plain(synced.results), plain(predicted.results));
+    assert.deepEqual(await stocksOf(store, actor), [4, 0, 7]);
+    const again = await store.syncStock(write, sync, false);
+    assert.deepEqual([plain(again.results), again.isReplay], [plain(synced.results), true]);
   });
 }

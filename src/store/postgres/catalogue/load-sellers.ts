@@ -16,18 +16,21 @@ import { LEVEL_QUERIES, mapLevel, mapSequence } from './level-queries.ts';
 import type { NamedRows } from '../../rules/working-set/named-rows.ts';
 
 const SELECT_PRODUCTS = `SELECT ${PRODUCT_COLUMNS.join(', ')} FROM product WHERE seller_id = $1`;
+/** Most rows that ids name were loaded by their SKUs ($3): a file may name products by both. */
+const OTHERS = 'AND sku NOT IN (SELECT unnest($3::text[]))';
 /** Of a seller ($1), most of them by names ($2). */
 const QUERIES = {
   lock: `
     SELECT position, last_at, last_product_id, currency, currency_decimals, disabled_at
     FROM seller WHERE id = $1 FOR UPDATE`,
   productsBySku: `${SELECT_PRODUCTS} AND sku = ANY ($2::text[])`,
-  productsById: `${SELECT_PRODUCTS} AND id = ANY ($2::bigint[])`,
+  productsById: `${SELECT_PRODUCTS} AND id = ANY ($2::bigint[]) ${OTHERS}`,
   deletions: `
     SELECT product_id, position FROM change
     WHERE seller_id = $1 AND product_id = ANY ($2::bigint[]) AND type = 'deleted'
     ORDER BY position`,
   ...LEVEL_QUERIES,
+  levelsById: `${LEVEL_QUERIES.levelsById} ${OTHERS}`,
   imports: 'SELECT id, counts FROM import WHERE seller_id = $1 AND id = ANY ($2::bigint[])',
   lastImport: 'SELECT coalesce(max(id), 0) AS id FROM import WHERE seller_id = $1',
   records: `
@@ -69,12 +72,12 @@ export async function loadSellers(
 function listLookups(sellerId: SellerId, rows: NamedRows, at: number): readonly Lookup[] {
   const { skus, ids, isStock, hasSource } = rows;
   const lookups: Lookup[] = [['lock', [sellerId]]];
-  const add = (name: QueryName, names: Iterable<Value>, ...others: readonly Value[]): void => {
+  const add = (name: QueryName, names: Iterable<Value>, ...others: readonly Parameter[]): void => {
     const list = [...names];
     if (list.length > 0) lookups.push([name, [sellerId, list, ...others]]);
   };
   add(isStock ? 'levelsBySku' : 'productsBySku', skus);
-  add(isStock ? 'levelsById' : 'productsById', ids);
+  add(isStock ? 'levelsById' : 'productsById', ids, [...skus]);
   add('deletions', rows.deleted);
   if (hasSource) add('sequencesBySku', skus);
   if (hasSource) add('sequencesById', ids);

@@ -52,8 +52,7 @@ export function historyMethods(
     startRevert: (write, request) => startRevert({ queries, write, request, run }),
     pruneHistory: (before) => pruneHistory(queries, run, before),
     pruneIdempotency: () => pruneIdempotency(queries, run, clock()),
-    dryRunImport: (sellerId, mode) =>
-      openImportDryRun(mode, (skus) => queries.findProductsBySku(sellerId, skus)),
+    dryRunImport: (sellerId, mode) => openImportDryRun(sellerId, mode, queries),
     dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
       queries.readLevels(actor.sellerId, changes, source)),
     openStocktake: (sellerId) => openStreamedStocktake({

@@ -18,7 +18,7 @@ import type { Actor } from '../../write.ts';
 import type { ChangeActor } from '../history.ts';
 import { countEffects, type OpenRecord, type WriteActor } from './import-records.ts';
 import {
-  describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
+  describeChange, isStockMovement, mergeImportRow, RowIds, skuTaken, updateProduct,
 } from '../product-changes.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 
@@ -94,15 +94,18 @@ export function productMutations(
     importProducts(input: Input<'actor' | 'products' | 'mode'>, at: number): ImportedProducts {
       const { products, mode } = input;
       const { actor, close } = openRecord(input.actor, at);
+      const ids = new RowIds(actor.sellerId, (id) => rows.find(actor.sellerId, { id }));
       const effects = products.map((row): ImportEffect => {
         const before = rows.find(actor.sellerId, { sku: row.sku });
         // Decided here, not by an earlier read, which could miss a concurrent change.
+        if (ids.isMismatch(row, before)) return 'mismatch';
         const product = mergeImportRow(row, mode, before);
         if (typeof product === 'string') return product;
         return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
       });
       const importId = close(countEffects(effects));
-      return { effects, position: positions.of(actor.sellerId), isReplay: false, importId };
+      const position = positions.of(actor.sellerId);
+      return { effects, ...ids.outcome, position, isReplay: false, importId };
     },
   };
 }

@@ -3,13 +3,15 @@
  * written completely or not at all. Synchronous, as `product-mutations.ts`.
  */
 import { formatProductId, type SellerId } from '../../../domain/id.ts';
-import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type {
+  ProductReference, StockChange, StockResult,
+} from '../../../domain/catalogue/stock-change.ts';
 import {
   isOverZeroLimit, type StockOrigin, type StockSync,
 } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock, ZeroingBatch } from '../../catalogue-store.ts';
 import { countResults, type OpenRecord, type WriteActor } from './import-records.ts';
-import { findRejection, StockBatch } from '../stock-batch.ts';
+import { findRejection, listOtherIds, StockBatch } from '../stock-batch.ts';
 import type { LevelTable, StockLevel, StockLevelCache } from '../stock-levels.ts';
 import { encodeResults } from '../stock-outcome.ts';
 import type { PositionAllocator } from './position-allocator.ts';
@@ -67,7 +69,7 @@ export function stockMutations(
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) rows.flush();
       const levels = rows.readLevels(sellerId, [...changes, ...faulty], sync.source, table);
       const batch = new StockBatch({ actor, origin: sync, position: before, at });
-      const results = changes.map((change, index) => batch.apply(change, levels[index]));
+      const results = applyChanges(rows, batch, changes, levels);
       for (const level of levels.slice(changes.length)) batch.markNamed(level);
       const { namedLevels } = batch;
       const missing = sync.completion ? rows.countMissing(sellerId, namedLevels) : 0;
@@ -108,6 +110,17 @@ export function stockMutations(
       };
     },
   };
+}
+
+function applyChanges(
+  rows: StockRows, batch: StockBatch, changes: readonly StockChange[],
+  levels: readonly (StockLevel | undefined)[],
+): StockResult[] {
+  const { sellerId } = batch.context.actor;
+  const others = listOtherIds(sellerId, changes, levels);
+  // Not from the table of levels: reading those again would reset their sequence numbers.
+  const owners = others.size > 0 ? rows.readLevels(sellerId, [...others.values()], undefined) : [];
+  return batch.applyAll(changes, levels, others, owners);
 }
 
 interface Writer {

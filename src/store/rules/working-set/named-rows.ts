@@ -84,6 +84,7 @@ export class NamedRows {
     }
     if (target && 'id' in target) this.ids.add(target.id);
     else if (target) this.skus.add(target.sku);
+    for (const { id } of products) this.#addId(sellerId, id);
     for (const { id } of edits) this.ids.add(id);
     for (const generatedProduct of generated?.products ?? []) this.#addGenerated(generatedProduct);
     if (sync) this.#addSync(sellerId, sync);
@@ -104,8 +105,12 @@ export class NamedRows {
   }
 
   #addReference(sellerId: SellerId, { sku, id }: ProductReference): void {
-    const parsed = parseNamedId(sellerId, id);
     if (sku !== undefined) this.skus.add(sku);
-    else if (parsed !== undefined) this.ids.add(parsed);
+    this.#addId(sellerId, id);
+  }
+
+  #addId(sellerId: SellerId, id: string | undefined): void {
+    const parsed = parseNamedId(sellerId, id);
+    if (parsed !== undefined) this.ids.add(parsed);
   }
 }

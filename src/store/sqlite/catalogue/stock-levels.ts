@@ -36,7 +36,8 @@ export function prepareReadLevels(db: DatabaseSync) {
     sellerId: SellerId, references: readonly ProductReference[], table: LevelTable,
   ): void {
     const skus = references.flatMap(({ sku }) => sku ?? []);
-    const ids = references.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
+    const ids = references.flatMap(({ sku, id }) =>
+      (sku === undefined ? parseNamedId(sellerId, id) ?? [] : []));
     for (const [statement, names] of [[listBySku, skus], [listById, ids]] as const) {
       if (names.length === 0) continue;
       for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);

@@ -113,6 +113,24 @@ test('updates only the columns in the file, and then has no fields for defaults'
     [['Mug', 9]]);
 });
 
+test('rejects a row whose id is that of another product than its SKU', async (t) => {
+  const { user, send } = await open(t);
+  await upload(user, `${HEADER}Mug,Kitchen,0123,5,1\nCup,Kitchen,123,5,1\n`);
+  await act(user, 'commit');
+  const [mug] = (await send({ path: '/api/v1/products' })).json().products;
+  const preview = await upload(user, `id,sku,name\n${mug.id},123,Mug\nprd_x,123,Jug\n`);
+  assert.match(preview.text, /Will be updated 1 .* Will be rejected 1/);
+  assert.match(preview.text, /2 123 id: Is the id of your product "0123"\. Correct the SKU, or /);
+  assert.match(preview.text, /have changed SKUs, such as 0123 to 123\. To change a SKU, edit the /);
+  assert.match(preview.text, /1 row has an id that none of your products has\. It was ignored\./);
+  assert.match(preview.text, / id product ID prd_/);
+  const done = await act(user, 'commit');
+  assert.match(done.text, /1 of 2 rows imported; 1 rejected/);
+  assert.match(done.text, /1 row has an id that none of your products has\./);
+  const { products } = (await send({ path: '/api/v1/products' })).json();
+  assert.deepEqual(products.map(({ name }: { name: string }) => name), ['Mug', 'Jug']);
+});
+
 test('says why rows are skipped, and that nothing is imported', async (t) => {
   const { user } = await open(t);
   const header = 'sku,store_view_code,product_type,categories,name,price,qty\n';

@@ -99,6 +99,21 @@ test('switches between reading a file as a product file and as a stock file', as
   assert.match((await act(user, '', { kind: 'products' })).text, /Will be updated 1/);
 });
 
+test('rejects a row whose id is that of another product than its SKU', async (t) => {
+  const { user, send, readStock } = await openStocked(t);
+  const { products } = (await send({ path: '/api/v1/products' })).json();
+  const preview = await upload(user,
+    `id,sku,stock\n${products[0].id},SKU-2,9\nprd_x,SKU-3,2\nX,4.00638E+12,1\n`);
+  assert.match(preview.text, /Matched products 1 Will change 1 /);
+  assert.match(preview.text, / Unknown SKUs 1 Other rejected rows 1 /);
+  assert.match(preview.text, /SKU-2 id: Is the id of your product "SKU-1"\. Correct the SKU, or /);
+  assert.match(preview.text, /2 rows have an id that none of your products has\. It was ignored\./);
+  const done = await act(user, 'commit');
+  assert.match(done.text, /1 of 3 rows imported; 2 rejected\./);
+  assert.match(done.text, /2 rows have an id that none of your products has\./);
+  assert.deepEqual(await readStock(), { 'SKU-1': 7, 'SKU-2': 7, 'SKU-3': 2, 'SKU-4': 7 });
+});
+
 test('says that a file has no rows', async (t) => {
   const { user } = await openStocked(t);
   const preview = await upload(user, 'sku,stock\n,\n');

@@ -69,6 +69,7 @@ export async function* readRows(
     }
     progress.duplicates = { count: duplicates.count, first: duplicates.first };
     progress.commonCause = causes.findCommon();
+    notes.addUnknownIds(batch.written?.unknownIds);
     progress.notes = notes.members;
     progress.processed += outcomes.length;
     yield outcomes;

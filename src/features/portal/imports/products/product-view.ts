@@ -193,6 +193,7 @@ function advise(
     nameColumns: (members) => sentence(`choose the column for ${members.join(' and for ')}`),
     change: sentence(`choose "${UPSERT_LABEL}"`),
     create: sentence(`choose "${UPSERT_LABEL}"`),
+    rename: 'To change a SKU, edit the product.',
   }, { format: head.format, ignoredColumns: progress.ignoredColumns });
 }
 
@@ -220,10 +221,11 @@ function renderFileSettings(
 }
 
 /** How a product file's column is used. */
-function describeUse({ indexes, pairs, used }: Columns, index: number): string {
+function describeUse({ indexes, pairs, used, productId }: Columns, index: number): string {
   const members = MEMBERS.filter((member) => indexes[member].includes(index));
   const pair = pairs.get(index);
   if (pair !== undefined) return `metadata: ${shorten(pair, COLUMN_NAME_BYTES)}`;
   if (members.length > 0) return members.map(memberLabel).join(', ');
+  if (index === productId) return 'product ID';
   return used.has(index) ? 'groups rows' : 'not used';
 }

@@ -132,7 +132,7 @@ function readFile(
       return reader.ignoredColumns;
     },
     read: (chunks) => duplicates.find(reader.read(chunks)),
-  }, file.read(), target, progress);
+  }, file.read(), target, progress, sellerId);
 }
 
 /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */

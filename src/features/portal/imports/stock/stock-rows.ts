@@ -2,12 +2,13 @@
  * Reads the rows of an uploaded stock file into the catalogue or a dry run, and counts them. A dry
  * run keeps the first rows of each kind for the preview, within limits.
  */
+import { isIdUnknown } from '../../../../api/stock/stock-result.ts';
 import type { WrittenStock } from '../../../../api/stock/stock-targets.ts';
 import { AppError } from '../../../../domain/error.ts';
 import {
-  explainFailure, isFailure, STOCK_TOO_LARGE, type StockResult,
+  describeInvalid, explainFailure, isFailure, isMismatch, type StockResult,
 } from '../../../../domain/catalogue/stock-change.ts';
-import type { ImportId } from '../../../../domain/id.ts';
+import type { ImportId, SellerId } from '../../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import { copyText } from '../../../../domain/text.ts';
 import { type BatchTarget, writeBatches } from '../../../../transfer/batches.ts';
@@ -33,6 +34,8 @@ export interface StockProgress {
     /** Products that a stocktake set to 0. */
     zeroed: number;
   };
+  /** Rows with a SKU, and an id that no product has. */
+  unknownIds: number;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
   /** Undefined in a dry run, and until the first rows are written. */
@@ -41,7 +44,7 @@ export interface StockProgress {
 
 export function startStockProgress(): StockProgress {
   return {
-    readBytes: 0, processed: 0, ignoredColumns: [], importId: undefined,
+    readBytes: 0, processed: 0, unknownIds: 0, ignoredColumns: [], importId: undefined,
     counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
   };
 }
@@ -73,15 +76,18 @@ interface StockReader {
  */
 export async function* readStockRows(
   reader: StockReader, chunks: AsyncIterable<Buffer>,
-  target: BatchTarget<StockRow, WrittenStock>, progress: StockProgress,
+  target: BatchTarget<StockRow, WrittenStock>, progress: StockProgress, sellerId: SellerId,
 ): AsyncGenerator<StockBatch, void, void> {
   const slices = reader.read(countBytes(chunks, progress));
   for await (const { rows, written } of writeBatches({ slices, target })) {
     const results = (written?.results ?? []).values();
     const outcomes = rows.map((row) => toOutcome(row, results));
     const { counts } = progress;
-    for (const { result: { status, id } } of outcomes) {
-      if (id !== undefined) counts.matched += 1;
+    for (const [index, { result }] of outcomes.entries()) {
+      const { status, previous } = result;
+      const entry = rows[index]?.entry;
+      if (entry && isIdUnknown(sellerId, entry, result)) progress.unknownIds += 1;
+      if (previous !== undefined) counts.matched += 1;
       if (status === 'not_found') counts.unknown += 1;
       if (isFailure(status)) counts.failed += 1;
       else counts[status === 'ok' ? 'applied' : 'unchanged'] += 1;
@@ -105,10 +111,10 @@ function toOutcome(
   const { sku, id, expect } = 'change' in entry ? entry.change
     : { ...entry.reference, expect: undefined };
   const { status, stock } = result;
-  const issues = ('issues' in entry ? entry.issues : [STOCK_TOO_LARGE]).map((issue) =>
+  const issues = ('issues' in entry ? entry.issues : [describeInvalid(result)]).map((issue) =>
     (issue.pointer === '/set' ? { ...issue, pointer: '/stock' } : issue)); // as the page names it
   return {
-    line, result, product: result.sku ?? sku ?? id,
+    line, result, product: isMismatch(result) ? sku : result.sku ?? sku ?? id,
     reason: isFailure(status)
       ? explainFailure({ status, sku, id, stock }, expect) ?? formatRowErrors(issues) : undefined,
   };

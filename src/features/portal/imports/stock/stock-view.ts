@@ -5,6 +5,7 @@ import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Validator } from '../../../../domain/validation.ts';
 import { normalizeName } from '../../../../transfer/header.ts';
+import { describeNotes } from '../../../../transfer/import-notes.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
 import { createStockCsvReader } from '../../../../transfer/stock-rows.ts';
 import { type Choice, type Field, renderFields } from '../../forms/fields.ts';
@@ -23,8 +24,8 @@ import {
 } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
-  describeChecked, limit, renderCommit, renderExamples, renderProblem, renderRejectedLines,
-  renderSettings, viewFile,
+  describeChecked, limit, renderCommit, renderExamples, renderNotes, renderProblem,
+  renderRejectedLines, renderSettings, viewFile,
 } from '../job-view.ts';
 import {
   canStartStock, isStockUsable, openStock, previewStockFile, restartStock, stockColumnsOf,
@@ -84,7 +85,7 @@ function viewStock(request: PageRequest, job: JobDescription, task: StockImport)
   const isCsv = task.file.head.format === 'csv';
   const { applied, unchanged } = task.progress.counts;
   return {
-    ...viewFile(request, job, task, applied + unchanged, []),
+    ...viewFile(request, job, task, applied + unchanged, listNotes(task)),
     counts: (isDryRun) => listCounts(format, task, isDryRun),
     preview: (state) => html`${renderPreview(request, job, task)}
       ${renderFileSettings(request, job, task, state)}
@@ -111,6 +112,7 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
       <p>${describeChecked(format, task, preview.isComplete)} Nothing has been changed yet.</p>
       <p>Read as a stock file: only stock changes, and no products are created.</p>
       ${facts(listCounts(format, task, true))}
+      ${renderNotes(listNotes(task))}
       ${ignoredColumns.length > 0 && html`<p>Columns that are not read: ${
   ignoredColumns.map((name) => shorten(name, COLUMN_NAME_BYTES)).join(', ')}.</p>`}
       ${counts.matched === 0 && counts.unknown > 0 && html`<p>None of the rows matches one of your
@@ -123,6 +125,10 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
     ${renderChanges(format, preview.changes)}
     ${renderUnknown(format, preview.unknown)}
     ${renderRejectedLines(format, preview.rejected)}`;
+}
+
+function listNotes({ progress: { counts, unknownIds } }: StockImport): readonly string[] {
+  return describeNotes(counts, { unknown_ids: unknownIds });
 }
 
 /** Why rows cannot be read. */
