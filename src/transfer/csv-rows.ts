@@ -8,6 +8,7 @@
 import type { SkipReason } from '../domain/catalogue/import.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
+import { isShortenedNumber } from '../domain/catalogue/spreadsheet-sku.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 import {
@@ -154,7 +155,7 @@ export class CsvRows implements RowReader {
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
-    const conditions = readConditions(cells, columns);
+    const conditions = readConditions(cells, columns, sku);
     return parseContent(members, issues, this.#currency, leftOut, conditions);
   }
 
@@ -214,12 +215,14 @@ function findSkipReason(
   return hasNothing ? 'image' : undefined;
 }
 
-/** Undefined for a row without an id. */
+/** Undefined for nearly all rows of files without ids. */
 function readConditions(
-  cells: readonly string[], { productId }: Columns,
+  cells: readonly string[], { productId }: Columns, sku: string,
 ): RowConditions | undefined {
   const id = productId === undefined ? '' : (cells[productId] ?? '').trim();
-  return id === '' ? undefined : { id };
+  const isShortened = isShortenedNumber(sku);
+  if (id === '' && !isShortened) return undefined;
+  return { ...(id !== '' && { id }), ...(isShortened && { createsNone: true }) };
 }
 
 /** Spreadsheets write the names of truth values in capitals. */

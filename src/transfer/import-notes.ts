@@ -1,10 +1,12 @@
 /**
- * What the counts of an import leave open: why rows were skipped, how many ids were ignored, and
- * why nothing was imported; in numbers for programs, and in sentences for people.
+ * What the counts of an import leave open: why rows were skipped, which ids were ignored, and which
+ * SKUs a spreadsheet may have changed; in numbers for programs, and in sentences for people.
  */
 import type { ImportNotes, SkipReason } from '../domain/catalogue/import.ts';
+import { isDate } from '../domain/catalogue/spreadsheet-sku.ts';
+import { copyText } from '../domain/text.ts';
 import { formatCount } from '../domain/wording.ts';
-import type { ImportRow } from './import-row.ts';
+import type { ImportRow, RowReader } from './import-row.ts';
 
 /** The words follow a number of rows. */
 export const SKIP_REASONS: readonly (readonly [reason: SkipReason, words: string])[] = [
@@ -16,11 +18,21 @@ export const SKIP_REASONS: readonly (readonly [reason: SkipReason, words: string
 
 /** Collects the notes of one import. */
 export class RowNotes {
+  readonly #isCsv: boolean;
   readonly #skipReasons: Partial<Record<SkipReason, number>> = {};
   #unknownIds = 0;
+  #dateSkus = 0;
+  #firstDateSku: string | undefined;
 
-  add({ skipReason }: ImportRow): void {
+  constructor({ format }: Pick<RowReader, 'format'>) {
+    this.#isCsv = format === 'csv';
+  }
+
+  add({ skipReason, sku, status }: ImportRow & { readonly status: string }): void {
     if (skipReason) this.#skipReasons[skipReason] = (this.#skipReasons[skipReason] ?? 0) + 1;
+    if (!this.#isCsv || status !== 'created' || sku === null || !isDate(sku)) return;
+    this.#dateSkus += 1;
+    this.#firstDateSku ??= copyText(sku);
   }
 
   addUnknownIds(count = 0): void {
@@ -31,6 +43,9 @@ export class RowNotes {
     return {
       ...(Object.keys(this.#skipReasons).length > 0 && { skip_reasons: { ...this.#skipReasons } }),
       ...(this.#unknownIds > 0 && { unknown_ids: this.#unknownIds }),
+      ...(this.#firstDateSku !== undefined && {
+        date_skus: this.#dateSkus, first_date_sku: this.#firstDateSku,
+      }),
     };
   }
 }
@@ -58,7 +73,7 @@ export function listNotes(counts: Counts, notes: ImportNotes): readonly string[]
 
 /** The notes in sentences. */
 export function describeNotes(counts: Counts, notes: ImportNotes): string[] {
-  const { skip_reasons: reasons = {}, unknown_ids: unknown = 0 } = notes;
+  const { skip_reasons: reasons = {}, unknown_ids: unknown = 0, date_skus: dates = 0 } = notes;
   const skipped = SKIP_REASONS.flatMap(([reason, words]) =>
     (reasons[reason] ? `${formatCount(reasons[reason])} ${words}` : []));
   const remedy = reasons.translation && explainNothing(counts) !== undefined
@@ -67,5 +82,8 @@ export function describeNotes(counts: Counts, notes: ImportNotes): string[] {
     ...skipped.length === 0 ? [] : [`Skipped rows: ${skipped.join(', ')}.${remedy}`],
     ...unknown === 0 ? [] : [`${unknown === 1 ? '1 row has' : `${formatCount(unknown)} rows have`} `
       + 'an id that none of your products has. It was ignored.'],
+    ...dates === 0 ? [] : [`${formatCount(dates)} of the new SKUs look like dates, such as `
+      + `${JSON.stringify(notes.first_date_sku)}. If a spreadsheet changed them, format the column `
+      + 'as text, and enter them again.'],
   ];
 }

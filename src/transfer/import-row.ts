@@ -72,7 +72,7 @@ export interface LeftOut {
 }
 
 /** What must hold for a row to be imported. */
-export type RowConditions = Pick<ProductRow, 'id'>;
+export type RowConditions = Pick<ProductRow, 'id' | 'createsNone'>;
 
 /** Parses a product; `issues` are the errors of members that could not be read. */
 export function parseContent(

@@ -6,6 +6,7 @@
  * first batch was written are zeroed, so a product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
+import { isShortenedNumber } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
@@ -98,12 +99,17 @@ async function* zeroMissing(
   }
 }
 
-/** The products that an invalid row may mean, if it names any; undefined for a valid row. */
+/**
+ * The products that an invalid row may mean, none if it could be any; undefined for a valid one. A
+ * number that a spreadsheet shortened could be any product.
+ */
 function listUnclear(
   { entry }: StockRow, result: StockResult | undefined,
 ): ReturnType<typeof listReferences> | undefined {
   if ('change' in entry) {
-    return result && isMismatch(result) ? listReferences(entry.change) : undefined;
+    if (result && isMismatch(result)) return listReferences(entry.change);
+    return result?.status === 'not_found' && isShortenedNumber(entry.change.sku ?? '') ? []
+      : undefined;
   }
   const { sku, id } = entry.reference ?? {};
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);

@@ -72,6 +72,7 @@ export interface FileOutcome {
 interface FileNotes {
   readonly skip_reasons?: Readonly<Record<string, number>> | undefined;
   readonly unknown_ids?: number | undefined;
+  readonly date_skus?: number | undefined;
   /** Sentences. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -193,7 +194,7 @@ function readNotes(members: Readonly<Record<string, unknown>>): FileNotes {
   const notes = readTexts(members['notes']);
   return {
     skip_reasons: reasons.length > 0 ? Object.fromEntries(reasons) : undefined,
-    unknown_ids: readNumber(members['unknown_ids']),
+    unknown_ids: readNumber(members['unknown_ids']), date_skus: readNumber(members['date_skus']),
     notes: notes.length > 0 ? notes : undefined,
   };
 }

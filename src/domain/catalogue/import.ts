@@ -58,6 +58,9 @@ export interface ImportNotes {
   readonly skip_reasons?: Readonly<Partial<Record<SkipReason, number>>>;
   /** Rows whose id no product has: it was ignored. */
   readonly unknown_ids?: number;
+  /** New products whose SKU looks like a date, and the first of these SKUs. */
+  readonly date_skus?: number;
+  readonly first_date_sku?: string;
 }
 
 /** How many rows had each outcome, such as `created` and `failed`. */

@@ -23,6 +23,8 @@ export interface ProductRow extends ProductPatch {
   readonly defaults?: ProductPatch;
   /** The id as sent: rejected if it is that of another product, and else ignored. */
   readonly id?: string;
+  /** Whether the row is rejected if its SKU is new. */
+  readonly createsNone?: boolean;
 }
 
 /** The members of a snapshot in the history. */

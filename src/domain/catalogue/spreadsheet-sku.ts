@@ -1,12 +1,43 @@
 /**
- * SKUs that a spreadsheet changed when it opened a file: without its zeros, a SKU may be that of
- * another product, which the id beside it tells.
+ * Recognises SKUs that a spreadsheet changed when it opened a file: it reads them as numbers and
+ * dates, and saves what it shows. A shortened number has lost digits, so no product should be
+ * created from it; a date may be a SKU. A SKU without its zeros may be that of another product,
+ * which the id beside it tells.
  */
 import type { Issue } from '../error.ts';
+
+/** Such as 4.00638E+12, and 4,00638E+12 in other countries. */
+const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
+
+/** The first three letters of months in English, German, French, Spanish, Italian and Dutch. */
+const MONTH = '(?:jan|ene|gen|feb|fév|mar|mär|mrz|mrt|apr|avr|abr|may|mai|mei|mag|jun|jui|giu|jul|'
+  + 'lug|aug|aoû|ago|sep|set|oct|okt|ott|nov|dec|dez|déc|dic)';
+/** Such as 4-Mar, 04. Mrz, Mar-24, 3/4/2024, 04.03.2024 and 2024-03-04. */
+const DATES: readonly RegExp[] = [
+  new RegExp(String.raw`^\d{1,2}\.?[- ]${MONTH}\.?(?:[- ]\d{2,4})?$`, 'i'),
+  new RegExp(String.raw`^${MONTH}\.?[- ]\d{2,4}$`, 'i'),
+  /^\d{1,2}([/.])\d{1,2}\1\d{4}$/,
+  /^(?:19|20)\d\d-\d\d-\d\d$/,
+];
+
+export function isShortenedNumber(sku: string): boolean {
+  return SHORTENED_NUMBER.test(sku);
+}
+
+export function isDate(sku: string): boolean {
+  return DATES.some((date) => date.test(sku));
+}
 
 /** The error of a row whose id belongs to a product with another SKU. */
 export function describeIdOwner(ownerSku: string): Issue {
   const detail = `Is the id of your product ${JSON.stringify(ownerSku)}. Correct the SKU, or remove`
     + ' the id from the row if the SKU is right. A file cannot change a SKU.';
   return { pointer: '/id', code: 'mismatch', detail };
+}
+
+/** What to do about a SKU that no product has, if a spreadsheet may have changed it. */
+export function explainUnknownSku(sku: string): string | undefined {
+  const fault = isShortenedNumber(sku) ? 'A spreadsheet has shortened this number.'
+    : isDate(sku) ? 'A spreadsheet may have changed it to a date.' : undefined;
+  return fault && `${fault} Format the column as text, and enter the SKU again.`;
 }

@@ -8,7 +8,7 @@ import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '
 import {
   escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
-import { describeIdOwner } from './spreadsheet-sku.ts';
+import { describeIdOwner, explainUnknownSku } from './spreadsheet-sku.ts';
 import { type Sku, skuValidator } from './product-fields.ts';
 import { stockQuantity } from './product-definition.ts';
 
@@ -68,8 +68,11 @@ export function explainFailure(
 ): string | undefined {
   const name = sku ?? id;
   switch (status) {
-    case 'not_found':
-      return `There is no product with the ${name === sku ? 'SKU' : 'id'} ${name}.`;
+    case 'not_found': {
+      const hint = explainUnknownSku(sku ?? '');
+      const fault = `There is no product with the ${name === sku ? 'SKU' : 'id'} ${name}.`;
+      return hint === undefined ? fault : `${fault} ${hint}`;
+    }
     case 'conflict': return `The stock of ${name} is ${stock}, not ${expect ?? 'as expected'}.`;
     case 'insufficient': return `The stock of ${name} is only ${stock}.`;
     case 'stale': return `A newer number for ${name} was applied before, by its sequence.`;

@@ -1,7 +1,7 @@
 /** Writes a file's products to the catalogue, or to a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
-import { describeIdOwner } from '../../domain/catalogue/spreadsheet-sku.ts';
+import { describeIdOwner, explainUnknownSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { TOO_MANY_PAIRS } from '../../domain/catalogue/metadata.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
@@ -84,7 +84,7 @@ export function readOutcomes(
     const effect = effects.next().value ?? 'taken';
     const errors = effect === 'taken' ? [describeTaken(row.previousLine)]
       : effect === 'mismatch' ? [describeIdOwner(owners.next().value ?? '')]
-      : effect === 'not_found' ? [NOT_FOUND]
+      : effect === 'not_found' ? [describeUnknown(content.product)]
       : effect === 'overfull' ? [OVERFULL] : content.missing;
     return effect === 'created' || effect === 'updated' || effect === 'unchanged'
       ? { ...row, status: effect, errors: undefined } : { ...row, status: 'failed', errors };
@@ -99,7 +99,11 @@ function describeTaken(previousLine: number | undefined): Issue {
 
 const OVERFULL: Issue = { pointer: '/metadata', code: 'length', detail: TOO_MANY_PAIRS };
 
-const NOT_FOUND: Issue = {
-  pointer: '/sku', code: 'unknown',
-  detail: 'You have no product with this SKU. An update creates none; mode=upsert does.',
-};
+/** A row of a CSV file creates no product if its SKU is a number that was shortened. */
+function describeUnknown({ sku, createsNone }: ProductRow): Issue {
+  const hint = explainUnknownSku(sku);
+  const fault = 'You have no product with this SKU.';
+  if (createsNone) return { pointer: '/sku', code: 'format', detail: `${fault} ${hint}` };
+  const detail = `${fault} An update creates none; mode=upsert does.`;
+  return { pointer: '/sku', code: 'unknown', detail };
+}

@@ -98,7 +98,7 @@ function startReport(
 ): BatchReport<ImportRow, ImportedProducts> {
   const counts = startCounts();
   const causes = new RejectionCauses();
-  const notes = new RowNotes();
+  const notes = new RowNotes(reader);
   let position = startPosition;
   let importId: ImportId | undefined;
   return {
@@ -258,6 +258,11 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       ...count, description: 'Rows whose `id` none of your products has: it is ignored. Absent if '
         + 'there are none.',
     },
+    date_skus: {
+      ...count, description: 'New products of a CSV file whose SKU looks like a date, as after a '
+        + 'spreadsheet has changed it. Absent if there are none.',
+    },
+    first_date_sku: { type: 'string', description: 'The first of these SKUs.' },
     duplicates: {
       ...count, description: 'Rows that override an earlier row with the same SKU. Absent if none.',
     },

@@ -57,7 +57,7 @@ export function mergeImportRow(
   row: ProductRow, mode: ImportMode, before: NewProduct | undefined,
 ): NewProduct | 'taken' | 'not_found' | 'incomplete' | 'overfull' {
   if (before && mode === 'create') return 'taken';
-  if (!before && mode === 'update') return 'not_found';
+  if (!before && (mode === 'update' || row.createsNone)) return 'not_found';
   const product = completeProduct(row, before ?? row.defaults);
   if (!product) return 'incomplete';
   return hasTooManyPairs(product.metadata) ? 'overfull' : product;

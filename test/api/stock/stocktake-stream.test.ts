@@ -60,6 +60,13 @@ test('zeroes neither product of a row whose id and SKU contradict each other', a
   assert.deepEqual(await readStocks(seller), { '0123': 5, '123': 5, C: 5, D: 0 });
 });
 
+test('zeroes nothing if a spreadsheet has shortened a SKU', async (t) => {
+  const { seller } = await openShop(t, { 4006381333931: 5, B: 5 });
+  const { last } = await take(seller, 'B,5\n4.00638E+12,5\n', 'force=true');
+  assert.match(last.problem.detail, /^Line 3 does not identify its product, so no product was set/);
+  assert.deepEqual(await readStocks(seller), { 4006381333931: 5, B: 5 });
+});
+
 test('accepts NDJSON, by SKU and id, and reports only failed lines on request', async (t) => {
   const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5 });
   const lines = [{ id: ids['A'], adjust: -1 }, { sku: 'B', set: 1, expect: 9 }];

@@ -88,6 +88,10 @@ describe('rows whose id and SKU contradict each other', () => {
     assert.equal(synced.status, 1);
     assert.match(synced.notes, /Line 2, SKU 123: .*Is the id of your product "0123"\./);
     assert.match(synced.notes, /^1 row has an id that none of your products has\./m);
+    const unknown = write(shop, 'count.csv', 'sku,stock\n4.00638E+12,1\nMar-04,1\n');
+    const { notes } = await shop.run('stock', 'sync', unknown);
+    assert.match(notes, /4\.00638E\+12\. A spreadsheet has shortened this number\. Format the /);
+    assert.match(notes, /Mar-04\. A spreadsheet may have changed it to a date\. Format the /);
     const renamed = await shop.run('products', 'set', '0123', 'sku=0124');
     assert.equal(renamed.status, 0, renamed.notes);
   });

@@ -1,4 +1,4 @@
-/** Imports of rows with ids. */
+/** Imports of rows with ids, and of SKUs that a spreadsheet has changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TestSeller, startServer } from '../../support/server.ts';
@@ -56,4 +56,30 @@ test('ignores and counts ids of other shops and of deleted products', async (t) 
   // Of a file that names another column as SKU, the column is not read.
   const mapped = await importFile(seller, { body: csv, query: 'map=sku:ID' });
   assert.equal(mapped.summary.unknown_ids, undefined);
+});
+
+test('creates no product from a number that a spreadsheet has shortened', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  await seller.create({ sku: '1E+12', name: 'Real' });
+  const body = `${CSV_HEADER}A,K,4.00638E+12,1,1\nB,K,"4,00638E+12",1,1\nC,K,1E+12,1,1\n`;
+  const { rows, summary } = await importFile(seller, { body });
+  assert.deepEqual(rows.map(({ sku, errors: [{ pointer, code }] }) => [sku, pointer, code]),
+    [['4.00638E+12', '/sku', 'format'], ['4,00638E+12', '/sku', 'format']]);
+  assert.match(rows[0].errors[0].detail,
+    /^You have no product with this SKU\. A spreadsheet has shortened this number\. Format the /);
+  assert.deepEqual([summary.created, summary.updated, summary.failed], [0, 1, 2]);
+  const line = JSON.stringify({ name: 'N', category: 'C', sku: '4.1E+12', price: 1, stock: 1 });
+  assert.equal((await importFile(seller, { body: line, type: NDJSON })).summary.created, 1);
+});
+
+test('warns of new SKUs that look like dates', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  const skus = ['Mar-04', '04-Mar', '4. Mrz', '2024-03-04', '3/4/2024', '04.03.2024', '4-Mär-24'];
+  const others = ['MARK-04', 'Mar-A', '2024-13', '1.2.3', '03-04', 'MUG-MAR-04', '1234-03-04'];
+  const rows = [...skus, ...others].map((sku) => `N,C,${sku},1,1\n`).join('');
+  const { summary } = await importFile(seller, { body: CSV_HEADER + rows });
+  assert.deepEqual([summary.date_skus, summary.first_date_sku], [skus.length, 'Mar-04']);
+  assert.match(summary.notes[0], /^7 of the new SKUs look like dates, such as "Mar-04"\./);
+  const again = await importFile(seller, { body: CSV_HEADER + rows });
+  assert.equal(again.summary.date_skus, undefined);
 });

@@ -164,6 +164,17 @@ function testRowConditions(prepare: PrepareStore): void {
     await assert.rejects(store.importProducts(write, [{ ...row, id: 'x' }], 'upsert'),
       { code: 'idempotency_mismatch' });
   });
+
+  test('creates no product from a row that may only change one', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const actor = await makeActor(store);
+    const row = { ...makeNewProduct({ sku: '4.00638E+12' }), createsNone: true };
+    const run = async (): Promise<unknown> =>
+      (await store.importProducts(actor, [row], 'upsert')).effects;
+    assert.deepEqual(await run(), ['not_found']);
+    await store.createProduct(actor, makeNewProduct({ sku: '4.00638E+12', stock: 1 }));
+    assert.deepEqual(await run(), ['updated']);
+  });
 }
 
 /** Random imports, each after a dry run that predicts its effects and changes nothing. */

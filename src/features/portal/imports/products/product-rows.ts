@@ -54,7 +54,7 @@ export async function* readRows(
 ): AsyncGenerator<RowOutcomes, void, void> {
   const duplicates = new DuplicateRows();
   const causes = new RejectionCauses();
-  const notes = new RowNotes();
+  const notes = new RowNotes(reader);
   const slices = duplicates.find(reader.read(countBytes(chunks, progress)));
   for await (const batch of writeBatches({ slices, target })) {
     const outcomes = readOutcomes(batch);
