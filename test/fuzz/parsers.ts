@@ -46,6 +46,7 @@ import { parseNumber } from '../../src/transfer/numbers.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson.ts';
 import { resolveTarget } from '../../src/features/webhooks/ssrf-guard.ts';
 import { chunksOf, readRecords, readRows } from '../transfer/read.ts';
+import { WORKBOOK_PARSERS } from './workbook-parsers.ts';
 
 export interface Parser {
   readonly samples: readonly string[];
@@ -69,6 +70,7 @@ const cursors = new Cursors(Buffer.alloc(32, 1));
 const CURSOR = cursors.format('products', { key: 'a', id: 1 }) ?? '';
 
 export const PARSERS: Readonly<Record<string, Parser>> = {
+  ...WORKBOOK_PARSERS,
   json: {
     samples: [PRODUCT, STOCK, '[1e3,-0,"\\u00e9\\"",{"a":{"b":[]}}]', '{"a":1,"\\u0061":2}'],
     check(text, bytes) {
