@@ -49,17 +49,16 @@ export function findNamedColumns(header: readonly string[], name: string): numbe
   throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
 }
 
-/** Rejects two columns with one name. Names of ignored columns may differ only in case. */
+/** Rejects two columns with one name, in any case, of which one is read. */
 export function assertUnique(header: readonly string[], used: ReadonlySet<number>): void {
-  const usedNames = new Set(header.filter((_, index) => used.has(index)).map(normalizeName));
-  const indexes = new Map<string, number>();
+  const indexes = new Map([...used].map((index) => [normalizeName(header[index] ?? ''), index]));
   for (const [index, name] of header.entries()) {
-    const key = usedNames.has(normalizeName(name)) ? normalizeName(name) : name.trim();
-    const first = indexes.get(key);
-    indexes.set(key, index);
-    if (first === undefined || key === '') continue;
-    const [firstName, secondName] = [header[first] ?? '', name].map(shortenName);
-    const columns = `${first + 1} and ${index + 1}`;
+    const key = normalizeName(name);
+    const other = indexes.get(key);
+    if (other === undefined || other === index || key === '') continue;
+    const [first, second] = [Math.min(index, other), Math.max(index, other)];
+    const [firstName, secondName] = [header[first] ?? '', header[second] ?? ''].map(shortenName);
+    const columns = `${first + 1} and ${second + 1}`;
     const fault = firstName === secondName
       ? `The file has the column "${firstName}" twice (columns ${columns})`
       : `The file has the columns "${firstName}" and "${secondName}" (${columns}), which count as `
