@@ -9,9 +9,11 @@
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
+import { findUntrusted, recognizeColumns } from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
-  assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName, parsePairs,
+  ambiguousColumns, assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName,
+  parsePairs,
 } from './header.ts';
 import type { DecimalMark } from './numbers.ts';
 
@@ -102,6 +104,8 @@ export interface Columns extends Structure<number | undefined> {
   readonly ignored: readonly string[];
   /** Members without a column or default, which a new product needs. */
   readonly missing: readonly Member[];
+  /** Members with several columns, of which one must be chosen. */
+  readonly ambiguous: readonly Member[];
   /** Whether rows can be imported, even if members are missing. */
   readonly isUsable: boolean;
 }
@@ -134,12 +138,16 @@ export function parseDefaults(text: string): Defaults {
  */
 export function findColumns(
   header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(), isPartial = false,
+  sample: readonly (readonly string[])[] = [],
 ): Columns {
-  const columns = matchColumns(header, map, defaults, isPartial);
-  const { used, missing, isUsable } = columns;
+  const untrusted = findUntrusted(header, sample);
+  const columns = matchColumns(header, map, defaults, isPartial, untrusted);
+  const { used, missing, ambiguous, indexes, isUsable } = columns;
   assertUnique(header, used);
+  for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
   if (isUsable) return columns;
-  throw missingColumns(header, missing.join(', '), missing);
+  const unread = missing.includes('stock') ? untrusted : [];
+  throw missingColumns(header, missing.join(', '), missing, unread);
 }
 
 /**
@@ -148,7 +156,7 @@ export function findColumns(
  */
 export function matchColumns(
   header: readonly string[], map: ColumnMap = new Map(), defaults: Defaults = new Map(),
-  isPartial = false,
+  isPartial = false, untrusted: readonly number[] = [],
 ): Columns {
   const names = header.map(normalizeName);
   const layout: Partial<Layout> = LAYOUTS.find(({ identifying }) =>
@@ -156,16 +164,20 @@ export function matchColumns(
   const { shop, hasCategoryLists = false, decimal } = layout;
   const find = (name: string): number[] =>
     names.flatMap((other, index) => other === name ? [index] : []);
-  const findMember = (member: Member): number[] => {
-    const column = map.get(member);
-    const field = SENT_FIELDS.find(({ name }) => name === member);
-    const own = field && shop ? field.shopColumns[shop] ?? []
-      : [member, ...field?.aliases ?? []];
-    return column === undefined ? own.flatMap(find) : findNamedColumns(header, column);
+  const recognized = shop ? undefined : recognizeColumns(header, untrusted);
+  const mapped = new Map([...map].map(([member, name]) =>
+    [member, findNamedColumns(header, name)] as const));
+  const mappedIndexes = new Set([...mapped.values()].flat());
+  const findMember = (member: Member): readonly number[] => {
+    const field = shop && SENT_FIELDS.find(({ name }) => name === member);
+    const own = (field ? field.shopColumns[shop] ?? [] : [member]).flatMap(find);
+    if (own.length > 0 && member !== 'barcode') return own;
+    const named = recognized?.get(member)?.filter((index) => !mappedIndexes.has(index)) ?? [];
+    return [...new Set([...own, ...named])];
   };
   // The casts: each member and each column of the structure has its entry.
-  const indexes = Object.fromEntries(MEMBERS.map((member) => [member, findMember(member)])) as
-    Record<Member, number[]>;
+  const indexes = Object.fromEntries(MEMBERS.map((member) =>
+    [member, mapped.get(member) ?? findMember(member)])) as Record<Member, readonly number[]>;
   const structure = Object.fromEntries(STRUCTURE.map((role) => {
     const name = layout[role];
     return [role, name && find(name)[0]];
@@ -182,14 +194,18 @@ export function matchColumns(
     indexes[name].length > 0 || defaults.has(name));
   const missing = SENT_FIELDS.filter((field) => field.isRequired && !available.includes(field))
     .map(({ name }) => name);
+  // A barcode may have several names; the first that is not blank is read.
+  const ambiguous = recognized ? MEMBERS.filter((member) => member !== 'barcode'
+    && new Set(indexes[member].map((index) => names[index])).size > 1) : [];
+  const isComplete = isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
+    : missing.length === 0;
   return {
     ...structure, productId: ids[0], count: countColumns(header), indexes, pairs, used,
     isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
     mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
-    isUsable: isPartial ? !missing.includes('sku') && available.length + pairs.size > 1
-      : missing.length === 0,
+    ambiguous, isUsable: isComplete && ambiguous.length === 0,
   };
 }
 

@@ -23,7 +23,7 @@ import {
   type RowConditions, type RowContent, type RowReader,
 } from './import-row.ts';
 import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
-import { isStockHeader } from './stock-columns.ts';
+import { recognizeContent } from './stock-columns.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
@@ -257,9 +257,8 @@ function explainStockFile<Result>(header: readonly string[], find: () => Result)
   try {
     return find();
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'invalid_data' && isStockHeader(header))) {
-      throw error;
-    }
+    const isInvalid = error instanceof AppError && error.code === 'invalid_data';
+    if (!isInvalid || recognizeContent(header) !== 'stock') throw error;
     const hint = 'It looks like a stock file: send it to POST /api/v1/stock, not as an import.';
     throw new AppError(error.code, `${error.publicDetail} ${hint}`, { issues: error.issues });
   }

@@ -1,6 +1,7 @@
 /** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError } from '../domain/error.ts';
+import { explainUntrusted } from './column-names.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
 /** Shown characters of a column name. */
@@ -67,16 +68,38 @@ export function assertUnique(header: readonly string[], used: ReadonlySet<number
   }
 }
 
+/** The error of a file with several columns for a member. */
+export function ambiguousColumns(
+  header: readonly string[], member: string, [first = 0, second = 0]: readonly number[],
+): AppError {
+  const [firstName, secondName] = [header[first] ?? '', header[second] ?? ''];
+  const fault = `The file has two columns for ${member}: "${shortenName(firstName)}" and `
+    + `"${shortenName(secondName)}" (columns ${first + 1} and ${second + 1})`;
+  if (normalizeName(firstName) === normalizeName(secondName)) {
+    return new AppError('invalid_data', `${fault}. Rename or remove one of them.`);
+  }
+  const example = `map=${member}:${shortenName(firstName)}`;
+  const detail = `Name the column to read, such as ${example}.`;
+  return new AppError('invalid_data', `${fault}. Say which one to read, with ${example}.`, {
+    issues: [{ parameter: 'map', code: 'required', detail }],
+  });
+}
+
 /**
  * The error of a file without columns for these members.
  * @param missing for the message, such as `sku`
  * @param needed members that `map` should name
+ * @param untrusted columns with the name of a quantity that are not read as one
  */
 export function missingColumns(
   header: readonly string[], missing: string, needed: readonly string[],
+  untrusted: readonly number[],
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
-  const fault = `The file has no column for ${missing}. ${describeHeader(header)}`;
+  const fault = [
+    `The file has no column for ${missing}.`, ...explainUntrusted(header, untrusted),
+    describeHeader(header),
+  ].join(' ');
   const issues = [{ parameter: 'map', code: 'required', detail }] as const;
   return new AppError('invalid_data', fault, { issues });
 }
@@ -94,7 +117,7 @@ export function normalizeName(name: string): string {
 }
 
 /** A column name for a message. */
-export function shortenName(name: string): string {
+function shortenName(name: string): string {
   return name.trim().slice(0, NAME_LIMIT_CHARACTERS);
 }
 

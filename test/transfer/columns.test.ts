@@ -38,6 +38,7 @@ test('rejects a file with a duplicate column, and names it', () => {
     [[...OWN, ' Name '], '', /columns "name" and "Name" \(1 and 6\).* the same/],
     [['Price', ...OWN], '', /columns "Price" and "price" \(1 and 5\)/],
     [[...OWN, 'Colour', 'name', 'Colour'], '', /column "name" twice \(columns 1 and 7\)/],
+    [['Preis', 'Size', 'Preis ', ...OWN.slice(0, 3)], '', /"Preis" twice \(columns 1 and 3\)/],
     [[...OWN, 'currency', 'Currency'], '', /columns "currency" and "Currency"/],
     [variant, 'name:TITEL', /columns "Titel" and "titel" \(1 and 2\)/],
     [['Handle', 'handle', 'Title', 'Type', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],
@@ -66,10 +67,10 @@ test('shortens the name of a duplicate column in the error message', () => {
 });
 
 test('lists the columns of a file that lacks members, and says how to map them', () => {
-  const error = catchAppError(() => findColumns(['Artikel', 'Preis', 'sku', 'name'], NO_MAP));
+  const error = catchAppError(() => findColumns(['Artikel', 'Kosten', 'sku', 'name'], NO_MAP));
   assert.equal(error.code, 'invalid_data');
   assert.equal(error.publicDetail, 'The file has no column for category, price, stock. '
-    + 'Its columns: Artikel, Preis, sku, name.');
+    + 'Its columns: Artikel, Kosten, sku, name.');
   assert.deepEqual(error.issues, [{
     parameter: 'map', code: 'required',
     detail: 'Name the columns: category:COLUMN,price:COLUMN,stock:COLUMN.',
@@ -149,5 +150,72 @@ test('rejects defaults that are malformed, duplicate or cannot be shared by rows
     assert.equal(code, 'invalid_query', text);
     assert.deepEqual(issues.map(({ parameter, code: fault }) => `${parameter} ${fault}`),
       ['default format'], text);
+  }
+});
+
+test('finds the columns of products in many languages', () => {
+  for (const header of [
+    ['Item number', 'Product name', 'Product category', 'Selling price', 'Quantity on hand'],
+    ['Artikelnummer', 'Bezeichnung', 'Warengruppe', 'VK-Preis', 'Bestand'],
+    ['RÉFÉRENCE', 'Désignation', 'Catégorie', 'Prix de vente', 'Quantité'],
+    ['Referencia', 'Nombre', 'Categoría', 'PVP', 'Existencias'],
+    ['Codice articolo', 'Titolo', 'Categoria', 'Prezzo', 'Giacenza'],
+    ['Código do produto', 'Nome', 'Categoria', 'Preço de venda', 'Estoque'],
+    ['Artikelcode', 'Naam', 'Productgroep', 'Verkoopprijs', 'Voorraad'],
+    ['Symbol', 'Nazwa towaru', 'Kategoria', 'Cena brutto', 'Stan magazynowy'],
+    ['Artikelnummer', 'Benämning', 'Varugrupp', 'Pris', 'Lagersaldo'],
+    ['Kód zboží', 'Název', 'Kategorie', 'Cena s DPH', 'Počet kusů'],
+    ['Артикул', 'Наименование', 'Категория', 'Цена', 'Остаток'],
+    ['Stok kodu', 'Ürün adı', 'Kategori', 'Satış fiyatı', 'Stok miktarı'],
+    ['商品番号', '商品名', 'カテゴリー', '販売価格', '在庫数'],
+    ['货号', '商品名称', '分类', '售价', '库存'],
+  ]) {
+    const { indexes, ignored } = findColumns(header, NO_MAP);
+    assert.deepEqual(['sku', 'name', 'category', 'price', 'stock'].map((member) =>
+      indexes[member as 'sku']), [[0], [1], [2], [3], [4]], header.join());
+    assert.deepEqual(ignored, []);
+  }
+});
+
+test('reads currencies and barcodes by their other names', () => {
+  const { indexes } = findColumns([...OWN, 'Currency_Code', 'UPC', 'EAN-13'], NO_MAP);
+  assert.deepEqual([indexes.currency, indexes.barcode], [[5], [6, 7]]);
+});
+
+test('prefers the column that has the name of its member', () => {
+  const header = ['Titel', 'Preis', 'Artikelnummer', 'Menge', ...OWN];
+  const { indexes, ignored } = findColumns(header, NO_MAP);
+  assert.deepEqual([indexes.name, indexes.price, indexes.sku, indexes.stock], [[4], [7], [6], [8]]);
+  assert.deepEqual(ignored, header.slice(0, 4));
+});
+
+test('rejects two columns for one member, and says how to select one', () => {
+  const header = ['sku', 'Bezeichnung', 'category', 'Preis netto', 'Preis brutto', 'stock'];
+  for (const isPartial of [false, true]) {
+    const error = catchAppError(() => findColumns(header, NO_MAP, new Map(), isPartial));
+    assert.equal(error.code, 'invalid_data');
+    assert.equal(error.publicDetail, 'The file has two columns for price: "Preis netto" and "Preis '
+      + 'brutto" (columns 4 and 5). Say which one to read, with map=price:Preis netto.');
+    assert.deepEqual(error.issues.map(({ parameter, code }) => `${parameter} ${code}`),
+      ['map required']);
+  }
+  const { indexes } = findColumns(header, parseColumnMap('price:Preis brutto'));
+  assert.deepEqual(indexes.price, [4]);
+});
+
+test('reads no stock from questions, flags and amounts that are not pieces', () => {
+  const header = ['sku', 'name', 'category', 'price'];
+  const read = (names: readonly string[], cells: readonly string[], map = NO_MAP) => {
+    const sample = [['A', 'B', 'C', '1', ...cells]];
+    return findColumns([...header, ...names], map, new Map(), false, sample).indexes.stock;
+  };
+  for (const [names, cells, detail] of [
+    [['In stock?'], ['5'], /no column for stock\. Its columns/],
+    [['En stock'], ['1'], /"En stock" is not read as a quantity: it has no number above 1/],
+    [['Menge', 'Einheit'], ['500', 'g'], /by "Einheit", it is not in pieces/],
+  ] as const) {
+    assert.match(catchAppError(() => read(names, cells)).publicDetail, detail);
+    assert.deepEqual(read(names, cells, parseColumnMap(`stock:${names[0]}`)), [4]);
+    assert.deepEqual(read([...names, 'Bestand'], [...cells, '3']), [4 + names.length]);
   }
 });

@@ -264,7 +264,7 @@ test('asks for a whole number if stock is not a number', async () => {
 
 test('reports that a stock file is not a product file', async () => {
   const read = (text: string) =>
-    readRows(new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: true }), text);
+    readRows(new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: false }), text);
   await assert.rejects(read('Artikelnummer;Bestand\nA;1\n'), {
     message: /^The file has no column for .*It looks like a stock file: send it to POST \/api\/v1/,
   });

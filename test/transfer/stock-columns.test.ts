@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  findStockColumns, isStockHeader, parseStockColumnMap,
+  findStockColumns, parseStockColumnMap, recognizeContent,
 } from '../../src/transfer/stock-columns.ts';
 import { catchAppError } from '../domain/validation-errors.ts';
 
@@ -26,7 +26,7 @@ test('finds the columns of POS systems and ERPs in many languages', () => {
     ['商品コード', '在庫数'], ['货号', '库存'], [' product_code ', 'on_hand'],
   ]) {
     assert.deepEqual(find(header), ['sku 0', 'set 1'], header.join());
-    assert.equal(isStockHeader(header), true, header.join());
+    assert.equal(recognizeContent(header), 'stock', header.join());
   }
 });
 
@@ -108,14 +108,82 @@ test('rejects a map with unknown or duplicate members, or with a missing column'
   assert.match(error.issues[0]?.detail ?? '', /no column "Menge"\. Its columns: sku, qty\./);
 });
 
-test('does not treat a file with a name, category or price as a stock file', () => {
-  for (const header of [
-    ['sku', 'name', 'stock'], ['sku', 'price', 'stock'], ['sku', 'category', 'stock'],
-    ['Handle', 'Title', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],
-    ['sku', 'position'], ['stock', 'qty'], [],
-  ]) {
-    assert.equal(isStockHeader(header), false, header.join());
+test('takes a file with a name, category or price for a stock file only if it is told', () => {
+  for (const [content, headers] of [
+    ['unclear', [
+      ['sku', 'name', 'stock'], ['sku', 'price', 'stock'], ['sku', 'category', 'stock'],
+      ['Artikelnummer', 'Bezeichnung', 'Preis', 'Bestand'], ['Référence', 'Désignation', 'Stock'],
+      ['Código', 'Nombre', 'Existencias'], ['Codice', 'Titolo', 'Prezzo', 'Giacenza'],
+      ['Referência', 'Preço', 'Estoque'], ['Artikelcode', 'Naam', 'Verkoopprijs', 'Voorraad'],
+      ['Symbol', 'Nazwa', 'Cena', 'Stan magazynowy'], ['Artikelnummer', 'Benämning', 'Lagersaldo'],
+      ['Kód', 'Název', 'Cena s DPH', 'Počet kusů'], ['Артикул', 'Наименование', 'Цена', 'Остаток'],
+      ['Stok kodu', 'Ürün adı', 'SATIŞ FİYATI', 'Stok'], ['商品コード', '商品名', '価格', '在庫数'],
+      ['商品编码', '商品名称', '售价', '库存'], ['Custom label (SKU)', 'Title', 'Available quantity'],
+    ]],
+    ['products', [
+      ['Handle', 'Title', 'Variant SKU', 'Variant Price', 'Variant Inventory Qty'],
+      ['Artikelnummer', 'Bezeichnung', 'Warengruppe', 'VK-Preis', 'Bestand'],
+      ['sku', 'position'], ['stock', 'qty'], ['SKU', 'Title', 'In stock?'], [],
+    ]],
+    ['stock', [['id', 'sku', 'stock', 'position'], ['SKU', 'Quantity', 'Available']]],
+  ] as const) {
+    for (const header of headers) assert.equal(recognizeContent(header), content, header.join());
   }
-  assert.equal(isStockHeader(['id', 'sku', 'stock', 'position']), true);
-  assert.equal(isStockHeader(['SKU', 'Quantity', 'Available']), true);
+});
+
+test('reads no quantity from a column whose name asks a question', () => {
+  for (const name of ['In stock?', 'En stock ?', 'Stock？', '¿Existencias?', 'В наличии?']) {
+    assert.deepEqual(find(['SKU', 'Stock', name]), ['sku 0', 'set 1'], name);
+    const { publicDetail, issues } = catchAppError(() => find(['SKU', name]));
+    assert.match(publicDetail, /^The file has no column for set or adjust\./);
+    assert.equal(issues[0]?.detail, 'Name the columns: set:COLUMN.');
+    assert.deepEqual(find(['SKU', name], `set:${name}`), ['sku 0', 'set 1'], name);
+  }
+});
+
+test('reads no quantity from flags that only say whether there is stock', () => {
+  const read = (header: readonly string[], cells: readonly string[]) =>
+    findStockColumns(header, undefined, cells.map((cell) => ['A', cell])).indexes.set;
+  for (const name of ['In stock', 'En stock', 'Skladem', 'Available', 'В наличии', 'Disponible']) {
+    for (const cells of [
+      ['1', '0', '1'], ['yes', 'no'], ['да', 'нет', ''], ['TRUE', 'FALSE'], ['1,0', '0.00'], [''],
+    ]) {
+      const error = catchAppError(() => read(['SKU', name], cells));
+      assert.match(error.publicDetail, new RegExp(`no column for set or adjust\\. "${name}" is not `
+        + 'read as a quantity: it has no number above 1, so it may only say whether'));
+      assert.deepEqual(error.issues.map(({ detail }) => detail), ['Name the columns: set:COLUMN.']);
+    }
+    for (const cells of [['0', '1', '12'], ['0', '-2'], ['1.200,00', '1'], []]) {
+      assert.equal(read(['SKU', name], cells), 1, `${name}: ${cells.join()}`);
+    }
+  }
+  assert.equal(read(['SKU', 'Quantity'], ['0', '1']), 1);
+  const flags = [['A', '1', '7']];
+  assert.equal(findStockColumns(['SKU', 'In stock', 'Stock'], undefined, flags).indexes.set, 2);
+  const map = parseStockColumnMap('set:In stock');
+  assert.equal(findStockColumns(['SKU', 'In stock'], map, [['A', '1']]).indexes.set, 1);
+});
+
+test('reads no quantity from amounts in units other than pieces', () => {
+  const header = ['Artikelnummer', 'Menge', 'Mengeneinheit'];
+  const read = (units: readonly string[]) =>
+    findStockColumns(header, undefined, units.map((unit) => ['A', '500', unit])).indexes.set;
+  assert.match(catchAppError(() => read(['Stk', 'G'])).publicDetail,
+    /"Menge" is not read as a quantity: by "Mengeneinheit", it is not in pieces\./);
+  for (const units of [['Stk', 'STK.', 'Stück'], ['pcs', ''], []]) assert.equal(read(units), 1);
+  const levels = ['Artikelnummer', 'Bestand', 'Mengeneinheit'];
+  assert.equal(findStockColumns(levels, undefined, [['A', '500', 'm']]).indexes.set, 1);
+});
+
+test('reads the SKU from a column that says SKU, but not of a parent or supplier', () => {
+  assert.deepEqual(find(['Item number', 'Custom label (SKU)', 'Available quantity']),
+    ['sku 1', 'set 2']);
+  assert.deepEqual(find(['Product code', 'Seller-SKU', 'Qty']), ['sku 1', 'set 2']);
+  for (const other of ['Parent SKU', 'Supplier SKU', 'SKU (parent)', 'Vendor SKU', 'Old SKU',
+    'Manufacturer SKU', 'Previous SKU']) {
+    assert.deepEqual(find([other, 'Item number', 'Qty']), ['sku 1', 'set 2'], other);
+    assert.match(catchAppError(() => find([other, 'Qty'])).publicDetail, /no column for sku or id/);
+  }
+  assert.match(catchAppError(() => find(['Product SKU', 'Variant SKU', 'Qty'])).publicDetail,
+    /two columns for sku: .*map=sku:Product SKU\.$/);
 });

@@ -60,7 +60,6 @@ export const optionalDefinitions = [
       + 'products may have the same one.',
     example: '4006381333931',
     read: ({ barcode }) => barcode,
-    aliases: ['gtin', 'ean', 'upc'],
     shopColumns: {
       shopify: ['variant barcode'], shopifyUrlHandle: ['barcode'],
       wooCommerce: ['gtin, upc, ean, or isbn'], magento: ['barcode', 'gtin', 'ean', 'upc'],

@@ -76,8 +76,6 @@ export interface SentFieldDefinition extends FieldDefinition {
   readonly parse: (
     value: unknown, currency: Currency,
   ) => ParseResult<string | number | boolean | null>;
-  /** Other names of its column in any CSV file, in lower case. */
-  readonly aliases?: readonly string[];
   /** Column names in lower case; the first column with a non-blank cell is used. */
   readonly shopColumns: Readonly<Partial<Record<ShopSystem, readonly string[]>>>;
 }

@@ -166,10 +166,10 @@ describe('import', { concurrency: 2 }, () => {
   test('names the flag instead of the query parameter', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
-    writeFileSync(path, 'Artikel,Preis\nA,1\n');
+    writeFileSync(path, 'Artikel,Kosten\nA,1\n');
     const { status, notes } = await shop.run('import', path);
     assert.equal(status, 1);
-    assert.match(notes, /Its columns: Artikel, Preis\. --map: Name the columns: name:COLUMN,/);
+    assert.match(notes, /Its columns: Artikel, Kosten\. --map: Name the columns: name:COLUMN,/);
   });
 
   test('reads the key from a file', async (t) => {

@@ -169,7 +169,7 @@ test('suggests a fix for rows with one cause, but never a default name or price'
     ['sku,stock\nA,1\nB,2\n', '', '2 rejected rows are new products without a value for name, '
       + 'category and price. If the SKUs are right, add name, category and price in the file to '
       + 'create these products.'],
-    ['Titel,category,sku,price,stock\nA,K,A,1,1\n', '', '1 rejected row is a new product without '
+    ['Wort,category,sku,price,stock\nA,K,A,1,1\n', '', '1 rejected row is a new product without '
       + 'a value for name. Name their columns: map=name:COLUMN.'],
     ['name,category,sku,price,stock\nA,K,A,1 €,1\nA,K,A,2 €,1\n', '', '2 rejected rows have the '
       + 'same error: price: Write a plain number, such as 1234.5: no currency signs, units or '

@@ -38,7 +38,7 @@ test('rejects invalid files with a problem response, and changes nothing', async
   const gzip = gzipSync(CSV_HEADER + makeRows(10));
   for (const [file, detail] of [
     [{ body: 'name,category,sku,price,stock,Name\nA,K,S,1,1,B\n' }, /columns "name" and "Name"/],
-    [{ body: 'Title,sku\nMug,M-1\n' }, /no column for name, category, price, stock\. /],
+    [{ body: 'Caption,sku\nMug,M-1\n' }, /no column for name, category, price, stock\. /],
     [{ body: '' }, /file is empty/],
     [{ body: '\n\n' }, /file is empty/],
     [{ body: '', type: NDJSON }, /file is empty/],
@@ -149,7 +149,7 @@ test('rejects a file that does not fit on the disk, at once or midway', async (t
 test('serves other requests after rejecting a large file', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  const body = `Title,sku\n${makeRows(100_000)}`;
+  const body = `Caption,sku\n${makeRows(100_000)}`;
   assertProblem(await sendFile(seller, { body }), 400, 'invalid-data');
   const { summary } = await importFile(seller, { body: CSV_HEADER + makeRows(2) });
   assert.deepEqual(summary, counts({ created: 2, position: 2 }));

@@ -6,13 +6,16 @@
 import { createHash } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../../store/account-store.ts';
+import { explainUntrusted } from '../../../transfer/column-names.ts';
 import { normalizeName } from '../../../transfer/header.ts';
 import { type Field, renderFields } from '../forms/fields.ts';
 import type { Form, FormState } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
-import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
+import {
+  COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN, PREVIEW_REASON_BYTES,
+} from '../limits.ts';
 import type { FileDescription, FileHead } from './uploaded-file.ts';
 
 /** Values of members, such as the name of each one's column, as plain data. */
@@ -72,6 +75,27 @@ function describeFound<Member extends string>(
   const names = indexes[member].map((index) => shorten(header[index] ?? '', COLUMN_NAME_BYTES));
   if (names.length === 0) return 'Not found';
   return `Detected: ${names.join(several)}`;
+}
+
+/** Why rows cannot be read. @param what Such as `named name, price` */
+export function describeMissing(
+  what: string, { head: { header, untrusted = [] } }: FileDescription, isQuantity: boolean,
+): string {
+  const explanations = isQuantity ? explainUntrusted(header, untrusted) : [];
+  return [`The file has no column ${what}.`, ...explanations, 'Choose the columns below.']
+    .map((sentence) => shorten(sentence, PREVIEW_REASON_BYTES)).join(' ');
+}
+
+/** Why rows cannot be read: several columns for a member. */
+export function describeAmbiguous(
+  member: string, indexes: readonly number[], { head: { header } }: FileDescription,
+): string {
+  const names = indexes.map((index) => header[index] ?? '');
+  const quotedNames = names.map((name) => `"${shorten(name, COLUMN_NAME_BYTES)}"`).join(' and ');
+  // Columns are chosen by name, in any case.
+  const canChoose = new Set(names.map(normalizeName)).size === names.length;
+  return `The file has several columns for ${member}: ${quotedNames}. ${canChoose
+    ? 'Choose one of them below.' : 'Rename or remove one of them, and upload the file again.'}`;
 }
 
 /** The file's columns: how each is read, and its first values. */

@@ -14,7 +14,7 @@ import { countMembers } from '../../../transfer/columns.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import type { Encoding } from '../../../transfer/decode.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { countStockMembers, isStockHeader } from '../../../transfer/stock-columns.ts';
+import { countStockMembers, recognizeContent } from '../../../transfer/stock-columns.ts';
 import { toFields } from './csv-fields.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
@@ -139,6 +139,8 @@ export interface FileHead {
   readonly kind: 'products' | 'stock';
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];
+  /** Columns that are no quantities in spite of their names, by their index from 0. */
+  readonly untrusted?: readonly number[];
   /** Cells of the first rows, shortened. */
   readonly examples: readonly (readonly string[])[];
 }
@@ -182,7 +184,7 @@ export async function readFileHead(
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
     format: 'csv', ...(encoding !== undefined && { encoding }),
-    kind: isStockHeader(header.cells) ? 'stock' : 'products',
+    kind: recognizeContent(header.cells) === 'stock' ? 'stock' : 'products',
     header: header.cells.map(copyText),
     examples: rows.map(({ cells }) => cells.map(shorten)),
   };

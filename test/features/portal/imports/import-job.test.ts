@@ -117,10 +117,10 @@ describe('the dry run of a file', () => {
 });
 
 describe('the columns of a file', () => {
-  const FILE = 'Titel,Warengruppe,Kennung,Preis,Menge,Farbe\n'
+  const FILE = 'Was,Gruppe,Kennung,Betrag,Vorrat,Farbe\n'
     + 'Mug,Kitchen,M-1,5,1,blue\nCup,,M-2,5,,\n';
   const MAP = [
-    ['name', 'Titel'], ['category', 'Warengruppe'], ['sku', 'Kennung'], ['price', 'Preis'],
+    ['name', 'Was'], ['category', 'Gruppe'], ['sku', 'Kennung'], ['price', 'Betrag'],
   ] as const;
 
   test('are named if they are missing, and no row is evaluated', async (t) => {
@@ -140,7 +140,7 @@ describe('the columns of a file', () => {
     await retry(job, { map: MAP });
     assert.deepEqual(columnsOf(taskOf(job))?.missing, ['stock']);
     const defaults = [['stock', '3'], ['category', 'Misc']] as const;
-    await retry(job, { map: [...MAP, ['stock', 'Menge']], defaults });
+    await retry(job, { map: [...MAP, ['stock', 'Vorrat']], defaults });
     assert.deepEqual(columnsOf(taskOf(job))?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
       barcode: [], description: [], metadata: [], low_stock: [], archived: [],

@@ -148,16 +148,16 @@ test('says why rows are skipped, and that nothing is imported', async (t) => {
 test('lets the seller map columns and fill in blank cells', async (t) => {
   const shop = await open(t);
   const { user } = shop;
-  const first = await upload(user, 'Titel,Sorte,Code,Preis\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
+  const first = await upload(user, 'Was,Sorte,Kennung,Betrag\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
   assert.match(first.text, /The file has no column named name, category, sku, price, stock/);
-  assert.match(first.text, /Titel not used Mug · Cup/);
+  assert.match(first.text, /Was not used Mug · Cup/);
   assert.doesNotMatch(first.text, /Import now/);
   const second = await act(user, '', {
     column_name: '0', column_category: '1', column_sku: '2', column_price: '3',
     default_category: 'Misc', default_stock: '7',
   });
   assert.match(second.text, /Will be created 2/);
-  assert.match(second.text, /Preis price 5 · 6/);
+  assert.match(second.text, /Betrag price 5 · 6/);
   assert.equal(user.valueOf('column_price'), '3');
   assert.equal(user.valueOf('default_stock'), '7');
   const third = await act(user, '', { default_stock: 'many', column_currency: '99' });

@@ -35,11 +35,11 @@ export interface ProductImport {
 
 /** How the columns are matched; undefined unless the file is CSV. */
 export function columnsOf(
-  { file: { head: { format, header } }, settings: { mode, map, defaults } }:
+  { file: { head: { format, header, untrusted } }, settings: { mode, map, defaults } }:
   Pick<ProductImport, 'file' | 'settings'>,
 ): Columns | undefined {
   if (format !== 'csv') return undefined;
-  return matchColumns(header, new Map(map), new Map(defaults), mode !== 'create');
+  return matchColumns(header, new Map(map), new Map(defaults), mode !== 'create', untrusted);
 }
 
 /** The import of a new file, with the columns that were remembered. */

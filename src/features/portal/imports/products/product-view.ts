@@ -13,7 +13,8 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES, DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import {
-  columnFieldNames, type MemberValues, readColumns, renderColumnFields, renderColumns,
+  columnFieldNames, describeAmbiguous, describeMissing, type MemberValues, readColumns,
+  renderColumnFields, renderColumns,
 } from '../column-fields.ts';
 import { CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
@@ -99,8 +100,8 @@ function renderPreview(
   const { preview, progress: { counts } } = task;
   const columns = columnsOf(task);
   if (columns && !columns.isUsable) {
-    return html`<div class="notice low" role="status"><p>The file has no column named
-      <strong>${columns.missing.join(', ')}</strong>. Choose the columns below.</p></div>`;
+    return html`<div class="notice low" role="status">
+      <p>${describeColumns(task, columns)}</p></div>`;
   }
   if (!preview) return renderProblem(job);
   const { format } = request;
@@ -119,6 +120,13 @@ function renderPreview(
     ${renderDifferences(format, differences)}
     ${renderRejectedLines(format, rejected)}
     ${renderDuplicates(format, task)}`;
+}
+
+/** Why rows cannot be read. */
+function describeColumns({ file }: ProductImport, columns: Columns): string {
+  const { ambiguous: [member], missing, indexes } = columns;
+  return member ? describeAmbiguous(memberLabel(member), indexes[member], file)
+    : describeMissing(`named ${missing.join(', ')}`, file, missing.includes('stock'));
 }
 
 function renderDifferences(format: Format, differences: DryRun['differences']): Content {
@@ -211,8 +219,8 @@ function renderFileSettings(
     name: 'mode', label: 'What to import', control: 'select', initial: mode, choices: MODES,
   }], state)}
     ${columns && renderColumnFields({
-    members: CHOSEN_MEMBERS, indexes: columns.indexes, map, label: memberLabel, several: ', then ',
-    isRemembered,
+    members: CHOSEN_MEMBERS, indexes: columns.indexes, map, label: memberLabel, isRemembered,
+    several: columns.ambiguous.length > 0 ? ' or ' : ', then ',
   }, file, state)}
     ${columns && mode !== 'update' && html`<div class="grid">
       ${renderFields(defaultFields, state)}</div>`}

@@ -51,9 +51,10 @@ export interface StockImport {
 
 /** How the columns are matched; undefined unless the file is CSV. */
 export function stockColumnsOf(
-  { file: { head: { format, header } }, settings }: Pick<StockImport, 'file' | 'settings'>,
+  { file: { head: { format, header, untrusted } }, settings }:
+  Pick<StockImport, 'file' | 'settings'>,
 ): MatchedStockColumns | undefined {
-  return format === 'csv' ? matchStockColumns(header, new Map(settings.map)) : undefined;
+  return format === 'csv' ? matchStockColumns(header, new Map(settings.map), untrusted) : undefined;
 }
 
 /** Whether the columns are clear, so that a dry run makes sense. */

@@ -17,7 +17,8 @@ import { type Content, html, type Html, shorten } from '../../html/html.ts';
 import { COLUMN_NAME_BYTES } from '../../limits.ts';
 import type { PageRequest } from '../../route.ts';
 import {
-  columnFieldNames, readColumns, renderColumnFields, renderColumns,
+  columnFieldNames, describeAmbiguous, describeMissing, readColumns, renderColumnFields,
+  renderColumns,
 } from '../column-fields.ts';
 import {
   CSV_FIELD_NAMES, DUPLICATES_LABEL, listCsvFields, readCsvFields,
@@ -133,20 +134,14 @@ function listNotes({ progress: { counts, unknownIds } }: StockImport): readonly 
 
 /** Why rows cannot be read. */
 function describeColumns(task: StockImport): string {
-  const { file: { head: { header } } } = task;
   const columns = stockColumnsOf(task);
   const [pair] = columns?.missing ?? [];
   if (pair) {
     const labels = pair.map((member) => MEMBER_LABELS[member]).join(' or ');
-    return `The file has no column for ${labels}. Choose the columns below.`;
+    return describeMissing(`for ${labels}`, task.file, pair.includes('set'));
   }
   const [member = 'set'] = columns?.ambiguous ?? [];
-  const names = columns?.indexes[member].map((index) => header[index] ?? '') ?? [];
-  const quotedNames = names.map((name) => `"${shorten(name, COLUMN_NAME_BYTES)}"`).join(' and ');
-  // Columns are chosen by name, in any case.
-  const canChoose = new Set(names.map(normalizeName)).size === names.length;
-  return `The file has several columns for ${MEMBER_LABELS[member]}: ${quotedNames}. ${canChoose
-    ? 'Choose one of them below.' : 'Rename or remove one of them, and upload the file again.'}`;
+  return describeAmbiguous(MEMBER_LABELS[member], columns?.indexes[member] ?? [], task.file);
 }
 
 /** Why a stocktake cannot start, and what to do. */

@@ -1,0 +1,184 @@
+/**
+ * The names that tills, ERPs and shops give the columns of products and stock: the only list of
+ * them. Names are compared without regard to case, accents and punctuation: `On_Hand` is `on hand`.
+ *
+ * A name alone does not make a quantity. A name that asks, such as `In stock?`, never does. One
+ * that only says whether there is stock does unless its cells are flags. One that says an amount of
+ * anything does unless another column says that the amounts are not pieces.
+ */
+
+/** What a column has: a member of a product or a stock change, or the units of quantities. */
+type NamedMember = 'sku' | 'name' | 'category' | 'price' | 'currency' | 'stock' | 'barcode'
+  | 'adjust' | 'reason';
+type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit';
+
+/** Separated by commas. */
+const NAMES: Readonly<Record<ColumnKind, string>> = {
+  sku: `
+    sku, sku code, sku number, sku no, product sku, variant sku, seller sku, merchant sku, item sku,
+    custom label sku, custom label, item number, item no, item code, product number, product no,
+    product code, article number, article no, article code, stock code, part number, part no,
+    reference, ref, code, internal reference, product reference, Artikelnummer, Artikelnr,
+    Artikel-Nr, Art-Nr, Artnr, Artikelcode, Produktnummer, UGS, Référence, Réf, Référence article,
+    Référence produit, Réf article, Code article, Code produit, Referencia, Código,
+    Código de artículo, Código artículo, Código de producto, Código producto, Codice,
+    Codice articolo, Cod articolo, Codice prodotto, Riferimento, Productcode, Referência,
+    Código do produto, Código do artigo, Kod produktu, Symbol, Indeks, Varenummer, Varenr,
+    Tuotekoodi, Tuotenumero, Kód, Kód produktu, Kód zboží, Kód tovaru, Cikkszám, Cod produs,
+    Stok kodu, Ürün kodu, Артикул, Κωδικός, 商品コード, 商品番号, 品番, 商品编码, 货号, 상품코드`,
+  name: `
+    name, title, product name, product title, item name, item title, article name, Bezeichnung,
+    Artikelbezeichnung, Artikelname, Produktname, Produktbezeichnung, Produkttitel, Titel, Nom,
+    Nom du produit, Nom produit, Nom article, Titre, Désignation, Désignation article, Libellé,
+    Libellé article, Libellé produit, Nombre, Nombre del producto, Nombre producto,
+    Nombre del artículo, Título, Título del producto, Denominación, Nome, Nome prodotto,
+    Nome del prodotto, Nome articolo, Titolo, Denominazione, Nome do produto, Nome do artigo,
+    Título do produto, Designação, Naam, Productnaam, Artikelnaam, Benaming, Artikelomschrijving,
+    Nazwa, Nazwa produktu, Nazwa towaru, Namn, Produktnamn, Artikelnamn, Benämning, Navn, Varenavn,
+    Produktnavn, Nimi, Tuotenimi, Název, Název produktu, Název zboží, Název položky, Názov,
+    Názov produktu, Terméknév, Megnevezés, Denumire, Denumire produs, Ürün adı, Ürün ismi,
+    Stok adı, Ad, Adı, Başlık, Название, Название товара, Наименование, Наименование товара, Имя,
+    Назва, Назва товару, Όνομα, Ονομασία, 商品名, 製品名, 品名, 名前, 名称, 商品名称, 产品名称, 标题,
+    商品名稱, 상품명, 제품명`,
+  category: `
+    category, category name, product category, main category, Kategorie, Warengruppe, Artikelgruppe,
+    Produktkategorie, Hauptkategorie, Catégorie, Catégorie de produit, Categoría,
+    Categoría del producto, Categoria, Categoria prodotto, Categorie, Productcategorie,
+    Productgroep, Artikelgroep, Kategoria, Kategoria produktu, Kategori, Produktkategori, Varugrupp,
+    Varegruppe, Tuoteryhmä, Kategorie produktu, Kategória, Категория, Категория товара, Категорія,
+    Κατηγορία, カテゴリ, カテゴリー, 商品カテゴリ, 分类, 类别, 商品分类, 产品分类, 分類, 카테고리`,
+  price: `
+    price, unit price, selling price, sales price, retail price, regular price, product price,
+    item price, price excl tax, price tax excl, price tax excluded, price incl tax, price tax incl,
+    price tax included, Preis, Verkaufspreis, Einzelpreis, Stückpreis, Ladenpreis, Bruttopreis,
+    Nettopreis, Preis brutto, Preis netto, Verkaufspreis brutto, Verkaufspreis netto, VK, VK-Preis,
+    VK brutto, VK netto, Regulärer Preis, Prix, Prix de vente, Prix unitaire, Prix TTC, Prix HT,
+    Prix de vente TTC, Prix de vente HT, Prix public, PU, PV, Tarif, Tarif régulier, Precio,
+    Precio de venta, Precio unitario, Precio normal, Precio final, PVP, Prezzo, Prezzo di vendita,
+    Prezzo unitario, Prezzo di listino, Prezzo al pubblico, Preço, Preço de venda, Preço unitário,
+    Preço normal, Prijs, Verkoopprijs, Stukprijs, Normale prijs, Reguliere prijs, Cena,
+    Cena sprzedaży, Cena jednostkowa, Cena detaliczna, Cena regularna, Cena brutto, Cena netto,
+    Pris, Försäljningspris, Ordinarie pris, Utpris, Salgspris, Utsalgspris, Hinta, Myyntihinta,
+    Prodejní cena, Cena s DPH, Cena bez DPH, Běžná cena, Predajná cena, Ár, Eladási ár, Preț,
+    Fiyat, Fiyatı, Satış fiyatı, Birim fiyat, Normal fiyat, Цена, Цена продажи, Розничная цена,
+    Цена розничная, Базовая цена, Ціна, Τιμή, 価格, 販売価格, 単価, 売価, 通常価格, 价格, 售价,
+    销售价, 销售价格, 零售价, 单价, 價格, 售價, 가격, 판매가, 판매가격`,
+  currency: `
+    currency, currency code, Währung, Devise, Monnaie, Moneda, Divisa, Valuta, Moeda, Waluta, Měna,
+    Mena, Валюта, Para birimi, Döviz, 通貨, 币种, 货币, 貨幣, 통화`,
+  barcode: `
+    barcode, barcode number, gtin, ean, ean code, ean 13, ean13, upc, Strichcode, EAN-Nummer,
+    Code-barres, Code EAN, Código de barras, Código EAN, Codice a barre, Codice EAN, Streepjescode,
+    EAN-code, Kod kreskowy, Kod EAN, Streckkod, Strekkode, Stregkode, Viivakoodi, Čárový kód,
+    Čiarový kód, EAN kód, Vonalkód, Cod de bare, Barkod, Штрихкод, Штрих-код, バーコード, JANコード,
+    条码, 条形码, 商品条码, 條碼, 바코드`,
+  stock: `
+    stock, stock on hand, stock level, stock quantity, stock qty, current stock, available stock,
+    on hand, on hand quantity, on hand qty, quantity on hand, quantity available, current quantity,
+    available quantity, qty on hand, qty available, available qty, inventory, inventory level,
+    inventory quantity, inventory qty, variant inventory qty, count, counted, counted quantity, soh,
+    Bestand, Lagerbestand, Istbestand, Ist-Bestand, Warenbestand, Aktueller Bestand,
+    Verfügbarer Bestand, Verfügbare Menge, Lagermenge, Stückzahl, Anzahl, Quantité en stock,
+    Qté en stock, Quantité disponible, Stock actuel, Stock réel, Stock disponible,
+    Cantidad disponible, Existencias, Existencia, Stock actual, Inventario, Unidades, Giacenza,
+    Giacenze, Esistenza, Voorraad, Voorraadniveau, Aantal, Estoque, Estoque atual, Existências,
+    Stan magazynowy, Dostępna ilość, Liczba sztuk, Antal, Lagersaldo, Lagerbeholdning, Beholdning,
+    Antall, Varastosaldo, Počet kusů, Zásoba, Zásoby, Készlet, Stoc, Stok, Stok adedi, Stok miktarı,
+    Adet, Остаток, Запасы, Залишок, Απόθεμα, 在庫, 在庫数, 库存, 库存数量, 庫存, 재고, 재고수량`,
+  amount: `
+    quantity, qty, Menge, Quantité, Qté, Cantidad, Quantità, Q.tà, Qta, Hoeveelheid, Quantidade,
+    Qtd, Qtde, Ilość, Määrä, Množství, Množstvo, Mennyiség, Cantitate, Miktar, Количество,
+    Кількість, Ποσότητα, 数量, 수량`,
+  availability: `
+    in stock, available, Auf Lager, Vorrätig, Verfügbar, Verfuegbar, En stock, Disponible,
+    En existencia, In magazzino, Disponibile, Disponibilità, Op voorraad, Beschikbaar, Em estoque,
+    Em stock, Disponível, Stan, Dostępny, I lager, Tillgängligt, På lager, Skladem, Na skladě,
+    Stokta, В наличии, В наявності, 在庫あり, 有库存, 有貨`,
+  unit: `
+    unit, uom, unit of measure, unit of measurement, measurement unit, quantity unit, Einheit,
+    Mengeneinheit, Basismengeneinheit, Lagereinheit, Maßeinheit, ME, Unité, Unité de mesure, Unidad,
+    Unidad de medida, Unità, Unità di misura, UM, U.M., Unidade, Unidade de medida, Eenheid,
+    Meeteenheid, Jednostka, Jednostka miary, J.m., Enhet, Enhed, Yksikkö, MJ, Měrná jednotka,
+    Jednotka, Merná jednotka, Mértékegység, Ед. изм., Единица измерения, Единица, Birim,
+    Ölçü birimi, 単位, 单位, 單位, 단위`,
+  adjust: `
+    adjust, adjustment, adjust by, delta, stock change, quantity change, stock adjustment,
+    quantity adjustment, Bestandsänderung, Bestandskorrektur, Variation de stock, Ajustement,
+    Ajuste, Variazione, Rettifica`,
+  reason: 'reason, Grund, Motif, Motivo, Causale, Reden, Orsak, Powód',
+};
+
+/** How columns of units say that a quantity counts pieces. */
+const PIECES = toSet(`
+  piece, pieces, pc, pcs, pce, each, ea, unit, units, item, items, c62, h87, Stück, Stueck, Stk,
+  Stck, St, Pièce, Pièces, Unité, Unités, U, Pieza, Piezas, Pza, Unidad, Unidades, Ud, Uds, Pezzo,
+  Pezzi, Pz, Nr, Peça, Peças, Unidade, Un, Und, Stuk, Stuks, Sztuka, Sztuki, Szt, Styck, Kappale,
+  Kpl, Kus, Kusy, Ks, Darab, Db, Bucată, Buc, Adet, Ad, Шт, Штука, Штук, 個, 点, 个, 件, 개`);
+
+const KIND_OF_NAME: ReadonlyMap<string, ColumnKind> = new Map(
+  // The cast: these are the keys of the table.
+  (Object.keys(NAMES) as ColumnKind[]).flatMap((kind) =>
+    [...toSet(NAMES[kind])].map((name) => [name, kind] as const)));
+
+/** In any writing. */
+const QUESTION_MARK = /[?？¿؟]/;
+/** A cell that counts, other than 0 and 1, which may be flags. */
+const COUNT = /^[-+]?(?!0*[01](?:[.,]0*)?$)\d[\d.,\s]*$/;
+
+/**
+ * The columns that are no quantities in spite of their names, by their index from 0.
+ * @param rows the first rows of the file
+ */
+export function findUntrusted(
+  header: readonly string[], rows: readonly (readonly string[])[],
+): readonly number[] {
+  const kinds = header.map(kindOf);
+  const hasOtherUnits = kinds.some((kind, index) => kind === 'unit' && rows.some((row) => {
+    const unit = foldName(row[index]);
+    return unit !== '' && !PIECES.has(unit);
+  }));
+  return [...kinds.entries()].flatMap(([index, kind]) => {
+    const isUntrusted = kind === 'amount' ? hasOtherUnits : kind === 'availability'
+      && rows.length > 0 && !rows.some((row) => COUNT.test(row[index]?.trim() ?? ''));
+    return isUntrusted ? [index] : [];
+  });
+}
+
+/** The columns of each member. Among those of SKUs, one that says SKU wins. */
+export function recognizeColumns(
+  header: readonly string[], untrusted: readonly number[],
+): ReadonlyMap<string, readonly number[]> {
+  const columns: Map<string, readonly number[]> = new Map();
+  for (const [index, name] of header.entries()) {
+    const kind = QUESTION_MARK.test(name) ? undefined : kindOf(name);
+    if (kind === undefined || kind === 'unit' || untrusted.includes(index)) continue;
+    const member = kind === 'amount' || kind === 'availability' ? 'stock' : kind;
+    columns.set(member, [...columns.get(member) ?? [], index]);
+  }
+  const skus = columns.get('sku')?.filter((index) => /sku/i.test(header[index] ?? '')) ?? [];
+  return skus.length > 0 ? columns.set('sku', skus) : columns;
+}
+
+/** Why columns with the name of a quantity are not read as one, for a message. */
+export function explainUntrusted(
+  header: readonly string[], untrusted: readonly number[],
+): readonly string[] {
+  const unit = header.find((name) => kindOf(name) === 'unit')?.trim();
+  return untrusted.map((index) => `"${header[index]?.trim()}" is not read as a quantity: `
+    + (kindOf(header[index]) === 'amount' ? `by "${unit}", it is not in pieces.`
+      : 'it has no number above 1, so it may only say whether there is stock.'));
+}
+
+function kindOf(name: string | undefined): ColumnKind | undefined {
+  return KIND_OF_NAME.get(foldName(name));
+}
+
+/** Without case, accents and punctuation. */
+export function foldName(name = ''): string {
+  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ı', 'i')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
+}
+
+function toSet(names: string): ReadonlySet<string> {
+  return new Set(names.split(',').map(foldName));
+}
