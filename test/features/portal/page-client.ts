@@ -72,7 +72,8 @@ export class PageClient {
     const forms = findForms(this.page?.text ?? '').filter((form) => action === undefined
       ? Object.keys(fields).every((name) => form.names.has(name)) : form.action === action);
     const form = action === undefined && forms.length > 1
-      ? forms.find(({ action: path }) => !/\/(?:sign-out|theme)$/.test(path)) : forms[0];
+      ? forms.find(({ action: path }) => !/\/(?:sign-out|theme)$/.test(path))
+      : forms.find(({ names }) => Object.keys(fields).every((name) => names.has(name))) ?? forms[0];
     const wanted = `${action ?? ''} with ${Object.keys(fields).join(', ')}`;
     assert.ok(form, `The page has no form ${wanted}:\n${this.page?.text}`);
     const kept = form.values.filter(([name]) => !Object.hasOwn(fields, name));

@@ -1,12 +1,14 @@
 /** The page of one job: a preview with editable settings, then progress, then the result. */
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
+import { recognizeContent } from '../../../transfer/stock-columns.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import {
   type Form, type FormState, hiddenField, initialState, NO_ERRORS, toActor,
 } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
+import { card } from '../html/elements.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
@@ -166,14 +168,30 @@ function renderPhase(
     : button('cancel', words.cancel, true)}</div>`;
   }
   if (phase === 'ready') {
-    return html`${view.preview(state)}
-      <div class="actions">${renderSwitch(request, job)}${discard}</div>`;
+    const isUnclear = isKindUnclear(job);
+    return html`${isUnclear && renderQuestion(request, job)}
+      ${view.preview(state)}
+      <div class="actions">${!isUnclear && renderSwitch(request, job)}${discard}</div>`;
   }
   return html`${renderResult(request, job, view)}
     <div class="actions">
       <a class="button primary" href="${request.link('/products')}">View products</a>
       ${view.next()}
     </div>`;
+}
+
+/** Whether the file may be a product file or a stock file. */
+function isKindUnclear({ task }: JobDescription<JobTask>): boolean {
+  if (task.kind !== 'products' && task.kind !== 'stock') return false;
+  const { header, untrusted } = task.file.head;
+  return recognizeContent(header, untrusted) === 'unclear';
+}
+
+function renderQuestion(request: PageRequest, job: JobDescription<JobTask>): Content {
+  return card('kind', 'Is this a product file or a stock file?', html`
+    <p>The file has stock, and also names, categories or prices.
+      ${kindOf(job.task).file?.reading}</p>
+    ${renderSwitch(request, job)}`);
 }
 
 /** For a file whose kind was not recognized. */

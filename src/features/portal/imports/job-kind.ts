@@ -80,6 +80,8 @@ interface FileTaskKind<Task extends TaskData> {
   /** What else the file may be read as, and what the page calls that. */
   readonly otherKind: FileKind;
   readonly otherLabel: string;
+  /** How a file is read that may be of either kind. */
+  readonly reading: string;
   /** The task of a new file, with the columns that were remembered. */
   open(run: TaskRun): Promise<Task>;
 }

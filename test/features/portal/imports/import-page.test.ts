@@ -171,6 +171,19 @@ test('lets the seller map columns and fill in blank cells', async (t) => {
   [['Mug', 'Kitchen', 7], ['Cup', 'Misc', 7]]);
 });
 
+test('lets the seller choose between several columns of a member', async (t) => {
+  const { user } = await open(t);
+  const preview = await upload(user,
+    'sku,Titel,Kategorie,Preis netto,Preis brutto,Bestand\nM-1,Mug,Kitchen,5,6,1\n');
+  assert.match(preview.text,
+    /several columns for price: "Preis netto" and "Preis brutto"\. Choose one of them below\./);
+  assert.match(preview.text, /Detected: Preis netto or Preis brutto/);
+  assert.doesNotMatch(preview.text, /Import now/);
+  const chosen = await act(user, '', { column_price: '4' });
+  assert.match(chosen.text, /Will be created 1/);
+  assert.match(chosen.text, /Preis netto not used 5 Preis brutto price 6/);
+});
+
 test('rejects a file with a duplicate column, by name', async (t) => {
   const shop = await open(t);
   const page = await upload(shop.user, 'sku,name,category,price,stock,Price\nM,Mug,K,1,1,2\n');

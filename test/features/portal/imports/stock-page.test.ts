@@ -121,6 +121,25 @@ test('says that a file has no rows', async (t) => {
   assert.doesNotMatch(preview.text, /Import now/);
 });
 
+test('asks at the top what a file with stock and names or prices is', async (t) => {
+  const { user, readStock } = await openStocked(t);
+  const question = /^.*Is this a product file or a stock file\?.* Summary /;
+  const file = 'Artikelnummer;Bezeichnung;Preis;Bestand\nSKU-1;Tasse;5;3\n';
+  const products = await upload(user, file);
+  assert.match(products.text, question);
+  assert.match(products.text, /read as a product file: its names and prices are imported, too\./);
+  assert.match(products.text, /Will be updated 1 .* SKU-1 2 name Product 1 Tasse/);
+  const stock = await act(user, '', { kind: 'stock' });
+  assert.match(stock.text, question);
+  assert.match(stock.text, /read as a stock file: only stock changes\. Its names and prices are/);
+  assert.match(stock.text, /Columns that are not read: Bezeichnung, Preis\./);
+  await act(user, 'commit');
+  assert.equal((await readStock())['SKU-1'], 3);
+  for (const clear of [`${HEADER}Mug,Kitchen,M-1,5,1\n`, 'SKU;Bestand\nSKU-1;3\n']) {
+    assert.doesNotMatch((await upload(user, clear)).text, /Is this a product file/);
+  }
+});
+
 test('suggests reading a file without any known SKU as a product file', async (t) => {
   const { user } = await openStocked(t);
   const preview = await upload(user, 'sku,stock\nX-1,5\nX-2,5\n');

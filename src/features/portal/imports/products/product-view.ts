@@ -65,7 +65,10 @@ export const productKind: FileJobKind<ProductImport> = {
   ],
   readSettings: (form, task) => ({ ...task, settings: readSettings(form, task) }),
   view: viewProducts,
-  file: { otherKind: 'stock', otherLabel: 'stock file', open: openProducts },
+  file: {
+    otherKind: 'stock', otherLabel: 'stock file', open: openProducts,
+    reading: 'It is read as a product file: its names and prices are imported, too.',
+  },
 };
 
 function viewProducts(

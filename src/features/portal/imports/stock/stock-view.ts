@@ -78,7 +78,10 @@ export const stockKind: FileJobKind<StockImport> = {
     ({ ...task, settings: readSettings(form, task, errors) }),
   listFields,
   view: viewStock,
-  file: { otherKind: 'products', otherLabel: 'product file', open: openStock },
+  file: {
+    otherKind: 'products', otherLabel: 'product file', open: openStock,
+    reading: 'It is read as a stock file: only stock changes. Its names and prices are ignored.',
+  },
 };
 
 function viewStock(request: PageRequest, job: JobDescription, task: StockImport): TaskView {
