@@ -55,10 +55,28 @@ interface Layout extends Partial<Structure<string>> {
   readonly identifying: readonly string[];
   /** The shop whose column names apply; without one, columns are named like fields. */
   readonly shop?: ShopSystem;
+  /** Its columns, if they differ from the shop's. */
+  readonly columns?: Readonly<Partial<Record<Member, readonly string[]>>>;
   readonly hasCategoryLists?: boolean;
   /** What separates decimals in a file as the shop writes it; undefined if that depends. */
   readonly decimal?: DecimalMark;
 }
+
+const WOOCOMMERCE = { shop: 'wooCommerce', hasCategoryLists: true } as const;
+/** The names in other languages: id, type, SKU, name, text, stock, price, categories, parent. */
+const WOOCOMMERCE_TRANSLATIONS = [
+  'ID/Type/UGS/Nom/Description/Stock/Tarif régulier/Catégories/Parent',
+  'ID/Typ/Artikelnummer/Name/Beschreibung/Bestand|Lager/Regulärer Preis/Kategorien/'
+    + 'Übergeordnetes Produkt',
+  'ID/Tipo/SKU/Nombre/Descripción/Inventario/Precio normal/Categorías/Superior',
+  'ID/Тип/Артикул/Имя/Описание/Запасы/Базовая цена/Категории/Родительский',
+  'ID/Type/Artikelnummer/Naam/Beschrijving/Voorraad/Reguliere prijs/Categorieën/Hoofd',
+  'ID/Typ/SKU/Nazwa/Opis/Stan magazynowy/Cena/Kategorie/Element nadrzędny',
+  'Kimlik/Tür/Stok kodu (SKU)/İsim/Açıklama/Stok/Normal fiyat/Kategoriler/Ebeveyn',
+  'ID/タイプ/SKU/名前/説明/在庫/標準価格/カテゴリー/親',
+];
+const WOOCOMMERCE_BARCODES =
+  ['ou', 'oder', 'o', 'или', 'of', 'lub', 'veya'].map((or) => `gtin, upc, ean ${or} isbn`);
 
 const LAYOUTS: readonly Layout[] = [
   {
@@ -70,9 +88,21 @@ const LAYOUTS: readonly Layout[] = [
     decimal: 'point',
   },
   {
-    shop: 'wooCommerce', identifying: ['name', 'regular price'],
-    kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true,
+    ...WOOCOMMERCE, identifying: ['name', 'regular price'],
+    kind: 'type', id: 'id', parent: 'parent',
   },
+  ...WOOCOMMERCE_TRANSLATIONS.map((names): Layout => {
+    const [id = '', kind = '', sku = '', name = '', description = '', stock = '', price = '',
+      category = '', parent = ''] = names.split('/').map(normalizeName);
+    return {
+      ...WOOCOMMERCE, identifying: [id, kind, name, price, category], id, kind, parent,
+      columns: {
+        sku: [...new Set([sku, 'sku'])], name: [name], description: [description],
+        stock: stock.split('|'), price: [price], category: [category],
+        barcode: [...WOOCOMMERCE_BARCODES, 'gtin, upc, ean, or isbn'],
+      },
+    };
+  }),
   {
     shop: 'magento', identifying: ['sku', 'categories', 'qty'],
     kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true, decimal: 'point',
@@ -161,7 +191,7 @@ export function matchColumns(
   const names = header.map(normalizeName);
   const layout: Partial<Layout> = LAYOUTS.find(({ identifying }) =>
     identifying.every((name) => names.includes(name))) ?? {};
-  const { shop, hasCategoryLists = false, decimal } = layout;
+  const { shop, columns, hasCategoryLists = false, decimal } = layout;
   const find = (name: string): number[] =>
     names.flatMap((other, index) => other === name ? [index] : []);
   const recognized = shop ? undefined : recognizeColumns(header, untrusted);
@@ -170,7 +200,8 @@ export function matchColumns(
   const mappedIndexes = new Set([...mapped.values()].flat());
   const findMember = (member: Member): readonly number[] => {
     const field = shop && SENT_FIELDS.find(({ name }) => name === member);
-    const own = (field ? field.shopColumns[shop] ?? [] : [member]).flatMap(find);
+    const ownNames = field ? (columns ? columns[member] : field.shopColumns[shop]) : [member];
+    const own = (ownNames ?? []).flatMap(find);
     if (own.length > 0 && member !== 'barcode') return own;
     const named = recognized?.get(member)?.filter((index) => !mappedIndexes.has(index)) ?? [];
     return [...new Set([...own, ...named])];

@@ -146,6 +146,32 @@ test('reads WooCommerce exports', async () => {
   ]);
 });
 
+test('reads WooCommerce exports in other languages', async () => {
+  const english = ['ID', 'Type', '"GTIN, UPC, EAN, or ISBN"', 'Name', 'Description', '"In stock?"',
+    'Stock', '"Regular price"', 'Categories', 'Parent', 'SKU'];
+  const [header = ''] = WOOCOMMERCE.split('\n');
+  const rows = WOOCOMMERCE.slice(header.length);
+  const expected = await summariseCsv(WOOCOMMERCE);
+  for (const names of [
+    ['ID', 'Type', '"GTIN, UPC, EAN ou ISBN"', 'Nom', 'Description', '"En stock ?"', 'Stock',
+      '"Tarif régulier"', 'Catégories', 'Parent', 'UGS'],
+    ['ID', 'Typ', '"GTIN, UPC, EAN oder ISBN"', 'Name', 'Beschreibung', 'Vorrätig?', 'Bestand',
+      '"Regulärer Preis"', 'Kategorien', '"Übergeordnetes Produkt"', 'Artikelnummer'],
+    ['ID', 'Typ', '"GTIN, UPC, EAN oder ISBN"', 'Name', 'Beschreibung', 'Vorrätig?', 'Lager',
+      '"Regulärer Preis"', 'Kategorien', '"Übergeordnetes Produkt"', 'Artikelnummer'],
+    ['ID', 'Tipo', '"GTIN, UPC, EAN o ISBN"', 'Nombre', 'Descripción', '¿Existencias?',
+      'Inventario', '"Precio normal"', 'Categorías', 'Superior'],
+    ['ID', 'Тип', '"GTIN, UPC, EAN или ISBN"', 'Имя', 'Описание', '"В наличии?"', 'Запасы',
+      '"Базовая цена"', 'Категории', 'Родительский', 'Артикул'],
+    ['Kimlik', 'Tür', '"GTIN, UPC, EAN veya ISBN"', 'İsim', 'Açıklama', 'Stokta?', 'Stok',
+      '"Normal fiyat"', 'Kategoriler', 'Ebeveyn', '"Stok kodu (SKU)"'],
+  ]) {
+    const columns = header.replace('\uFEFF', '').match(/"[^"]*"|[^,]+/g) ?? [];
+    const translated = columns.map((name) => names[english.indexOf(name)] ?? name);
+    assert.deepEqual(await summariseCsv(translated.join() + rows), expected, names.join());
+  }
+});
+
 test('reads Magento exports', async () => {
   assert.deepEqual(await summariseCsv(MAGENTO), [
     [2, '24-MB01', 'Duffle Bag', 'Default Category/Gear', 3400, 100],
