@@ -128,6 +128,8 @@ export interface Columns extends Structure<number | undefined> {
   readonly hasCategoryLists: boolean;
   /** What separates decimals in a file as its shop writes it; undefined if that depends. */
   readonly decimal: DecimalMark | undefined;
+  /** Whether a row is a listing of Etsy, whose cell of SKUs lists those of all variants. */
+  readonly hasSkuLists: boolean;
   /** Members whose column the client named. */
   readonly mappedMembers: ReadonlySet<Member>;
   /** The first ignored columns. */
@@ -234,6 +236,7 @@ export function matchColumns(
     ...structure, productId: ids[0], count: countColumns(header), indexes, pairs, used,
     isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
+    hasSkuLists: names.includes('currency_code') && names.includes('sku') && !map.has('sku'),
     mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
     ambiguous, isUsable: isComplete && ambiguous.length === 0,

@@ -172,6 +172,16 @@ test('reads WooCommerce exports in other languages', async () => {
   }
 });
 
+test('reads Etsy listings, except those of several variants', async () => {
+  const text = 'TITLE,PRICE,CURRENCY_CODE,CATEGORY,QUANTITY,"VARIATION 1 VALUES",SKU\n'
+    + 'Mug,7.42,EUR,Mugs,5,,MUG-1\nShirt,9.50,EUR,Shirts,8,"S,M","TEE-S,TEE-M"\n';
+  assert.deepEqual(await summariseCsv(text), [
+    [2, 'MUG-1', 'Mug', 'Mugs', 742, 5], [3, 'TEE-S,TEE-M', ['/sku format']],
+  ]);
+  assert.deepEqual((await summariseCsv(text.replace('EUR', 'USD')))[0],
+    [2, 'MUG-1', ['/currency mismatch']]);
+});
+
 test('reads Magento exports', async () => {
   assert.deepEqual(await summariseCsv(MAGENTO), [
     [2, '24-MB01', 'Duffle Bag', 'Default Category/Gear', 3400, 100],
