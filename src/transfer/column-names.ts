@@ -4,7 +4,8 @@
  *
  * A name alone does not make a quantity. A name that asks, such as `In stock?`, never does. One
  * that only says whether there is stock does unless its cells are flags. One that says an amount of
- * anything does unless another column says that the amounts are not pieces.
+ * anything does unless another column says that the amounts are not pieces. Nor is a column of
+ * numbers one of names: the French Nombre counts, the Spanish one names.
  */
 
 /** What a column has: a member of a product or a stock change, or the units of quantities. */
@@ -122,24 +123,28 @@ const KIND_OF_NAME: ReadonlyMap<string, ColumnKind> = new Map(
 
 /** In any writing. */
 const QUESTION_MARK = /[?？¿؟]/;
-/** A cell that counts, other than 0 and 1, which may be flags. */
+const NUMBER = /^[-+]?\d[\d.,\s]*$/;
+/** A number other than 0 and 1, which may be flags. */
 const COUNT = /^[-+]?(?!0*[01](?:[.,]0*)?$)\d[\d.,\s]*$/;
 
 /**
- * The columns that are no quantities in spite of their names, by their index from 0.
+ * The columns that are not what their names say, by their index from 0.
  * @param rows the first rows of the file
  */
 export function findUntrusted(
   header: readonly string[], rows: readonly (readonly string[])[],
 ): readonly number[] {
   const kinds = header.map(kindOf);
-  const hasOtherUnits = kinds.some((kind, index) => kind === 'unit' && rows.some((row) => {
-    const unit = foldName(row[index]);
-    return unit !== '' && !PIECES.has(unit);
-  }));
+  const listCells = (index: number): string[] =>
+    rows.map((row) => row[index]?.trim() ?? '').filter((cell) => cell !== '');
+  const hasOtherUnits = kinds.some((kind, index) =>
+    kind === 'unit' && listCells(index).some((unit) => !PIECES.has(foldName(unit))));
   return [...kinds.entries()].flatMap(([index, kind]) => {
-    const isUntrusted = kind === 'amount' ? hasOtherUnits : kind === 'availability'
-      && rows.length > 0 && !rows.some((row) => COUNT.test(row[index]?.trim() ?? ''));
+    const isUntrusted = (kind === 'amount' && hasOtherUnits)
+      || (kind === 'availability' && rows.length > 0
+        && !listCells(index).some((cell) => COUNT.test(cell)))
+      || (kind === 'name' && rows.length > 0
+        && listCells(index).every((cell) => NUMBER.test(cell)));
     return isUntrusted ? [index] : [];
   });
 }
@@ -159,14 +164,19 @@ export function recognizeColumns(
   return skus.length > 0 ? columns.set('sku', skus) : columns;
 }
 
-/** Why columns with the name of a quantity are not read as one, for a message. */
+/** Why columns with the names of these members are not read, for a message. */
 export function explainUntrusted(
-  header: readonly string[], untrusted: readonly number[],
+  header: readonly string[], untrusted: readonly number[], members: readonly string[],
 ): readonly string[] {
   const unit = header.find((name) => kindOf(name) === 'unit')?.trim();
-  return untrusted.map((index) => `"${header[index]?.trim()}" is not read as a quantity: `
-    + (kindOf(header[index]) === 'amount' ?`by "${unit}", it is not in pieces.`
-      : 'it has no number above 1, so it may only say whether there is stock.'));
+  return untrusted.flatMap((index) => {
+    const kind = kindOf(header[index]);
+    if (!members.includes(kind === 'name' ? kind : 'stock')) return [];
+    const reason = kind === 'name' ? 'a name: it has only numbers.'
+      : kind === 'amount' ? `a quantity: by "${unit}", it is not in pieces.`
+        : 'a quantity: it has no number above 1, so it may only say whether there is stock.';
+    return [`"${header[index]?.trim()}" is not read as ${reason}`];
+  });
 }
 
 function kindOf(name: string | undefined): ColumnKind | undefined {

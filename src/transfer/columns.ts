@@ -9,7 +9,7 @@
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
-import { findUntrusted, recognizeColumns } from './column-names.ts';
+import { explainUntrusted, findUntrusted, recognizeColumns } from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName,
@@ -178,8 +178,8 @@ export function findColumns(
   assertUnique(header, used);
   for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
   if (isUsable) return columns;
-  const unread = missing.includes('stock') ? untrusted : [];
-  throw missingColumns(header, missing.join(', '), missing, unread);
+  throw missingColumns(header, missing.join(', '), missing, explainUntrusted(
+    header, untrusted, missing));
 }
 
 /**

@@ -1,7 +1,6 @@
 /** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError } from '../domain/error.ts';
-import { explainUntrusted } from './column-names.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
 /** Shown characters of a column name. */
@@ -89,15 +88,15 @@ export function ambiguousColumns(
  * The error of a file without columns for these members.
  * @param missing for the message, such as `sku`
  * @param needed members that `map` should name
- * @param untrusted columns with the name of a quantity that are not read as one
+ * @param explanations why others that seem to have them are not read
  */
 export function missingColumns(
   header: readonly string[], missing: string, needed: readonly string[],
-  untrusted: readonly number[],
+  explanations: readonly string[],
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
   const fault = [
-    `The file has no column for ${missing}.`, ...explainUntrusted(header, untrusted),
+    `The file has no column for ${missing}.`, ...explanations,
     describeHeader(header),
   ].join(' ');
   const issues = [{ parameter: 'map', code: 'required', detail }] as const;

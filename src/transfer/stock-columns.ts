@@ -5,7 +5,7 @@
  */
 import type { StockChange } from '../domain/catalogue/stock-change.ts';
 import { PRODUCT_FIELD_NAMES } from '../domain/catalogue/product-fields.ts';
-import { findUntrusted, foldName, recognizeColumns } from './column-names.ts';
+import { explainUntrusted, findUntrusted, foldName, recognizeColumns } from './column-names.ts';
 import { matchColumns } from './columns.ts';
 import { countColumns } from './csv-cells.ts';
 import {
@@ -73,7 +73,7 @@ export function findStockColumns(
   if (matched.missing.length > 0) {
     const names = matched.missing.map((pair) => pair.join(' or ')).join(', and none for ');
     const needed = matched.missing.flatMap(([member]) => member ?? []);
-    throw missingColumns(header, names, needed, untrusted);
+    throw missingColumns(header, names, needed, explainUntrusted(header, untrusted, ['stock']));
   }
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>

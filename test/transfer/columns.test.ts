@@ -203,6 +203,16 @@ test('rejects two columns for one member, and says how to select one', () => {
   assert.deepEqual(indexes.price, [4]);
 });
 
+test('reads no names from a column of numbers', () => {
+  const header = ['sku', 'Nombre', 'category', 'price', 'stock'];
+  const read = (cells: readonly string[], map = NO_MAP) => findColumns(header, map, new Map(),
+    false, cells.map((cell) => ['A', cell, 'C', '1', '2'])).indexes.name;
+  const { publicDetail } = catchAppError(() => read(['12', '1.400']));
+  assert.match(publicDetail, /no column for name\. "Nombre" is not read as a name: it has only/);
+  for (const cells of [['Taza', '12'], []]) assert.deepEqual(read(cells), [1]);
+  assert.deepEqual(read(['12'], parseColumnMap('name:Nombre')), [1]);
+});
+
 test('reads no stock from questions, flags and amounts that are not pieces', () => {
   const header = ['sku', 'name', 'category', 'price'];
   const read = (names: readonly string[], cells: readonly string[], map = NO_MAP) => {

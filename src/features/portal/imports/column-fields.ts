@@ -79,9 +79,9 @@ function describeFound<Member extends string>(
 
 /** Why rows cannot be read. @param what Such as `named name, price` */
 export function describeMissing(
-  what: string, { head: { header, untrusted = [] } }: FileDescription, isQuantity: boolean,
+  what: string, { head: { header, untrusted = [] } }: FileDescription, members: readonly string[],
 ): string {
-  const explanations = isQuantity ? explainUntrusted(header, untrusted) : [];
+  const explanations = explainUntrusted(header, untrusted, members);
   return [`The file has no column ${what}.`, ...explanations, 'Choose the columns below.']
     .map((sentence) => shorten(sentence, PREVIEW_REASON_BYTES)).join(' ');
 }

@@ -139,7 +139,7 @@ export interface FileHead {
   readonly kind: 'products' | 'stock';
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];
-  /** Columns that are no quantities in spite of their names, by their index from 0. */
+  /** Columns that are not what their names say, by their index from 0. */
   readonly untrusted?: readonly number[];
   /** Cells of the first rows, shortened. */
   readonly examples: readonly (readonly string[])[];

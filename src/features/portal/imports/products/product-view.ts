@@ -129,7 +129,7 @@ function renderPreview(
 function describeColumns({ file }: ProductImport, columns: Columns): string {
   const { ambiguous: [member], missing, indexes } = columns;
   return member ? describeAmbiguous(memberLabel(member), indexes[member], file)
-    : describeMissing(`named ${missing.join(', ')}`, file, missing.includes('stock'));
+    : describeMissing(`named ${missing.join(', ')}`, file, missing);
 }
 
 function renderDifferences(format: Format, differences: DryRun['differences']): Content {

@@ -141,7 +141,7 @@ function describeColumns(task: StockImport): string {
   const [pair] = columns?.missing ?? [];
   if (pair) {
     const labels = pair.map((member) => MEMBER_LABELS[member]).join(' or ');
-    return describeMissing(`for ${labels}`, task.file, pair.includes('set'));
+    return describeMissing(`for ${labels}`, task.file, pair.includes('set') ? ['stock'] : []);
   }
   const [member = 'set'] = columns?.ambiguous ?? [];
   return describeAmbiguous(MEMBER_LABELS[member], columns?.indexes[member] ?? [], task.file);
