@@ -42,6 +42,15 @@ test('previews a stocktake, and imports it, without scripts', async (t) => {
   await inspect(browser, 'stocktake-done');
 });
 
+test('asks whether a list of stock with names is a product file', async (t) => {
+  const { browser, upload } = await open(t, false);
+  await upload('liste.csv', 'Artikelnummer;Bezeichnung;Bestand\r\nSKU-1;Tasse;5\r\n');
+  assert.match(await readMain(browser), /Is this a product file or a stock file\?/);
+  await inspect(browser, 'kind-question');
+  await pressAndFinish(browser, 'Read as a stock file');
+  assert.match(await readMain(browser), /Columns that are not read: Bezeichnung\./);
+});
+
 test('previews the revert of an import, and reverts it', async (t) => {
   const { browser, server, shop, upload } = await open(t, true);
   await upload('wrong.csv', `${HEADER}Cup,Kitchen,SKU-1,1,90\nMug,Kitchen,SKU-2,3,70\n`
