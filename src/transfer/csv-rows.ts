@@ -90,7 +90,7 @@ export class CsvRows implements RowReader {
   #open(header: CsvRecord, sample: readonly CsvRecord[]): Columns {
     const { map, defaults, isPartial, decimal } = this.#settings;
     const columns = explainStockFile(header.cells, () =>
-      findColumns(header.cells, map, defaults, isPartial));
+      findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
     // A spreadsheet that saves a shop's file with another delimiter may change its numbers, too.
     const fixed = decimal ?? (this.#reader.delimiter === ',' ? columns.decimal : undefined);
     for (const { name } of ROW_FIELDS.filter(({ kind }) => NUMBERS.has(kind))) {

@@ -59,7 +59,9 @@ export class StockCsvRows {
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     const settings = this.#settings;
     return readCsvTable(this.#reader, chunks, ({ cells: header }, sample) => {
-      const columns = this.#columns = findStockColumns(header, settings.map);
+      const columns = this.#columns = findStockColumns(
+        header, settings.map, sample.map(({ cells }) => cells),
+      );
       const used = STOCK_MEMBERS.flatMap((member): UsedColumn[] => {
         const index = columns.indexes[member];
         if (index === undefined) return [];

@@ -182,6 +182,20 @@ test('reads Etsy listings, except those of several variants', async () => {
     [2, 'MUG-1', ['/currency mismatch']]);
 });
 
+test('reads no stock from flags and amounts in other units than pieces', async () => {
+  for (const [header, cells, fault] of [
+    ['En stock', '1', /"En stock" is not read as a quantity/],
+    ['Menge,Einheit', '500,g', /"Menge" is not read as a quantity: by "Einheit"/],
+    ['En stock ?', '5', /no column for stock\. Its columns/],
+  ] as const) {
+    const text = `sku,Nom,Prix,category,${header}\nA,Mug,5,K,${cells}\n`;
+    const reader = new CsvRows(EUR, PLAIN);
+    await assert.rejects(readRows(reader, text), { message: fault });
+    const [row] = await summariseCsv(text, `stock:${header.split(',')[0]}`);
+    assert.deepEqual(row, [2, 'A', 'Mug', 'K', 500, Number(cells.split(',')[0])]);
+  }
+});
+
 test('reads Magento exports', async () => {
   assert.deepEqual(await summariseCsv(MAGENTO), [
     [2, '24-MB01', 'Duffle Bag', 'Default Category/Gear', 3400, 100],

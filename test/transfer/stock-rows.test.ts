@@ -137,3 +137,19 @@ test('rejects the whole file if it is malformed', async () => {
   }
   assert.deepEqual(await read('sku,qty\n'), []);
 });
+
+test('takes flags for no quantities, whatever the size of the chunks', async () => {
+  const flags = `SKU;In stock\r\n${'A;1\r\nB;0\r\n'.repeat(499)}`;
+  const fault = { message: /"In stock" is not read as a quantity: it has no number above 1/ };
+  const readWhole = (file: string) => {
+    const rows = new StockCsvRows({ map: new Map(), hasSource: false });
+    return Array.fromAsync(rows.read(chunksOf(file)));
+  };
+  for (const readFile of [read, readWhole]) {
+    await assert.rejects(readFile(flags), fault);
+    await assert.rejects(readFile(`${flags}${'A;1\r\n'.repeat(2)}C;5\r\n`), fault);
+    assert.ok((await readFile(`${flags}C;5\r\n`)).length > 0);
+  }
+  const mapped = await changesOf('SKU;In stock\nA;1\n', { map: 'set:In stock' });
+  assert.deepEqual(mapped, [{ sku: 'A', set: 1 }]);
+});

@@ -19,8 +19,8 @@ async function sendFile(
 test('sets the stock from a file, and reports each row with its line number', async (t) => {
   const { seller, ids } = await openShop(t, { A: 1, B: 2, C: 3 });
   const { rows, last } = await sendFile(seller,
-    '\uFEFFArtikelnummer;Bezeichnung;Bestand\r\nA;"Tasse\nrot";12,0\r\nB;Kanne;2\r\n;;\r\n'
-    + 'X;;1\r\nC;Teller;1,5\r\n', 'source=erp&reason=count');
+    '\uFEFFArtikelnummer;Bezeichnung;Bestand;Preis\r\nA;"Tasse\nrot";12,0;5\r\n'
+    + 'B;Kanne;2;5\r\n;;;\r\nX;;1;\r\nC;Teller;1,5;\r\n', 'source=erp&reason=count');
   assert.deepEqual(rows, [
     { line: 2, sku: 'A', id: ids['A'], status: 'ok', previous: 1, stock: 12, position: 4 },
     { line: 4, sku: 'B', id: ids['B'], status: 'unchanged', previous: 2, stock: 2, position: 2 },
@@ -30,7 +30,7 @@ test('sets the stock from a file, and reports each row with its line number', as
       errors: [{ pointer: '/set', code: 'precision', detail: 'Must be a whole number.' }] },
   ]);
   assert.deepEqual(last.summary, {
-    applied: 1, unchanged: 1, failed: 2, position: 4, ignored_columns: ['Bezeichnung'],
+    applied: 1, unchanged: 1, failed: 2, position: 4, ignored_columns: ['Bezeichnung', 'Preis'],
   });
   assert.deepEqual(await readStocks(seller), { A: 12, B: 2, C: 3 });
   assert.deepEqual(await readLedger(seller, '&source=erp&reason=count'), ['A 1 12']);
@@ -97,6 +97,9 @@ test('rejects malformed files and invalid parameters', async (t) => {
     ['', /The file is empty/], ['sku\nA\n', /no column for set or adjust/],
     ['sku,qty,Qty\nA,1,1\n', /two columns for set/], ['sku,qty\n"A,1\n', /never closed/],
     [`sku,qty\n${'x'.repeat(256 * 1024)},1\n`, /more than 256 KiB/],
+    ['SKU,In stock?\nA,5\n', /no column for set or adjust\. Its columns: SKU, In stock\?/],
+    ['SKU,Available\nA,0\n', /"Available" is not read as a quantity: it has no number above 1/],
+    ['Artikelnummer;Menge;Mengeneinheit\nA;500;G\n', /by "Mengeneinheit", it is not in pieces/],
   ] as const) {
     const answer = await sendStock(seller, file, { headers: CSV });
     assertProblem(answer, 400, 'invalid-data');

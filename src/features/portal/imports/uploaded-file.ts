@@ -10,6 +10,7 @@ import { Reauthorization } from '../../../http/response/guarded-stream.ts';
 import type {
   ImportFile, ImportJobKey, ImportJobStore,
 } from '../../../store/nodes/import-job-store.ts';
+import { findUntrusted } from '../../../transfer/column-names.ts';
 import { countMembers } from '../../../transfer/columns.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import type { Encoding } from '../../../transfer/decode.ts';
@@ -179,14 +180,15 @@ export async function readFileHead(
     }
     break;
   }
-  const [header, ...rows] = await readRecords(open(), encoding);
+  const { header, sample, examples } = await readRecords(open(), encoding);
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
+  const untrusted = findUntrusted(header.cells, sample.map(({ cells }) => cells));
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
     format: 'csv', ...(encoding !== undefined && { encoding }),
-    kind: recognizeContent(header.cells) === 'stock' ? 'stock' : 'products',
-    header: header.cells.map(copyText),
-    examples: rows.map(({ cells }) => cells.map(shorten)),
+    kind: recognizeContent(header.cells, untrusted) === 'stock' ? 'stock' : 'products',
+    header: header.cells.map(copyText), ...(untrusted.length > 0 && { untrusted }),
+    examples: examples.map(({ cells }) => cells.map(shorten)),
   };
 }
 
@@ -197,11 +199,19 @@ function recognizeObject(text: string): FileHead['kind'] {
     ? 'stock' : 'products';
 }
 
-/** The header and the example rows. With a chosen encoding, they show what depends on it. */
+/**
+ * The header, the records by which an import recognises columns, and the example rows. With a
+ * chosen encoding, these show what depends on it.
+ */
 async function readRecords(
   chunks: AsyncIterable<Buffer>, encoding: Encoding | undefined,
-): Promise<CsvRecord[]> {
+): Promise<{
+  readonly header: CsvRecord | undefined;
+  readonly sample: readonly CsvRecord[];
+  readonly examples: readonly CsvRecord[];
+}> {
   const first: CsvRecord[] = [];
+  let sample: readonly CsvRecord[] | undefined;
   const reader = new CsvReader({
     encoding,
     countMembers: (names) =>
@@ -210,6 +220,7 @@ async function readRecords(
   try {
     for await (const records of reader.read(chunks)) {
       first.push(...records);
+      if (records.length > 0) sample ??= records.slice(1);
       if (first.length > EXAMPLE_ROWS) break;
     }
   } catch (error) {
@@ -220,5 +231,5 @@ async function readRecords(
   const affected = encoding === undefined ? []
     : rows.filter(({ text }) => /[^\0-\x7f]/.test(text));
   const examples = [...new Set([...affected, ...rows])].slice(0, EXAMPLE_ROWS);
-  return header ? [header, ...examples] : [];
+  return { header, sample: sample ?? [], examples };
 }

@@ -121,6 +121,19 @@ test('says that a file has no rows', async (t) => {
   assert.doesNotMatch(preview.text, /Import now/);
 });
 
+test('preselects no column of flags, and reads it if the seller chooses it', async (t) => {
+  const { user, readStock } = await openStocked(t);
+  await upload(user, 'SKU,Available\nSKU-1,1\nSKU-2,0\n');
+  const preview = await act(user, '', { kind: 'stock' });
+  assert.match(preview.text, /no column for stock or stock adjustment\. "Available" is not read/);
+  assert.match(preview.text, /it may only say whether there is stock\. Choose the columns below/);
+  assert.match(preview.text, /Column for stock Not found/);
+  assert.doesNotMatch(preview.text, /Import now/);
+  assert.match((await act(user, '', { column_set: '1' })).text, /SKU-1 2 7 1 /);
+  await act(user, 'commit');
+  assert.deepEqual([(await readStock())['SKU-1'], (await readStock())['SKU-2']], [1, 0]);
+});
+
 test('asks at the top what a file with stock and names or prices is', async (t) => {
   const { user, readStock } = await openStocked(t);
   const question = /^.*Is this a product file or a stock file\?.* Summary /;

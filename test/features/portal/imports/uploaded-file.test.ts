@@ -38,6 +38,13 @@ describe('detects', () => {
     assert.deepEqual(head.examples[0], ['Größe', '2']);
   });
 
+  test('CSV, with the columns that are no quantities in spite of their names', async () => {
+    const rows = 'A;1;500;g\n'.repeat(10);
+    const { untrusted, kind } = await read(`SKU;In stock;Menge;Einheit\n${rows}`);
+    assert.deepEqual([untrusted, kind], [[1, 2], 'products']);
+    assert.equal((await read(`SKU;In stock\n${'A;1\n'.repeat(10)}A;7\n`)).kind, 'stock');
+  });
+
   test('CSV, whose long cells are shortened', async () => {
     const head = await read(`Title,Code\n${'x'.repeat(EXAMPLE_LIMIT_CHARACTERS + 1)},1\n`);
     assert.equal(head.format, 'csv');
