@@ -7,6 +7,7 @@
  * anything does unless another column says that the amounts are not pieces. Nor is a column of
  * numbers one of names: the French Nombre counts, the Spanish one names.
  */
+import type { Issue } from '../domain/error.ts';
 
 /** What a column has: a member of a product or a stock change, or the units of quantities. */
 type NamedMember = 'sku' | 'name' | 'category' | 'price' | 'currency' | 'stock' | 'barcode'
@@ -126,6 +127,22 @@ const QUESTION_MARK = /[?？¿؟]/;
 const NUMBER = /^[-+]?\d[\d.,\s]*$/;
 /** A number other than 0 and 1, which may be flags. */
 const COUNT = /^[-+]?(?!0*[01](?:[.,]0*)?$)\d[\d.,\s]*$/;
+
+/** The error of a row of Etsy, which has the lowest price and the total stock of its variants. */
+export const SKU_LIST: Issue = {
+  pointer: '/sku', code: 'format',
+  detail: 'Lists the SKUs of several variants: write a row for each of them, with its own stock.',
+};
+
+/** Whether a file has Etsy's listings, whose cells of SKUs list those of all variants. */
+export function hasSkuLists(header: readonly string[]): boolean {
+  const names = header.map(foldName);
+  return names.includes('currency code') && names.includes('sku');
+}
+
+export function isSkuList(sku: string): boolean {
+  return sku.includes(',');
+}
 
 /**
  * The columns that are not what their names say, by their index from 0.

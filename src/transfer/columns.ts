@@ -9,7 +9,9 @@
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
-import { explainUntrusted, findUntrusted, recognizeColumns } from './column-names.ts';
+import {
+  explainUntrusted, findUntrusted, hasSkuLists, recognizeColumns,
+} from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName,
@@ -128,7 +130,7 @@ export interface Columns extends Structure<number | undefined> {
   readonly hasCategoryLists: boolean;
   /** What separates decimals in a file as its shop writes it; undefined if that depends. */
   readonly decimal: DecimalMark | undefined;
-  /** Whether a row is a listing of Etsy, whose cell of SKUs lists those of all variants. */
+  /** Whether a cell of SKUs may list those of several products. */
   readonly hasSkuLists: boolean;
   /** Members whose column the client named. */
   readonly mappedMembers: ReadonlySet<Member>;
@@ -236,7 +238,7 @@ export function matchColumns(
     ...structure, productId: ids[0], count: countColumns(header), indexes, pairs, used,
     isShop: shop !== undefined,
     hasCategoryLists: hasCategoryLists && !map.has('category'), decimal,
-    hasSkuLists: names.includes('currency_code') && names.includes('sku') && !map.has('sku'),
+    hasSkuLists: hasSkuLists(header) && !map.has('sku'),
     mappedMembers: new Set(map.keys()), ignored, missing,
     // To change an existing product, its SKU and one more column or default are enough.
     ambiguous, isUsable: isComplete && ambiguous.length === 0,

@@ -16,6 +16,7 @@ import {
   type Member, ROW_FIELDS, type RowField,
 } from './columns.ts';
 import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import { isSkuList, SKU_LIST } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
@@ -27,10 +28,6 @@ import { recognizeContent } from './stock-columns.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
-const SKU_LIST: Issue = {
-  pointer: '/sku', code: 'format',
-  detail: 'Lists the SKUs of several variants: write a row for each of them, with its own stock.',
-};
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
 /** A tag, a comment or a character reference: HTML, which a description is not. */
 const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
@@ -158,7 +155,7 @@ export class CsvRows implements RowReader {
     if (mismatch) issues.push(mismatch);
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
-    if (columns.hasSkuLists && sku.includes(',')) issues.push(SKU_LIST);
+    if (columns.hasSkuLists && isSkuList(sku)) issues.push(SKU_LIST);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
     const conditions = readConditions(cells, columns, sku);
     return parseContent(members, issues, this.#currency, leftOut, conditions);

@@ -5,7 +5,9 @@
  */
 import type { StockChange } from '../domain/catalogue/stock-change.ts';
 import { PRODUCT_FIELD_NAMES } from '../domain/catalogue/product-fields.ts';
-import { explainUntrusted, findUntrusted, foldName, recognizeColumns } from './column-names.ts';
+import {
+  explainUntrusted, findUntrusted, foldName, hasSkuLists, recognizeColumns,
+} from './column-names.ts';
 import { matchColumns } from './columns.ts';
 import { countColumns } from './csv-cells.ts';
 import {
@@ -31,6 +33,8 @@ export interface StockColumns {
   /** Cells that each row must have. */
   readonly count: number;
   readonly indexes: Readonly<Record<StockMember, number | undefined>>;
+  /** Whether a cell of SKUs may list those of several products. */
+  readonly hasSkuLists: boolean;
   /** The first ignored columns. */
   readonly ignored: readonly string[];
 }
@@ -81,7 +85,10 @@ export function findStockColumns(
   const used = new Set(Object.values(indexes));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
-  return { count: countColumns(header), indexes, ignored };
+  return {
+    count: countColumns(header), indexes, ignored,
+    hasSkuLists: hasSkuLists(header) && !map.has('sku'),
+  };
 }
 
 /**

@@ -6,6 +6,7 @@
 import type { Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
 import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import { isSkuList, SKU_LIST } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { readJsonLines } from './ndjson.ts';
@@ -84,12 +85,23 @@ interface UsedColumn {
   readonly mark: DecimalMark | undefined;
 }
 
+/** Why a row must be rejected, and identifies no product. */
+function findFault(
+  { cells, issue }: CsvRecord, { count, indexes, hasSkuLists }: StockColumns,
+  shortRows: StockCsvSettings['shortRows'],
+): Issue | undefined {
+  const isList = hasSkuLists && isSkuList(cells[indexes.sku ?? -1] ?? '');
+  return issue ?? validateCellCount(cells, count, shortRows) ?? (isList ? SKU_LIST : undefined);
+}
+
 function parseRow(
-  { line, cells, text, issue }: CsvRecord, { count, indexes }: StockColumns,
-  used: readonly UsedColumn[], { hasSource, shortRows }: StockCsvSettings,
+  record: CsvRecord, columns: StockColumns, used: readonly UsedColumn[],
+  { hasSource, shortRows }: StockCsvSettings,
 ): StockRow | undefined {
+  const { line, cells, text } = record;
+  const { indexes } = columns;
   const characters = text.length;
-  const fault = issue ?? validateCellCount(cells, count, shortRows);
+  const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
   const hasProduct = 'sku' in members || 'id' in members;

@@ -153,3 +153,12 @@ test('takes flags for no quantities, whatever the size of the chunks', async () 
   const mapped = await changesOf('SKU;In stock\nA;1\n', { map: 'set:In stock' });
   assert.deepEqual(mapped, [{ sku: 'A', set: 1 }]);
 });
+
+test('rejects rows of Etsy that list the SKUs of several variants', async () => {
+  const file = 'TITLE,CURRENCY_CODE,QUANTITY,SKU\nMug,EUR,5,MUG-1\nTee,EUR,8,"TEE-S,TEE-M"\n';
+  const [first, second] = await read(file);
+  assert.deepEqual(first?.entry, { change: { sku: 'MUG-1', set: 5 } });
+  assert.ok(second && 'issues' in second.entry && second.entry.reference === undefined);
+  assert.deepEqual(await errorsOf(file), ['3 /sku format']);
+  assert.deepEqual(await changesOf('sku,set\n"A,B",1\n'), [{ sku: 'A,B', set: 1 }]);
+});
