@@ -9,10 +9,10 @@
  */
 import type { Issue } from '../domain/error.ts';
 
-/** What a column has: a member of a product or a stock change, or the units of quantities. */
+/** What a column has: a member of a product or stock change, units, or the place of a row. */
 type NamedMember = 'sku' | 'name' | 'category' | 'price' | 'currency' | 'stock' | 'barcode'
   | 'adjust' | 'reason';
-type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit';
+type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit' | 'location';
 
 /** Separated by commas. */
 const NAMES: Readonly<Record<ColumnKind, string>> = {
@@ -103,6 +103,11 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     Meeteenheid, Jednostka, Jednostka miary, J.m., Enhet, Enhed, Yksikkö, MJ, Měrná jednotka,
     Jednotka, Mértékegység, Ед. изм., Единица измерения, Единица, Birim, Ölçü birimi, 単位, 单位, 單位,
     단위`,
+  location: `
+    warehouse, location, location name, store, branch, depot, site, bin, Lager, Lagerort,
+    Lagerplatz, Standort, Filiale, Werk, Entrepôt, Emplacement, Magasin, Almacén, Ubicación, Tienda,
+    Magazzino, Deposito, Ubicazione, Magazijn, Locatie, Vestiging, Armazém, Magazyn, Lokalizacja,
+    Sklad, Склад, Depo, 倉庫, 仓库`,
   adjust: `
     adjust, adjustment, adjust by, delta, stock change, quantity change, stock adjustment,
     quantity adjustment, Bestandsänderung, Bestandskorrektur, Variation de stock, Ajustement,
@@ -173,12 +178,18 @@ export function recognizeColumns(
   const columns: Map<string, readonly number[]> = new Map();
   for (const [index, name] of header.entries()) {
     const kind = QUESTION_MARK.test(name) ? undefined : kindOf(name);
-    if (kind === undefined || kind === 'unit' || untrusted.includes(index)) continue;
+    const isMember = kind !== undefined && kind !== 'unit' && kind !== 'location';
+    if (!isMember || untrusted.includes(index)) continue;
     const member = kind === 'amount' || kind === 'availability' ? 'stock' : kind;
     columns.set(member, [...columns.get(member) ?? [], index]);
   }
   const skus = columns.get('sku')?.filter((index) => /sku/i.test(header[index] ?? '')) ?? [];
   return skus.length > 0 ? columns.set('sku', skus) : columns;
+}
+
+/** The column that a file has if it has a row for each place of a product. */
+export function findLocation(header: readonly string[]): string | undefined {
+  return header.find((name) => kindOf(name) === 'location');
 }
 
 /** Why columns with the names of these members are not read, for a message. */

@@ -4,7 +4,7 @@ import { stockReason } from '../../../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue/stock-sync.ts';
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
 import type { Validator } from '../../../../domain/validation.ts';
-import { normalizeName } from '../../../../transfer/header.ts';
+import { findLocation } from '../../../../transfer/column-names.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
 import { createStockCsvReader } from '../../../../transfer/stock-rows.ts';
@@ -48,12 +48,6 @@ const DUPLICATES: readonly (Choice & { readonly value: DuplicateChoice })[] = [
   { value: 'sum', label: 'Sum: add them up' },
   { value: 'last', label: 'Last: use the last one' },
 ];
-/** Columns of files that have a row for each place of a product. */
-const LOCATIONS: ReadonlySet<string> = new Set(`warehouse, location, location name, store, branch,
-  depot, site, bin, lager, lagerort, lagerplatz, standort, filiale, werk, entrepôt, emplacement,
-  magasin, dépôt, almacén, ubicación, tienda, magazzino, deposito, ubicazione, magazijn, locatie,
-  vestiging, armazém, depósito, magazyn, lokalizacja, sklad, склад, depo, 倉庫, 仓库`
-  .split(',').map(normalizeName));
 
 const PERCENT = 100;
 
@@ -205,7 +199,7 @@ function listCounts(
 
 function listFields({ settings, file: { head } }: StockImport): readonly Field[] {
   const { duplicates, isComplete, zeroLimitPercent, reason, source } = settings;
-  const location = head.header.find((name) => LOCATIONS.has(normalizeName(name)));
+  const location = findLocation(head.header);
   return [
     {
       name: 'duplicates', label: DUPLICATES_LABEL, control: 'select', initial: duplicates,
