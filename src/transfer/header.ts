@@ -116,7 +116,7 @@ export function normalizeName(name: string): string {
 }
 
 /** A column name for a message. */
-function shortenName(name: string): string {
+export function shortenName(name: string): string {
   return name.trim().slice(0, NAME_LIMIT_CHARACTERS);
 }
 
