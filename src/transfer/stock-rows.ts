@@ -114,10 +114,12 @@ function parseRow(
 }
 
 /** Only a row of a file may have both a SKU and an id. */
-function parseChange({ id, ...members }: Members, hasSource: boolean): SentChange {
-  if (typeof id !== 'string') return parseStockChange(members, hasSource);
-  if (members.sku === undefined) return parseStockChange({ id, ...members }, hasSource);
-  const entry = parseStockChange(members, hasSource);
+function parseChange(members: Members, hasSource: boolean): SentChange {
+  if (typeof members.id !== 'string' || members.sku === undefined) {
+    return parseStockChange(members, hasSource);
+  }
+  const { id, ...others } = members;
+  const entry = parseStockChange(others, hasSource);
   return 'change' in entry ? { change: { ...entry.change, id } }
     : { ...entry, reference: { ...entry.reference, id } };
 }
