@@ -12,6 +12,12 @@ export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
 /** Concurrent exports, in total and per seller; each has a snapshot or a temporary file. */
 export const CONCURRENT_EXPORTS_LIMIT = 8;
 export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
+/**
+ * Hash tables that find a file's duplicate SKUs, and slots of one: 12 bytes each, 48 MiB for a file
+ * with 3,000,000 SKUs. SKUs that come after that many are kept on disk.
+ */
+export const IMPORT_SKU_TABLES = 64;
+export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
 /** Items per read of a list that is read to its end. */
 export const LIST_PAGE_ITEMS = 1_000;
 /** `Retry-After` of an export over the limit. */

@@ -41,6 +41,18 @@ export function unescapeFormula(cell: string): string {
   return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
 }
 
+/** A mark before digits that tells a spreadsheet that they are text. */
+const TEXT_MARK = /^(?:'(\d.*)|="(\d[^"]*)")$/s;
+const [APOSTROPHE, EQUALS] = [0x27, 0x3d];
+
+/** The text after a mark that only means text; undefined if there is none. */
+export function findMarkedText(cell: string): string | undefined {
+  const code = cell.charCodeAt(0);
+  if (code !== APOSTROPHE && code !== EQUALS) return undefined;
+  const [, digits, quoted] = TEXT_MARK.exec(cell) ?? [];
+  return digits ?? quoted;
+}
+
 export function isBlank(cell: string): boolean {
   return cell === '' || cell.trim() === '';
 }

@@ -15,7 +15,7 @@ import {
   type ColumnMap, type Columns, countMembers, DEFAULTABLE_FIELDS, type Defaults, findColumns,
   type Member, ROW_FIELDS, type RowField,
 } from './columns.ts';
-import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { isSkuList, SKU_LIST } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
@@ -131,7 +131,9 @@ export class CsvRows implements RowReader {
     const content = skipReason ? undefined
       : role === 'unclear' ? { issues: [UNCLEAR_VIEW] }
       : this.#parseContent(cells, columns, sku, inherited);
-    return { line, sku: sku || null, characters, content, skipReason };
+    const cell = pick(cells, columns, 'sku');
+    const markedSku = findMarkedText(cell) === undefined ? undefined : cell;
+    return { line, sku: sku || null, markedSku, characters, content, skipReason };
   }
 
   #parseContent(
@@ -276,5 +278,7 @@ function pick(cells: readonly string[], { indexes }: Columns, member: Member): s
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
-  return unescapeFormula(pick(cells, columns, member));
+  const cell = pick(cells, columns, member);
+  const isCode = member === 'sku' || member === 'barcode';
+  return (isCode ? findMarkedText(cell) : undefined) ?? unescapeFormula(cell);
 }

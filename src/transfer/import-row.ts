@@ -12,6 +12,8 @@ export interface ImportRow {
   readonly line: number;
   /** As sent; null if there is none. */
   readonly sku: string | null;
+  /** The SKU with a mark that only means text, such as `'101`; undefined without a mark. */
+  readonly markedSku?: string | undefined;
   /** Length of its text. */
   readonly characters: number;
   readonly content: RowContent;

@@ -15,12 +15,6 @@ export const IMPORT_SLICE_ROWS = 100;
 export const IMPORT_PARENTS_LIMIT = 10_000;
 /** Ignored columns that an import summary lists; it stays readable. */
 export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
-/**
- * Hash tables that find a file's duplicate SKUs, and slots of one: 12 bytes each, 48 MiB for a file
- * with 3,000,000 SKUs. SKUs that come after that many are kept on disk.
- */
-export const IMPORT_SKU_TABLES = 64;
-export const IMPORT_SKU_TABLE_SLOTS_LIMIT = 65_536;
 /** Duplicate rows that an import summary lists; the others are only counted. */
 export const IMPORT_DUPLICATES_LISTED_LIMIT = 20;
 /** Line of a report or export that a client reads; records are far shorter. */

@@ -5,7 +5,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
-import { isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { isSkuList, SKU_LIST } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
@@ -23,6 +23,8 @@ export interface StockRow {
   /** Length of its text. */
   readonly characters: number;
   readonly entry: SentChange;
+  /** The SKU with a mark that only means text, such as `'101`; undefined without a mark. */
+  readonly markedSku?: string | undefined;
 }
 
 interface StockCsvSettings extends FileOptions {
@@ -104,13 +106,28 @@ function parseRow(
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
+  const missing = listMissing(members, issues, indexes);
+  if (missing.length > 1 && cells.every(isBlank)) return undefined;
+  issues.push(...missing);
+  const entry = parseChange(members, hasSource);
+  const row = { line, characters, entry: issues.length > 0 ? addIssues(entry, issues) : entry };
+  return addMark(row, cells[indexes.sku ?? -1] ?? '');
+}
+
+/** The errors of a row without a product or a quantity. */
+function listMissing(
+  members: Members, issues: readonly Issue[], { sku, set }: StockColumns['indexes'],
+): Issue[] {
   const hasProduct = 'sku' in members || 'id' in members;
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  if (!hasProduct && !hasQuantity && cells.every(isBlank)) return undefined;
-  if (!hasProduct) issues.push(blank(indexes.sku === undefined ? '/id' : '/sku'));
-  if (!hasQuantity) issues.push(blank(indexes.set === undefined ? '/adjust' : '/set'));
-  const entry = parseChange(members, hasSource);
-  return { line, characters, entry: issues.length === 0 ? entry : addIssues(entry, issues) };
+  return [
+    ...hasProduct ? [] : [blank(sku === undefined ? '/id' : '/sku')],
+    ...hasQuantity ? [] : [blank(set === undefined ? '/adjust' : '/set')],
+  ];
+}
+
+function addMark(row: StockRow, sku: string): StockRow {
+  return findMarkedText(sku) === undefined ? row : { ...row, markedSku: sku };
 }
 
 /** Only a row of a file may have both a SKU and an id. */
@@ -140,7 +157,10 @@ function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
   for (const { member, index, isText, mark } of used) {
     const cell = cells[index];
     if (cell === undefined || isBlank(cell)) continue;
-    if (isText) members[member] = unescapeFormula(cell);
+    if (isText) {
+      members[member] = (member === 'sku' ? findMarkedText(cell) : undefined)
+        ?? unescapeFormula(cell);
+    }
     else {
       const parsed = member === 'set' ? parseLevel(cell, mark)
         : parseNumber(cell, { mark, isWhole: true, isDifference: true });

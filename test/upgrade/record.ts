@@ -201,7 +201,7 @@ await write('stock, stocktake forced', 'POST', 'stock', {
 await write('stock lines', 'POST', 'stock?source=cash&reason=sold&report=failed',
   '{"sku":"ROW-3","adjust":-1}\n{"sku":"NONE","set":1}\n', { headers: NDJSON_TYPE });
 await write('stock lines, several batches', 'POST', 'stock?report=failed',
-  '{"sku":"ROW-4","set":4}\n', { headers: NDJSON_TYPE, times: 2_500 });
+  '{"sku":"ROW-4","adjust":0}\n', { headers: NDJSON_TYPE, times: 2_500 });
 
 const records = await send(port, {
   path: '/api/v1/imports?limit=1', headers: { 'x-api-key': alder.key },

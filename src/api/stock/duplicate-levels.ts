@@ -1,16 +1,18 @@
 /**
  * Finds the rows of a stock stream that give a level of a product to which an earlier row has given
  * one, as exports with a row for each warehouse do. Applying all of them would leave the last. A
- * row with `adjust`, `expect` or `sequence` is what it says, however many there are.
+ * row with `adjust`, `expect` or `sequence` is what it says, however many there are. Rows whose SKU
+ * may be one of two are rejected before.
  */
 import type { Issue } from '../../domain/error.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { ProductReference, SentChange } from '../../domain/catalogue/stock-change.ts';
 import { copyText } from '../../domain/text.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
+import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
-import { SkuLines } from '../../transfer/sku-lines.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
+import { rejectMarkedSkus } from '../marked-skus.ts';
 
 /** Whether such a row is rejected, added to the earlier ones, or replaces them. */
 export const DUPLICATE_LEVELS = ['reject', 'sum', 'last'] as const;
@@ -23,7 +25,7 @@ interface DuplicateLevel {
   readonly previous_line: number;
 }
 
-type Products = Pick<CatalogueStore, 'findProducts'>;
+type Products = Pick<CatalogueStore, 'findProduct' | 'findProducts'>;
 type Skus = ReadonlyMap<ProductId, { readonly sku: string }>;
 
 export class DuplicateLevels {
@@ -50,7 +52,9 @@ export class DuplicateLevels {
   ): AsyncGenerator<readonly StockRow[], void, void> {
     using levels = new SkuLines();
     using rejected = new SkuLines();
-    for await (const rows of slices) {
+    const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
+      ({ ...row, entry: { issues: [issue] } })); // it may mean either product
+    for await (const rows of checked) {
       const skus = await this.#findSkus(rows);
       yield rows.map((row) => {
         const { line, entry } = row;

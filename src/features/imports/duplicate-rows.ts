@@ -2,10 +2,13 @@
  * Finds the rows of a file that have the SKU of an earlier row. Those that are imported override
  * it: they are counted, and the first of them are kept.
  */
+import { rejectMarkedSkus } from '../../api/marked-skus.ts';
+import type { SellerId } from '../../domain/id.ts';
 import { copyText } from '../../domain/text.ts';
+import type { CatalogueStore } from '../../store/catalogue-store.ts';
+import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
-import { SkuLines } from '../../transfer/sku-lines.ts';
 import type { RowOutcome } from './import-target.ts';
 
 interface DuplicateRow {
@@ -16,8 +19,15 @@ interface DuplicateRow {
 }
 
 export class DuplicateRows {
+  readonly #store: Pick<CatalogueStore, 'findProduct'>;
+  readonly #sellerId: SellerId;
   readonly #first: DuplicateRow[] = [];
   #count = 0;
+
+  constructor(store: Pick<CatalogueStore, 'findProduct'>, sellerId: SellerId) {
+    this.#store = store;
+    this.#sellerId = sellerId;
+  }
 
   get count(): number {
     return this.#count;
@@ -27,12 +37,17 @@ export class DuplicateRows {
     return this.#first;
   }
 
-  /** Yields rows with their `previousLine`. While one batch is written, the next one is read. */
+  /**
+   * Yields rows with their `previousLine`, and rejects those whose SKU may be one of two. While one
+   * batch is written, the next one is read.
+   */
   async *find(
     slices: AsyncIterable<readonly ImportRow[]>,
   ): AsyncGenerator<readonly ImportRow[], void, void> {
     using lines = new SkuLines();
-    for await (const rows of slices) {
+    const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): ImportRow =>
+      ({ ...row, content: { issues: [issue] } }));
+    for await (const rows of checked) {
       yield rows.map((row) => {
         const { line, content } = row;
         const previousLine = content?.product && lines.note(content.product.sku, line);

@@ -46,7 +46,7 @@ export async function importProducts(request: ApiRequest, services: Services): P
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
   return ingestStream(request.openStream, services, () => {
-    const duplicates = new DuplicateRows();
+    const duplicates = new DuplicateRows(store, caller.sellerId);
     return {
       slices: duplicates.find(reader.read(chunks)),
       target: options.dry_run

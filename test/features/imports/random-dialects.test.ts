@@ -35,6 +35,8 @@ interface Dialect {
   /** Digits after the decimal mark. */
   readonly digits: number;
   readonly leavesOutBlanks: boolean;
+  /** Written around SKUs of digits, so that spreadsheets take them for text. */
+  readonly textMark: readonly [before: string, after: string];
 }
 
 function makeDialect(random: Random): Dialect {
@@ -50,6 +52,7 @@ function makeDialect(random: Random): Dialect {
     decimal, digits: random.pick([2, 2, 3]),
     thousands: random.pick(['', '', ' ', '\u00a0', "'", decimal === 'point' ? ',' : '.']),
     leavesOutBlanks: random.below(4) === 0,
+    textMark: random.pick([['', ''], ['', ''], ["'", '']] as const),
   };
 }
 
@@ -130,8 +133,10 @@ test('reads a file of any dialect exactly, or says how', async (t) => {
       ['encoding', dialect.encoding], ['decimal', dialect.decimal], ['short_rows', 'blank'],
       ['duplicates', 'sum'],
     ]);
+    const markSku = (sku: string): string =>
+      (/^\d+$/.test(sku) ? dialect.textMark.join(sku) : sku);
     const table = items.map(({ sku, name, category, description, cents, stock }) => [
-      sku, name, category, description, formatNumber(cents / 100, dialect.digits, dialect),
+      markSku(sku), name, category, description, formatNumber(cents / 100, dialect.digits, dialect),
       formatNumber(stock, 0, dialect), random.pick(['', 'note']),
     ]);
     const file = writeFile(
@@ -147,7 +152,7 @@ test('reads a file of any dialect exactly, or says how', async (t) => {
       const share = Math.floor(stock / places.length);
       return places.map((place, n) => {
         const level = n > 0 ? share : stock - share * (places.length - 1);
-        return [sku, place, formatNumber(level, digits, dialect)];
+        return [markSku(sku), place, formatNumber(level, digits, dialect)];
       });
     });
     const stockFile = writeFile([['sku', 'warehouse', 'stock'], ...levels], dialect);

@@ -4,6 +4,7 @@ import { type Columns, matchColumns, type Member, MEMBERS } from '../../../../tr
 import { CsvRows } from '../../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../../transfer/ndjson.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
+import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
 import { createDryRunTarget, createWriteTarget } from '../../../imports/import-target.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
@@ -84,13 +85,14 @@ export async function* writeProducts(
 
 function readFile(
   { settings, progress }: ProductImport,
-  { importer: { currency }, upload: { file, head } }: FileRun,
-  target: Parameters<typeof readRows>[2],
+  { importer: { currency, sellerId }, store, upload: { file, head } }: FileRun,
+  target: Parameters<typeof readRows>[3],
 ): ReturnType<typeof readRows> {
   const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
     : new CsvRows(currency, {
       map: new Map(settings.map), defaults: new Map(settings.defaults),
       isPartial: settings.mode !== 'create', ...toFileOptions(settings, head),
     });
-  return readRows(reader, file.read(), target, progress);
+  const duplicates = new DuplicateRows(store, sellerId);
+  return readRows(reader, file.read(), duplicates, target, progress);
 }

@@ -15,7 +15,7 @@ import { type CommonCause, RejectionCauses } from '../../../../transfer/import-a
 import { RowNotes } from '../../../../transfer/import-notes.ts';
 import type { ImportRow, RowReader } from '../../../../transfer/import-row.ts';
 import { formatRowErrors } from '../../../../transfer/rejected-rows.ts';
-import { DuplicateRows } from '../../../imports/duplicate-rows.ts';
+import type { DuplicateRows } from '../../../imports/duplicate-rows.ts';
 import { readOutcomes, startCounts } from '../../../imports/import-target.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../limits.ts';
 
@@ -49,10 +49,9 @@ export function startProgress(): RowProgress {
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readRows(
-  reader: RowReader, chunks: AsyncIterable<Buffer>,
+  reader: RowReader, chunks: AsyncIterable<Buffer>, duplicates: DuplicateRows,
   target: BatchTarget<ImportRow, ImportedProducts>, progress: RowProgress,
 ): AsyncGenerator<RowOutcomes, void, void> {
-  const duplicates = new DuplicateRows();
   const causes = new RejectionCauses();
   const notes = new RowNotes(reader);
   const slices = duplicates.find(reader.read(countBytes(chunks, progress)));

@@ -6,9 +6,9 @@
  * for which they have no room are kept in a temporary database, which SQLite deletes by itself.
  */
 import { randomInt } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
-import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from './limits.ts';
-import { AppError } from '../domain/error.ts';
+import { AppError } from '../../domain/error.ts';
+import { IMPORT_SKU_TABLE_SLOTS_LIMIT, IMPORT_SKU_TABLES } from '../limits.ts';
+import { openTemporary } from './temporary-database.ts';
 
 const SLOTS_AT_FIRST = 64;
 const FULL_SHARE = 0.75;
@@ -54,16 +54,14 @@ export class SkuLines implements Disposable {
   }
 }
 
-/** In a private temporary database. */
+/** In one transaction that is never committed. */
 class OtherLines {
-  readonly #db = new DatabaseSync('');
+  readonly #db = openTemporary();
   readonly #find;
   readonly #keep;
 
   constructor() {
     this.#db.exec(`
-      PRAGMA journal_mode = OFF;
-      PRAGMA synchronous = OFF;
       BEGIN;
       CREATE TABLE lines(sku TEXT PRIMARY KEY, line INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     `);

@@ -1,7 +1,7 @@
 /** The index of a file's lines by SKU. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SkuLines } from '../../src/transfer/sku-lines.ts';
+import { SkuLines } from '../../../src/store/temporary/sku-lines.ts';
 
 test('returns the previous line of each of 300,000 SKUs', () => {
   const lines = new SkuLines();
