@@ -144,7 +144,8 @@ test('renders hostile names in a file as text, in the preview and after the impo
   const rows = NAMES.flatMap((name, n) => [
     [name, name, `IMPORT-${n}`, '1', '1'], [name, name, `REFUSED-${n} ${name}`, name, '1'],
   ]);
-  const table = [['name', 'category', 'sku', 'price', 'stock', ...NAMES], ...rows];
+  const table = [['name', 'category', 'sku', 'price', 'stock', ...NAMES],
+    ...rows.map((row) => [...row, ...NAMES.map(() => '')])];
   const text = table.map((row) => row.map(quote).join(',')).join('\r\n');
   await user.submit({ file: new File([text], `${NAMES[1]}.csv`) });
   const path = String(user.page?.headers.location).replace('/portal', '');
