@@ -117,7 +117,9 @@ export class CsvRows implements RowReader {
   }
 
   #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
-    const sku = pickText(cells, columns, 'sku');
+    const skuCell = pick(cells, columns, 'sku');
+    const digits = findMarkedText(skuCell);
+    const sku = digits ?? unescapeFormula(skuCell);
     const characters = text.length;
     const role = columns.storeView === undefined ? 'product'
       : this.#storeViews.findRole(cells[columns.storeView], sku);
@@ -131,8 +133,7 @@ export class CsvRows implements RowReader {
     const content = skipReason ? undefined
       : role === 'unclear' ? { issues: [UNCLEAR_VIEW] }
       : this.#parseContent(cells, columns, sku, inherited);
-    const cell = pick(cells, columns, 'sku');
-    const markedSku = findMarkedText(cell) === undefined ? undefined : cell;
+    const markedSku = digits === undefined ? undefined : skuCell;
     return { line, sku: sku || null, markedSku, characters, content, skipReason };
   }
 
@@ -279,6 +280,5 @@ function pick(cells: readonly string[], { indexes }: Columns, member: Member): s
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
   const cell = pick(cells, columns, member);
-  const isCode = member === 'sku' || member === 'barcode';
-  return (isCode ? findMarkedText(cell) : undefined) ?? unescapeFormula(cell);
+  return (member === 'barcode' ? findMarkedText(cell) : undefined) ?? unescapeFormula(cell);
 }

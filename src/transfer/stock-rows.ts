@@ -106,24 +106,22 @@ function parseRow(
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
-  const missing = listMissing(members, issues, indexes);
-  if (missing.length > 1 && cells.every(isBlank)) return undefined;
-  issues.push(...missing);
+  const isComplete = 'sku' in members && 'set' in members;
+  if (!isComplete && addMissing(issues, members, indexes) && cells.every(isBlank)) return undefined;
   const entry = parseChange(members, hasSource);
   const row = { line, characters, entry: issues.length > 0 ? addIssues(entry, issues) : entry };
   return addMark(row, cells[indexes.sku ?? -1] ?? '');
 }
 
-/** The errors of a row without a product or a quantity. */
-function listMissing(
-  members: Members, issues: readonly Issue[], { sku, set }: StockColumns['indexes'],
-): Issue[] {
+/** Adds the errors of a row without a product or a quantity; returns whether it lacks both. */
+function addMissing(
+  issues: Issue[], members: Members, { sku, set }: StockColumns['indexes'],
+): boolean {
   const hasProduct = 'sku' in members || 'id' in members;
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
-  return [
-    ...hasProduct ? [] : [blank(sku === undefined ? '/id' : '/sku')],
-    ...hasQuantity ? [] : [blank(set === undefined ? '/adjust' : '/set')],
-  ];
+  if (!hasProduct) issues.push(blank(sku === undefined ? '/id' : '/sku'));
+  if (!hasQuantity) issues.push(blank(set === undefined ? '/adjust' : '/set'));
+  return !hasProduct && !hasQuantity;
 }
 
 function addMark(row: StockRow, sku: string): StockRow {
