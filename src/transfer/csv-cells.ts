@@ -41,8 +41,8 @@ export function unescapeFormula(cell: string): string {
   return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
 }
 
-/** A mark before digits that tells a spreadsheet that they are text. */
-const TEXT_MARK = /^(?:'(\d.*)|="(\d[^"]*)")$/s;
+/** Marks that tell a spreadsheet that digits, or the result of a formula, are text. */
+const TEXT_MARK = /^(?:'(\d.*)|="([^"]+)")$/s;
 const [APOSTROPHE, EQUALS] = [0x27, 0x3d];
 
 /** The text after a mark that only means text; undefined if there is none. */

@@ -25,6 +25,8 @@ export type CountMembers = (names: readonly string[]) => number;
 const HEAD_LINES = IMPORT_BATCH_ROWS + 1;
 /** The head has at most this much text. */
 const HEAD_LIMIT_CHARACTERS = 1024 * 1024;
+/** A line with names of this many members has the column names. */
+const HEADER_MEMBERS = 2;
 /** The column names are among this many lines, within this much text. */
 const HEADER_LINES = 20;
 const HEADER_LIMIT_CHARACTERS = IMPORT_RECORD_LIMIT_BYTES;
@@ -56,8 +58,8 @@ export class FileHead {
 }
 
 /**
- * The column names are on the line whose names stand for the most members; of consecutive ones that
- * are equal in this, the last. Without any, they are on the first line with the most cells.
+ * The column names are on the first line whose names stand for two members, or on the one after it
+ * if that has as many. Without any, they are on the line with the most members, or the most cells.
  * @param isWhole whether the head is the whole file
  */
 export function detectDialect(
@@ -68,16 +70,17 @@ export function detectDialect(
   const delimiters = DELIMITERS.filter((delimiter) => fixed === undefined || delimiter === fixed);
   const limit = countMembers ? HEADER_LINES : 1;
   const lines = head.slice(0, start + HEADER_LIMIT_CHARACTERS);
-  let best: Candidate = { delimiter: delimiters[0] ?? ',', start: start + line.length, end: -1,
-    members: 0, cells: 0 };
+  let best: Candidate = {
+    delimiter: delimiters[0] ?? ',', start: start + line.length, end: -1, members: 0, cells: 0,
+  };
   for (const delimiter of delimiters) {
-    for (const candidate of listLines(lines, start + line.length, delimiter, limit)) {
-      const { names } = candidate;
-      const isHeader = names.length <= IMPORT_COLUMNS_LIMIT;
-      const members = isHeader ? countMembers?.(names) ?? 0 : 0;
-      const other = { ...candidate, delimiter, members, cells: names.length };
-      if (isBetter(other, best, head)) best = other;
-    }
+    const candidates = listLines(lines, start + line.length, delimiter, limit).map((one) => {
+      const isHeader = one.names.length <= IMPORT_COLUMNS_LIMIT;
+      const members = isHeader ? countMembers?.(one.names) ?? 0 : 0;
+      return { ...one, delimiter, members, cells: one.names.length };
+    });
+    const found = chooseLine(candidates, head);
+    if (found && isBetter(found, best)) best = found;
   }
   const { delimiter, start: headerStart } = best;
   const hasLiteralQuotes = delimiter === '\t' && areQuotesLiteral(head, headerStart, isWhole);
@@ -93,12 +96,22 @@ interface Candidate {
   readonly cells: number;
 }
 
-function isBetter(one: Candidate, best: Candidate, head: string): boolean {
-  if (one.members !== best.members) return one.members > best.members;
-  if (one.cells !== best.cells) return one.cells > best.cells;
-  const isNext = one.delimiter === best.delimiter && one.start > best.end
-    && countLineBreaks(head.slice(best.end, one.start)) === 1;
-  return isNext && one.members > 0;
+/** No line below column names replaces them, except the next one: rows must not be lost. */
+function chooseLine(candidates: Iterable<Candidate>, head: string): Candidate | undefined {
+  let best: Candidate | undefined;
+  for (const candidate of candidates) {
+    if (best && best.members >= HEADER_MEMBERS) {
+      const isNext = countLineBreaks(head.slice(best.end, candidate.start)) === 1;
+      if (!isNext || candidate.members < best.members) return best;
+      best = candidate;
+    } else if (!best || isBetter(candidate, best)) best = candidate;
+  }
+  return best;
+}
+
+function isBetter(candidate: Candidate, other: Candidate): boolean {
+  return candidate.members === other.members ? candidate.cells > other.cells
+    : candidate.members > other.members;
 }
 
 /** The first non-blank lines. A cell in quotes may go on over several lines. */
@@ -127,7 +140,8 @@ function* listLines(head: string, start: number, delimiter: Delimiter, limit: nu
  */
 function areQuotesLiteral(head: string, headerStart: number, isWhole: boolean): boolean {
   const marks = findMarks(head, '\t');
-  const header = head.slice(headerStart, marks.lineBreak(headerStart));
+  const header = splitQuoted(head, headerStart, findMarks(head, '\t'));
+  const columns = header.cells.length;
   const found = { cells: false, rows: false };
   for (let at = headerStart; at < head.length;) {
     let end = marks.lineBreak(at);
@@ -137,7 +151,7 @@ function areQuotesLiteral(head: string, headerStart: number, isWhole: boolean): 
       if (record.hasInnerQuote || record.misplaced !== undefined) return true;
       if (isOpen && isWhole) return true;
       ({ end } = record);
-      if (looksLikeRows(head.slice(at, end), header, '\t')) found.rows = true;
+      if (looksLikeRows(head.slice(at, end), { columns, text: '' }, '\t')) found.rows = true;
       else found.cells ||= !isOpen;
     }
     at = head.startsWith('\r\n', end) ? end + 2 : end + 1;

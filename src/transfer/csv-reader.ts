@@ -13,7 +13,7 @@ import {
   countLineBreaks, type Delimiter, findMarks, isEnded, looksLikeRows, splitPlain,
   splitQuoted,
 } from './csv-record.ts';
-import { decodeText, type Encoding } from './decode.ts';
+import { decodeText, type Encoding, type InvalidBytes } from './decode.ts';
 import { checkRows } from './foreign-file.ts';
 import { sliceRows, tooManyBlankLines } from './import-row.ts';
 
@@ -108,17 +108,18 @@ export class CsvReader {
    */
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
     for await (const text of decodeText(checkRows(chunks, 'csv'), this.#options.encoding)) {
-      let added: string | undefined = text ?? '';
+      const isValid = typeof text === 'string';
+      let added: string | undefined = isValid ? text : '';
       if (!this.#dialect) {
         added = this.#head.add(added);
-        if (added === undefined && text !== undefined) continue;
+        if (added === undefined && isValid) continue;
         yield* this.#open(false);
       }
       this.#text += added ?? '';
       this.#unscannedCharacters += added?.length ?? 0;
       const isEnough = this.#unscannedCharacters >= SCAN_CHARACTERS;
-      if (isEnough || text === undefined) yield* this.#take(false);
-      if (text === undefined) throw this.#invalidBytes();
+      if (isEnough || !isValid) yield* this.#take(false);
+      if (!isValid) throw this.#invalidBytes(text);
     }
     if (this.#dialect) yield* this.#take(true);
     else yield* this.#open(true);
@@ -141,12 +142,11 @@ export class CsvReader {
   }
 
   /** The error for invalid bytes after the remaining text. */
-  #invalidBytes(): AppError {
+  #invalidBytes({ encoding, isAssumed }: InvalidBytes): AppError {
     const line = this.#line + countLineBreaks(this.#text);
-    const { encoding = 'utf-8' } = this.#options;
     const fault = `Line ${line} has text that is not ${encoding.toUpperCase()}`;
-    return invalidFile(`${fault}. Save the file as "CSV UTF-8", or set encoding=windows-1252 if `
-      + 'that is its encoding.');
+    const other = isAssumed ? ', or set encoding=windows-1252 if that is its encoding' : '';
+    return invalidFile(`${fault}. Save the file as "CSV UTF-8"${other}.`);
   }
 
   /** Yields the complete records; those before an error are yielded before it is thrown. */
@@ -209,8 +209,8 @@ export class CsvReader {
       throw invalidFile(`Line ${line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
     }
     if (quotedCells) this.#line += countLineBreaks(text);
-    const isSuspect = this.#header && this.#line > line
-      && looksLikeRows(text, this.#header.text, delimiter);
+    const header = this.#header && { columns: this.#header.cells.length, text: this.#header.text };
+    const isSuspect = header && this.#line > line && looksLikeRows(text, header, delimiter);
     const record = isSuspect ? { line, cells, text, issue: SWALLOWED_ROWS } : { line, cells, text };
     this.#header ??= record;
     return record;

@@ -6,6 +6,8 @@
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
+/** Punctuation, which a word follows. */
+const PROSE: Partial<Record<Delimiter, RegExp>> = { ',': /, \p{L}/u, ';': /; \p{L}/u };
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
@@ -59,31 +61,29 @@ interface QuotedRecord {
   readonly openQuote?: number;
   /** Text that follows a closing quote. */
   readonly misplaced?: number;
-  /** Whether a cell begins with a quote, and a cell without quotes contains one. */
-  readonly hasQuotedCell: boolean;
+  /** Whether a cell without quotes around it contains one. */
   readonly hasInnerQuote: boolean;
 }
 
 /** Splits the record that begins at `start`. */
 export function splitQuoted(text: string, start: number, marks: Marks): QuotedRecord {
   const cells: string[] = [];
-  const found = { hasQuotedCell: false, hasInnerQuote: false };
+  let hasInnerQuote = false;
   for (let at = start; ; at += 1) {
     let end = Math.min(marks.delimiter(at), marks.lineBreak(at));
     const quote = marks.quote(at);
     if (quote < end && isBlankBetween(text, at, quote)) {
-      found.hasQuotedCell = true;
       const close = findClosingQuote(text, quote);
-      if (close < 0) return { cells, end: text.length, openQuote: quote, ...found };
+      if (close < 0) return { cells, end: text.length, openQuote: quote, hasInnerQuote };
       cells.push(text.slice(quote + 1, close).replaceAll('""', '"'));
       const after = close + 1;
       end = Math.min(marks.delimiter(after), marks.lineBreak(after));
-      if (!isBlankBetween(text, after, end)) return { cells, end, misplaced: after, ...found };
+      if (!isBlankBetween(text, after, end)) return { cells, end, misplaced: after, hasInnerQuote };
     } else {
-      found.hasInnerQuote ||= quote < end;
+      hasInnerQuote ||= quote < end;
       cells.push(trim(text.slice(at, end)));
     }
-    if (end === text.length || isLineBreak(text, end)) return { cells, end, ...found };
+    if (end === text.length || isLineBreak(text, end)) return { cells, end, hasInnerQuote };
     at = end;
   }
 }
@@ -115,13 +115,14 @@ export function countLineBreaks(text: string): number {
 
 /**
  * Whether each line of a record has as many cells as the header, so that a quoted cell may have
- * swallowed rows. In prose, a comma or semicolon is followed by a space, unlike in the header.
+ * swallowed rows. In prose, a space and a word follow a comma or semicolon, unlike in the header.
  */
-export function looksLikeRows(record: string, header: string, delimiter: Delimiter): boolean {
-  const columns = header.split(delimiter).length;
-  const lines = record.trimEnd().split(LINE_BREAK);
-  const spaced = `${delimiter} `;
-  const isProse = !header.includes(spaced) && record.includes(spaced) && /[,;]/.test(delimiter);
-  return columns > 1 && lines.length > 1 && !isProse
-    && lines.every((line) => line.split(delimiter).length === columns);
+export function looksLikeRows(
+  record: string, header: { readonly columns: number; readonly text: string },
+  delimiter: Delimiter,
+): boolean {
+  const lines = record.split(LINE_BREAK).filter((line) => line.trim() !== '');
+  const isProse = PROSE[delimiter]?.test(record) && !PROSE[delimiter]?.test(header.text);
+  return header.columns > 1 && lines.length > 1 && !isProse
+    && lines.every((line) => line.split(delimiter).length === header.columns);
 }

@@ -27,6 +27,7 @@ import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './num
 import { recognizeContent } from './stock-columns.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
 
+const DIFFERENCES = 'Write the stock that there is, or send differences in a stock file.';
 const NO_CATEGORY = 'Uncategorized';
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
 /** A tag, a comment or a character reference: HTML, which a description is not. */
@@ -88,10 +89,12 @@ export class CsvRows implements RowReader {
     const { map, defaults, isPartial, decimal } = this.#settings;
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
-    // A spreadsheet that saves a shop's file with another delimiter may change its numbers, too.
-    const fixed = decimal ?? (this.#reader.delimiter === ',' ? columns.decimal : undefined);
-    for (const { name } of ROW_FIELDS.filter(({ kind }) => NUMBERS.has(kind))) {
-      const mark = fixed ?? findColumnMark(sample.values().map(({ cells }) =>
+    // Shops write three decimals only where the currency has them.
+    const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
+      && this.#currency.decimals === 3;
+    for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
+      const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
+      const mark = decimal ?? fixed ?? findColumnMark(sample.values().map(({ cells }) =>
         pick(cells, columns, name)));
       if (mark !== undefined) this.#marks.set(name, mark);
     }
@@ -186,7 +189,7 @@ export class CsvRows implements RowReader {
   ): void {
     const parsed = kind === 'flag' ? parseFlag(text) : kind === 'pairs' ? parsePairs(text)
       : kind === 'price' ? parseNumber(text, { mark: this.#marks.get(name), isWhole: false })
-      : kind === 'quantity' ? parseLevel(text, this.#marks.get(name))
+      : kind === 'quantity' ? parseLevel(text, this.#marks.get(name), DIFFERENCES)
       : { value: text };
     if ('value' in parsed) members[name] = parsed.value;
     else issues.push({ pointer: `/${name}`, ...parsed.error });

@@ -26,37 +26,46 @@ export function parseEncoding(label: string): ParseResult<Encoding> {
   }
 }
 
+/** Bytes that are not valid in the encoding of the file. */
+export interface InvalidBytes {
+  readonly encoding: Encoding;
+  /** Whether nothing says that the file has this encoding. */
+  readonly isAssumed: boolean;
+}
+
 /**
- * Yields the text without its byte order mark. At bytes that are not valid in the encoding it
- * yields the text before them, then undefined, and ends, so that an error can name their line.
+ * Yields the text without its byte order mark. At invalid bytes it yields the text before them,
+ * then what they are, and ends, so that an error can name their line.
  */
 export async function* decodeText(
-  chunks: AsyncIterable<Uint8Array>, named: Encoding = 'utf-8',
-): AsyncGenerator<string | undefined, void, void> {
+  chunks: AsyncIterable<Uint8Array>, named?: Encoding,
+): AsyncGenerator<string | InvalidBytes, void, void> {
   let head = Buffer.alloc(0);
-  let decode: ReturnType<typeof createDecoder> | undefined;
+  let file: ReturnType<typeof open> | undefined;
   for await (const chunk of chunks) {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (!decode) {
+    if (!file) {
       head = Buffer.concat([head, bytes]);
       if (head.length < LONGEST_MARK_BYTES) continue;
-      [decode, bytes] = open(head, named);
+      file = open(head, named);
+      bytes = file.rest;
     }
-    const { text, isValid } = decode(bytes, false);
+    const { text, isValid } = file.decode(bytes, false);
     yield text;
-    if (!isValid) return yield undefined;
+    if (!isValid) return yield file.invalid;
   }
-  const [last, rest] = decode ? [decode, Buffer.alloc(0)] : open(head, named);
-  const { text, isValid } = last(rest, true);
+  const { rest } = file ? { rest: Buffer.alloc(0) } : file = open(head, named);
+  const { text, isValid } = file.decode(rest, true);
   yield text;
-  if (!isValid) yield undefined;
+  if (!isValid) yield file.invalid;
 }
 
 /** A decoder, and the start of the file without its mark. */
-function open(head: Buffer, named: Encoding) {
-  const found = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
-  const [mark, encoding] = found ?? [Buffer.alloc(0), named];
-  return [createDecoder(encoding), head.subarray(mark.length)] as const;
+function open(head: Buffer, named: Encoding | undefined) {
+  const marked = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
+  const [mark, encoding] = marked ?? [Buffer.alloc(0), named ?? 'utf-8'];
+  const invalid: InvalidBytes = { encoding, isAssumed: !marked && named === undefined };
+  return { decode: createDecoder(encoding), rest: head.subarray(mark.length), invalid };
 }
 
 function createDecoder(encoding: Encoding) {

@@ -115,6 +115,14 @@ export function normalizeName(name: string): string {
   return name.trim().toLowerCase();
 }
 
+/** If a file already has a column `error`, ours is `import error`: column names are unique. */
+const ERROR_COLUMNS = /^(?:import )*error$/;
+
+/** Whether a file that begins with this column is one of rejected rows. */
+export function isErrorColumn(name = ''): boolean {
+  return ERROR_COLUMNS.test(name);
+}
+
 /** A column name for a message. */
 export function shortenName(name: string): string {
   return name.trim().slice(0, NAME_LIMIT_CHARACTERS);

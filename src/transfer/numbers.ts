@@ -13,7 +13,7 @@ export const DECIMAL_MARKS = ['point', 'comma'] as const;
 export type DecimalMark = (typeof DECIMAL_MARKS)[number];
 
 interface NumberFormat {
-  /** Undefined if the column has no cell that settles it. */
+  /** Undefined if the cells of the column do not settle it. */
   readonly mark: DecimalMark | undefined;
   /** A whole number may have decimals that are 0. */
   readonly isWhole: boolean;
@@ -69,13 +69,15 @@ function otherMark(mark: DecimalMark): DecimalMark {
   return mark === 'comma' ? 'point' : 'comma';
 }
 
-/** The decimal mark of the first cell that settles it; undefined if none does. */
+/** The decimal mark on which the cells agree that settle it; undefined if there is none. */
 export function findColumnMark(cells: Iterable<string>): DecimalMark | undefined {
+  let found: DecimalMark | undefined;
   for (const cell of cells) {
     const mark = DIGITS.test(cell) ? undefined : readNotation(toNumberText(cell))?.mark;
-    if (mark !== undefined) return mark;
+    if (mark !== undefined && found !== undefined && mark !== found) return undefined;
+    found ??= mark;
   }
-  return undefined;
+  return found;
 }
 
 /** An apostrophe before a sign escapes a formula. */
@@ -118,14 +120,16 @@ function parseNotation(
 /**
  * Parses a stock level. A sign is rejected: a column with signs may have differences, and reading
  * them as levels would set a stock of 5 where 5 arrived.
+ * @param remedy what to do about differences
  */
-export function parseLevel(cell: string, mark: DecimalMark | undefined): ParseResult<number> {
+export function parseLevel(
+  cell: string, mark: DecimalMark | undefined, remedy: string,
+): ParseResult<number> {
   if (DIGITS.test(cell)) return { value: Number(cell) };
   const parsed = parseNumber(cell, { mark, isWhole: true, isDifference: true });
   const sign = 'value' in parsed && parsed.value !== 0 && /^[+-]/.exec(toNumberText(cell));
   if (!sign) return parsed;
-  return invalid('range', 'A stock level has no sign. If the column has differences, send them as '
-    + 'changes of stock, with map=adjust:COLUMN.');
+  return invalid('range', `A stock level has no sign. ${remedy}`);
 }
 
 /** Its digits once the decimal mark is known. */

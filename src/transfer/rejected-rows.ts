@@ -9,6 +9,7 @@
 import { AppError } from '../domain/error.ts';
 import { matchColumns } from './columns.ts';
 import type { CsvReader, CsvRecord } from './csv-reader.ts';
+import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
 import { readLines } from './ndjson.ts';
 
@@ -45,8 +46,6 @@ interface SourceRow {
   copy(reason: string): Buffer;
 }
 
-/** If a file already has a column `error`, ours is `import error`: column names are unique. */
-const ERROR_COLUMNS = /^(?:import )*error$/;
 /** Rows are written in chunks of at least this size. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -180,7 +179,7 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
 
 function nameErrorColumn(header: readonly string[]): string {
   const [first = ''] = header;
-  if (ERROR_COLUMNS.test(first)) return first;
+  if (isErrorColumn(first)) return first;
   let name = 'error';
   while (header.includes(name)) name = `import ${name}`;
   return name;
@@ -193,7 +192,7 @@ function addCell(
 ): string {
   const quote = (cell: string): string =>
     hasLiteralQuotes ? cell.replace(/\s+/g, ' ') : `"${cell.replaceAll('"', '""')}"`;
-  const hasReason = ERROR_COLUMNS.test(header.cells[0] ?? '') && cells.length > 1;
+  const hasReason = isErrorColumn(header.cells[0]) && cells.length > 1;
   const [earlier = ''] = cells;
   const { length } = text.startsWith(quote(earlier)) ? quote(earlier) : earlier;
   const rest = hasReason ? text.slice(length) : `${delimiter}${text}`;

@@ -3,12 +3,13 @@
  * without any text is ignored. A row with more or fewer cells than the header is rejected, and
  * identifies no product: an unquoted delimiter may have moved its cells.
  */
-import type { Issue } from '../domain/error.ts';
+import { AppError, type Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
 import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { isSkuList, SKU_LIST } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
+import { isErrorColumn } from './header.ts';
 import { readJsonLines } from './ndjson.ts';
 import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
 import {
@@ -31,8 +32,14 @@ interface StockCsvSettings extends FileOptions {
   readonly map: StockColumnMap;
   /** Whether `sequence` is allowed: it numbers the updates of a source. */
   readonly hasSource: boolean;
+  /** Whether the rows of a product are added up, for which all of them are needed. */
+  readonly isSum?: boolean;
 }
 
+const REJECTED = 'A file of rejected rows has only some rows of a product, so they cannot be added '
+  + 'up. Correct the original file and send all of it.';
+const DIFFERENCES = 'If the column has differences, read it as changes of stock, with '
+  + 'map=adjust:COLUMN.';
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
 
 /** A reader that recognises the column names of stock changes. */
@@ -62,6 +69,7 @@ export class StockCsvRows {
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     const settings = this.#settings;
     return readCsvTable(this.#reader, chunks, ({ cells: header }, sample) => {
+      if (settings.isSum && isErrorColumn(header[0])) throw new AppError('invalid_data', REJECTED);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
       );
@@ -160,7 +168,7 @@ function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
         ?? unescapeFormula(cell);
     }
     else {
-      const parsed = member === 'set' ? parseLevel(cell, mark)
+      const parsed = member === 'set' ? parseLevel(cell, mark, DIFFERENCES)
         : parseNumber(cell, { mark, isWhole: true, isDifference: true });
       if ('value' in parsed) members[member] = parsed.value;
       else issues.push({ pointer: `/${member}`, ...parsed.error });

@@ -47,6 +47,12 @@ test('takes the last of several header lines, as templates have them', async () 
   assert.equal((await cellsOf('sku,qty\nA,1\nsku,qty\nB,2\n')).length, 4);
 });
 
+test('never takes rows for titles above a later header line', async () => {
+  const records = await read('SKU,Stock\nA,5\nB,6\nSKU,Stock,Reason\nC,7,x\n');
+  assert.deepEqual(records.map(({ line, cells }) => [line, cells[0]]),
+    [[1, 'SKU'], [2, 'A'], [3, 'B'], [4, 'SKU'], [5, 'C']]);
+});
+
 test('finds the delimiter whose column names are recognised', async () => {
   for (const [header, cells] of [
     ['sku|stock', ['sku', 'stock']], ['a,b,c;sku;stock', ['a,b,c', 'sku', 'stock']],
@@ -80,6 +86,17 @@ test('rejects a quoted cell whose lines look like rows', async () => {
   }
 });
 
+test('counts the columns of a header that has its delimiter in quotes', async () => {
+  const [, record] = await read('sku,stock,"a, b"\nA,1,"x\nB,2,y"\n');
+  assert.equal(record?.issue?.code, 'format');
+});
+
+test('rejects swallowed rows with padded numbers and blank lines', async () => {
+  for (const text of [
+    'SKU;Unit;Stock\nR-1;";    5\nR-2;";    7\n', 'SKU;Name;Stock\nR-1;";6\n\nR-3;";9\n',
+  ]) assert.deepEqual((await read(text)).map(({ issue }) => issue?.code), [undefined, 'format']);
+});
+
 test('accepts prose of several lines, whatever its commas', async () => {
   const [, record] = await read('sku,text\nA,"first\nsecond, and last"\n');
   assert.deepEqual([record?.cells, record?.issue], [['A', 'first\nsecond, and last'], undefined]);
@@ -110,7 +127,8 @@ test('decodes a named encoding, and names the line that is invalid in it', async
     assert.deepEqual(record?.cells, ['1', 'テストAB']);
     const cut = Buffer.concat([japanese, Buffer.from([0x32, 0x2c, 0x83])]);
     await assert.rejects(read(cut, { encoding: 'shift_jis', size }), {
-      code: 'invalid_data', message: /^Line 3 has text that is not SHIFT_JIS/,
+      code: 'invalid_data',
+      message: /^Line 3 has text that is not SHIFT_JIS\. Save the file as "CSV UTF-8"\.$/,
     });
   }
 });

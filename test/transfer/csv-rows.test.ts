@@ -103,8 +103,8 @@ test('accepts decimal commas if cells are separated by semicolons or tabs', asyn
     const text = `${HEADER}\nMug,K,M-1,19:99,7\nMug,K,M-2,1:000,1.000\nMug,K,M-3,2.5,1`;
     assert.deepEqual(await summariseCsv(text.replaceAll(',', delimiter).replaceAll(':', ',')), [
       [2, 'M-1', 'Mug', 'K', 1999, 7],
-      [3, 'M-2', ['/stock format']],
-      [4, 'M-3', ['/price format']],
+      [3, 'M-2', ['/price format', '/stock format']],
+      [4, 'M-3', 'Mug', 'K', 250, 1],
     ]);
   }
 });

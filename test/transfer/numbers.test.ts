@@ -91,19 +91,19 @@ test('reads a plus sign only in differences', () => {
 });
 
 test('rejects signs of stock levels, and names the remedy for differences', () => {
-  assert.deepEqual(parseLevel('3', undefined), { value: 3 });
-  assert.deepEqual(parseLevel('-0', undefined), { value: 0 });
+  assert.deepEqual(parseLevel('3', undefined, ''), { value: 3 });
+  assert.deepEqual(parseLevel('-0', undefined, ''), { value: 0 });
   for (const cell of ['+5', '-3', '\'+5', '+1.234,0']) {
-    const parsed = parseLevel(cell, undefined);
+    const parsed = parseLevel(cell, undefined, 'Do this.');
     const detail = 'error' in parsed ? parsed.error.detail : '';
-    assert.match(detail, /no sign\..*map=adjust:COLUMN/, cell);
+    assert.match(detail, /^A stock level has no sign\. Do this\.$/, cell);
   }
 });
 
-test('takes the decimal mark of a column from the first cell that settles it', () => {
+test('takes the decimal mark of a column from the cells that settle it, if they agree', () => {
   for (const [cells, mark] of [
     [['5', '1.200', '1,200', 'x', ''], undefined], [['1.200', '899,90'], 'comma'],
-    [['1.250', '1.250.300'], 'comma'], [['1 200', '1,200.5'], 'point'], [['0,500', '1.5'], 'comma'],
-    [['12.5', '1,5'], 'point'], [[], undefined],
+    [['1.250', '1.250.300'], 'comma'], [['1 200', '1,200.5'], 'point'], [['0,500', '1,5'], 'comma'],
+    [['12.5', '1,5'], undefined], [['12.5', '7', '1,000.5'], 'point'], [[], undefined],
   ] as const) assert.equal(findColumnMark(cells), mark, cells.join(' | '));
 });

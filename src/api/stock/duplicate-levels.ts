@@ -34,6 +34,8 @@ export class DuplicateLevels {
   readonly #choice: DuplicateChoice;
   readonly #first: DuplicateLevel[] = [];
   #count = 0;
+  /** The first rejected line that may be of any product, for a sum. */
+  #unknownLine: number | undefined;
 
   constructor(store: Products, sellerId: SellerId, choice: DuplicateChoice) {
     this.#store = store;
@@ -58,26 +60,36 @@ export class DuplicateLevels {
       const skus = await this.#findSkus(rows);
       yield rows.map((row) => {
         const { line, entry } = row;
-        const sku = this.#nameProduct(entry, skus);
-        if (sku === undefined) return row;
-        const otherSku = this.#findOtherSku(entry, skus);
-        if (otherSku !== undefined) rejected.note(otherSku, line);
+        const { sku, otherSku } = this.#nameProducts(entry, skus);
         if ('issues' in entry || otherSku !== undefined) {
-          rejected.note(sku, line);
+          if (this.#choice === 'sum') this.#noteRejected(rejected, line, [sku, otherSku]);
           return row;
         }
-        const { set, adjust, expect, sequence, ...others } = entry.change;
-        if (set === undefined || (expect ?? sequence) !== undefined) return row;
-        const faultyLine = this.#choice === 'sum' ? rejected.find(sku) : undefined;
-        if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
-        const previousLine = levels.note(sku, line);
-        if (previousLine === undefined) return row;
-        this.#add({ line, sku: copyText(sku), previous_line: previousLine });
-        if (this.#choice === 'reject') return reject(row, explainDuplicate(previousLine));
-        return this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } }
-          : row;
+        const isLevel = entry.change.set !== undefined
+          && (entry.change.expect ?? entry.change.sequence) === undefined;
+        if (!isLevel || sku === undefined) return row;
+        const faultyLine = rejected.find(sku) ?? this.#unknownLine;
+        return faultyLine === undefined ? this.#choose(row, sku, levels.note(sku, line))
+          : reject(row, explainFaulty(faultyLine));
       });
     }
+  }
+
+  /** Notes a row that a sum lacks. */
+  #noteRejected(
+    rejected: SkuLines, line: number, [sku, otherSku]: readonly (string | undefined)[],
+  ): void {
+    if (sku === undefined) this.#unknownLine ??= line;
+    else rejected.note(sku, line);
+    if (otherSku !== undefined) rejected.note(otherSku, line);
+  }
+
+  #choose(row: StockRow, sku: string, previousLine: number | undefined): StockRow {
+    if (previousLine === undefined || !('change' in row.entry)) return row;
+    this.#add({ line: row.line, sku: copyText(sku), previous_line: previousLine });
+    const { set = 0, ...others } = row.entry.change;
+    return this.#choice === 'reject' ? reject(row, explainDuplicate(previousLine))
+      : this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } } : row;
   }
 
   #add(row: DuplicateLevel): void {
@@ -97,18 +109,13 @@ export class DuplicateLevels {
     return decides && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
   }
 
-  /** The SKU of the product that has the id, if the row names another SKU; known for a sum. */
-  #findOtherSku(entry: SentChange, skus: Skus): string | undefined {
+  /** The SKU of the product; and, known for a sum, that of another one that has the id. */
+  #nameProducts(entry: SentChange, skus: Skus) {
     const reference = referenceOf(entry);
     const id = this.#parseId(reference);
     const owner = id && skus.get(id)?.sku;
-    return owner === reference.sku || reference.sku === undefined ? undefined : owner;
-  }
-
-  #nameProduct(entry: SentChange, skus: Skus): string | undefined {
-    const reference = referenceOf(entry);
-    const id = this.#parseId(reference);
-    return reference.sku ?? (id && skus.get(id)?.sku);
+    const sku = reference.sku ?? owner;
+    return { sku, otherSku: owner === sku ? undefined : owner };
   }
 }
 
@@ -127,12 +134,13 @@ function reject(row: StockRow, issue: Issue): StockRow {
 
 function explainDuplicate(previousLine: number): Issue {
   const remedy = 'Set duplicates=sum to add up the rows of a product, or duplicates=last to use '
-    + 'the last one.';
+    + 'the last one, and send the whole file again.';
   const detail = `Line ${previousLine} has a stock of this product, too. ${remedy}`;
   return { pointer: '', code: 'duplicate', detail };
 }
 
 function explainFaulty(line: number): Issue {
-  const detail = `Line ${line} of this product was rejected, so their sum is unknown.`;
-  return { pointer: '', code: 'duplicate', detail };
+  const detail = `Line ${line} was rejected and may be of this product, so the sum is unknown. `
+    + 'Correct it and send the whole file again.';
+  return { pointer: '', code: 'mismatch', detail };
 }

@@ -226,7 +226,7 @@ function openReader(mediaType: string, options: StreamOptions): StockReader {
   if (mediaType === CSV_TYPE) {
     return new StockCsvRows({
       map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
-      ...toFileOptions(options),
+      isSum: options.duplicates === 'sum', ...toFileOptions(options),
     });
   }
   assertNoCsvParameters(options, ['map']);

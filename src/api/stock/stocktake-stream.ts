@@ -6,7 +6,7 @@
  * first batch was written are zeroed, so a product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
-import { isShortenedNumber } from '../../domain/catalogue/spreadsheet-sku.ts';
+import { explainUnknownSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
@@ -108,8 +108,9 @@ function listUnclear(
 ): ReturnType<typeof listReferences> | undefined {
   if ('change' in entry) {
     if (result && isMismatch(result)) return listReferences(entry.change);
-    return result?.status === 'not_found' && isShortenedNumber(entry.change.sku ?? '') ? []
-      : undefined;
+    const isChanged = result?.status === 'not_found'
+      && explainUnknownSku(entry.change.sku ?? '') !== undefined;
+    return isChanged ? [] : undefined;
   }
   const { sku, id } = entry.reference ?? {};
   return sku === undefined && id === undefined ? [] : listReferences(entry.reference);

@@ -107,7 +107,7 @@ test('adds nothing to the stock of a product with a rejected row', async (t) => 
   const rows = [{ sku: 'M', set: 'x' }, { sku: 'M', set: 2 }, { sku: 'A', set: 3 }];
   const { rows: lines } = await send(seller, 'csv', rows, 'duplicates=sum');
   assert.deepEqual(lines.map(({ status }) => status), ['invalid', 'invalid', 'ok']);
-  assert.match(lines[1]?.errors[0].detail, /^Line 2 of this product was rejected/);
+  assert.match(lines[1]?.errors[0].detail, /^Line 2 was rejected and may be of this product/);
   assert.deepEqual(await readStocks(seller), { M: 7, A: 3 });
 });
 
@@ -122,8 +122,22 @@ test('adds nothing to the products of a row whose id and SKU contradict', async 
   assert.deepEqual(lines.map(({ status }) => status),
     ['invalid', 'invalid', 'invalid', 'ok', 'ok']);
   assert.match(lines[0]?.errors[0].detail, /^Is the id of your product "0123"/);
-  assert.match(lines[2]?.errors[0].detail, /^Line 2 of this product was rejected/);
+  assert.match(lines[2]?.errors[0].detail, /^Line 2 was rejected and may be of this product/);
   assert.deepEqual(await readStocks(seller), { '0123': 7, '123': 7, C: 9 });
+});
+
+test('adds up nothing below a rejected row that may be of any product', async (t) => {
+  const { seller } = await openShop(t, { M: 7 });
+  const csv = { 'content-type': 'text/csv' };
+  const sendRows = async (rows: string) => readLines(await sendStock(seller, `sku,set\n${rows}`, {
+    query: 'duplicates=sum', headers: csv,
+  }));
+  const { rows } = await sendRows('M,10\nM,2,9\nM,3\n');
+  assert.deepEqual(rows.map(({ status }) => status), ['ok', 'invalid', 'invalid']);
+  const query = 'duplicates=sum';
+  const rejected = await sendStock(seller, '"error",sku,set\n"x",M,2\n', { query, headers: csv });
+  assert.match(assertProblem(rejected, 400, 'invalid-data').detail, /Correct the original file/);
+  assert.deepEqual(await readStocks(seller), { M: 10 });
 });
 
 test('rejects another choice, and a choice for a JSON body', async (t) => {

@@ -21,7 +21,7 @@ const LABELS = {
   duplicates: DUPLICATES_LABEL,
 } as const;
 
-const PARAMETER = /\b(decimal|short_rows|encoding|duplicates)=([\w-]+)/g;
+const PARAMETER = /\b(decimal|short_rows|duplicates)=([\w-]+)/g;
 
 const ENCODINGS: readonly Choice[] = [
   { value: '', label: 'Unicode (UTF-8, or UTF-16 with a byte order mark)' },
@@ -96,6 +96,7 @@ export function toFileOptions(
 /** An error with its parameters as fields: `set decimal=comma` as `set "Decimal mark" to comma`. */
 export function toFields(detail: string): string {
   return detail
+    .replaceAll(/encoding=([\w-]+)/g, `"${LABELS.encoding}" to $1 for a new upload`)
     .replaceAll(PARAMETER, (_, name: string, value: string) =>
       `"${LABELS[name as keyof typeof LABELS]}" to ${value}`) // one of the names in the pattern
     .replaceAll('map=adjust:COLUMN', 'the field "Column for stock adjustment"');

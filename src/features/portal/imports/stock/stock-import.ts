@@ -125,7 +125,8 @@ function readFile(
   const hasSource = settings.source !== undefined;
   const reader = head.format === 'ndjson' ? new StockNdjsonRows(hasSource)
     : new StockCsvRows({
-      map: new Map(settings.map), hasSource, ...toFileOptions(settings, head),
+      map: new Map(settings.map), hasSource, isSum: settings.duplicates === 'sum',
+      ...toFileOptions(settings, head),
     });
   const duplicates = new DuplicateLevels(store, sellerId, settings.duplicates);
   return readStockRows({
