@@ -68,7 +68,8 @@ export class DuplicateLevels {
         const isLevel = entry.change.set !== undefined
           && (entry.change.expect ?? entry.change.sequence) === undefined;
         if (!isLevel || sku === undefined) return row;
-        const faultyLine = rejected.find(sku) ?? this.#unknownLine;
+        const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine
+          : undefined;
         return faultyLine === undefined ? this.#choose(row, sku, levels.note(sku, line))
           : reject(row, explainFaulty(faultyLine));
       });
