@@ -134,7 +134,7 @@ const NUMBER = /^[-+]?\d[\d.,\s]*$/;
 const COUNT = /^[-+]?(?!0*[01](?:[.,]0*)?$)\d[\d.,\s]*$/;
 
 /** The error of a row of Etsy, which has the lowest price and the total stock of its variants. */
-export const SKU_LIST: Issue = {
+const SKU_LIST: Issue = {
   pointer: '/sku', code: 'format',
   detail: 'Lists the SKUs of several variants: write a row for each of them, with its own stock.',
 };
@@ -145,8 +145,9 @@ export function hasSkuLists(header: readonly string[]): boolean {
   return names.includes('currency code') && names.includes('sku');
 }
 
-export function isSkuList(sku: string): boolean {
-  return sku.includes(',');
+/** The error of a cell that lists several SKUs, in a file whose cells may. */
+export function findSkuListIssue(hasLists: boolean, sku: string): Issue | undefined {
+  return hasLists && sku.includes(',') ? SKU_LIST : undefined;
 }
 
 /**

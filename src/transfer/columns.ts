@@ -14,8 +14,8 @@ import {
 } from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
-  ambiguousColumns, assertUnique, findNamedColumns, listIgnored, missingColumns, normalizeName,
-  parsePairs,
+  ambiguousColumns, assertUnique, countFound, findNamedColumns, listIgnored, missingColumns,
+  normalizeName, parsePairs,
 } from './header.ts';
 import type { DecimalMark } from './numbers.ts';
 
@@ -247,12 +247,10 @@ export function matchColumns(
 
 /** How many members these names stand for; 0 if `map` names a column that is not among them. */
 export function countMembers(names: readonly string[], map: ColumnMap): number {
-  try {
+  return countFound(() => {
     const { indexes, pairs } = matchColumns(names, map);
-    return Object.values(indexes).filter(({ length }) => length > 0).length + pairs.size;
-  } catch {
-    return 0;
-  }
+    return [...Object.values(indexes), ...[...pairs.keys()].map((index) => [index])];
+  });
 }
 
 /** Columns such as `metadata.erp_id`; names of pairs keep their case. */

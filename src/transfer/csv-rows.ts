@@ -16,7 +16,7 @@ import {
   type Member, ROW_FIELDS, type RowField,
 } from './columns.ts';
 import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
-import { isSkuList, SKU_LIST } from './column-names.ts';
+import { findSkuListIssue } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
@@ -161,7 +161,8 @@ export class CsvRows implements RowReader {
     if (mismatch) issues.push(mismatch);
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
-    if (columns.hasSkuLists && isSkuList(sku)) issues.push(SKU_LIST);
+    const list = findSkuListIssue(columns.hasSkuLists, sku);
+    if (list) issues.push(list);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
     const conditions = readConditions(cells, columns, sku);
     return parseContent(members, issues, this.#currency, leftOut, conditions);

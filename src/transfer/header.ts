@@ -111,6 +111,16 @@ export function listIgnored(
     .slice(0, IMPORT_IGNORED_COLUMNS_LIMIT);
 }
 
+/** How many members have columns; 0 if `map` names a column that the header lacks. */
+export function countFound(listColumns: () => readonly (readonly number[])[]): number {
+  try {
+    return listColumns().filter(({ length }) => length > 0).length;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_query') return 0;
+    throw error;
+  }
+}
+
 export function normalizeName(name: string): string {
   return name.trim().toLowerCase();
 }

@@ -11,7 +11,8 @@ import {
 import { matchColumns } from './columns.ts';
 import { countColumns } from './csv-cells.ts';
 import {
-  ambiguousColumns, findNamedColumns, listIgnored, missingColumns, normalizeName, parsePairs,
+  ambiguousColumns, countFound, findNamedColumns, listIgnored, missingColumns, normalizeName,
+  parsePairs,
 } from './header.ts';
 
 export type StockMember = keyof StockChange;
@@ -138,10 +139,5 @@ export function matchStockColumns(
 
 /** How many members these names stand for; 0 if `map` names a column that is not among them. */
 export function countStockMembers(names: readonly string[], map: StockColumnMap): number {
-  try {
-    return Object.values(matchStockColumns(names, map).indexes)
-      .filter(({ length }) => length > 0).length;
-  } catch {
-    return 0;
-  }
+  return countFound(() => Object.values(matchStockColumns(names, map).indexes));
 }

@@ -6,7 +6,7 @@
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
 import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
-import { isSkuList, SKU_LIST } from './column-names.ts';
+import { findSkuListIssue } from './column-names.ts';
 import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
@@ -100,8 +100,8 @@ function findFault(
   { cells, issue }: CsvRecord, { count, indexes, hasSkuLists }: StockColumns,
   shortRows: StockCsvSettings['shortRows'],
 ): Issue | undefined {
-  const isList = hasSkuLists && isSkuList(cells[indexes.sku ?? -1] ?? '');
-  return issue ?? validateCellCount(cells, count, shortRows) ?? (isList ? SKU_LIST : undefined);
+  return issue ?? validateCellCount(cells, count, shortRows)
+    ?? findSkuListIssue(hasSkuLists, cells[indexes.sku ?? -1] ?? '');
 }
 
 function parseRow(

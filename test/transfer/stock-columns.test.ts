@@ -108,7 +108,7 @@ test('rejects a map with unknown or duplicate members, or with a missing column'
   assert.match(error.issues[0]?.detail ?? '', /no column "Menge"\. Its columns: sku, qty\./);
 });
 
-test('takes a file with a name, category or price for a stock file only if it is told', () => {
+test('takes a file with names or prices for a stock file only if the seller says so', () => {
   for (const [content, headers] of [
     ['unclear', [
       ['sku', 'name', 'stock'], ['sku', 'price', 'stock'], ['sku', 'category', 'stock'],
