@@ -8,7 +8,7 @@ import type {
   ImportFileName, ImportJobKey, ImportJobReplacement, ImportJobStore, StoredImportJob,
 } from '../../../store/nodes/import-job-store.ts';
 import { IMPORTS_KEPT_LIMIT } from '../limits.ts';
-import { TemporaryFile } from './temporary-file.ts';
+import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
 
 type Limits = Parameters<ImportJobStore['listDisposableJobs']>[0];
 

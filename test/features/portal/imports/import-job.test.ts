@@ -11,7 +11,7 @@ import { SKU_LIMIT_CODE_POINTS } from '../../../../src/domain/limits.ts';
 import { findSku } from '../../../../src/domain/catalogue/product.ts';
 import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import { columnsOf } from '../../../../src/features/portal/imports/products/product-import.ts';
-import { TemporaryFile } from '../../../../src/features/portal/imports/temporary-file.ts';
+import { TemporaryFile } from '../../../../src/store/temporary/temporary-file.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../../src/features/portal/limits.ts';
 import { countTo, makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
 import {

@@ -36,7 +36,7 @@ test('flushes the names of folders that a killed process has created', { skip: N
 
 test('flushes the name of the uploads folder', { skip: NO_STRACE }, async (t) => {
   const folder = join(makeFolder(t), 'data', 'uploads');
-  const module = join(SOURCE, 'features/portal/imports/temporary-file.ts');
+  const module = join(SOURCE, 'store/temporary/temporary-file.ts');
   const calls = await traceModule(t, NAMES, `
     import { TemporaryFile } from '${module}';
     for (const folder of ['${folder}', '${folder}']) {

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../../domain/error.ts';
-import { isSystemError } from '../../../runtime/system-error.ts';
-import type { ImportFile } from '../../../store/nodes/import-job-store.ts';
-import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
+import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
+import type { ImportFile } from '../nodes/import-job-store.ts';
+import { createFolder } from '../sqlite/files/durable-files.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FAILURES = [
@@ -19,15 +19,17 @@ const FAILURES = [
 
 export class TemporaryFile implements ImportFile {
   readonly #file: FileHandle;
+  readonly #limitBytes: number;
   #sizeBytes = 0;
 
   /** Takes ownership of an open, empty file. */
-  constructor(file: FileHandle) {
+  constructor(file: FileHandle, limitBytes = Infinity) {
     this.#file = file;
+    this.#limitBytes = limitBytes;
   }
 
   /** Also creates a missing folder. @throws AppError `storage_full`, `unavailable` */
-  static async create(folder: string): Promise<TemporaryFile> {
+  static async create(folder: string, limitBytes = Infinity): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
       const file = await openNew(path).catch((error: unknown) => {
@@ -36,7 +38,7 @@ export class TemporaryFile implements ImportFile {
         return openNew(path);
       });
       await unlink(path);
-      return new TemporaryFile(file);
+      return new TemporaryFile(file, limitBytes);
     } catch (error) {
       throw explain(error);
     }
@@ -46,8 +48,14 @@ export class TemporaryFile implements ImportFile {
     return this.#sizeBytes;
   }
 
-  /** Await each call before the next. @throws AppError `storage_full`, `unavailable` */
+  /**
+   * Await each call before the next.
+   * @throws AppError `storage_full`, `unavailable`; `body_too_large` instead of passing its limit
+   */
   async append(bytes: Uint8Array): Promise<void> {
+    if (this.#sizeBytes + bytes.length > this.#limitBytes) {
+      throw new AppError('body_too_large', `The file has more than ${this.#limitBytes} bytes.`);
+    }
     try {
       await this.#file.appendFile(bytes);
       this.#sizeBytes += bytes.length;

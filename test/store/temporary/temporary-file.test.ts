@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { TemporaryFile } from '../../../../src/features/portal/imports/temporary-file.ts';
-import { makeFolder } from '../../../support/folder.ts';
+import { TemporaryFile } from '../../../src/store/temporary/temporary-file.ts';
+import { makeFolder } from '../../support/folder.ts';
 
 const OPEN_FILES = '/proc/self/fd';
 const FULL_DISK = '/dev/full';
@@ -62,6 +62,15 @@ test('reports a full disk', { skip: !existsSync(FULL_DISK) }, async (t) => {
     name: 'AppError', code: 'storage_full', message: /server's disk is full/,
   });
   assert.equal(file.sizeBytes, 0);
+});
+
+test('rejects what would pass its limit', async (t) => {
+  const file = await TemporaryFile.create(makeFolder(t), 10);
+  t.after(() => file.close());
+  await file.append(Buffer.from('123456789'));
+  await assert.rejects(file.append(Buffer.from('ab')), { code: 'body_too_large' });
+  await file.append(Buffer.from('0'));
+  assert.equal((await readAll(file)).toString(), '1234567890');
 });
 
 test('passes other errors on', async (t) => {
