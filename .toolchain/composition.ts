@@ -7,6 +7,7 @@
 /** What `make minimal` leaves out unless `WITH` names it. */
 export const ROOMS = [
   'changes', 'client', 'embed', 'imports', 'openapi', 'portal', 'postgres', 'telemetry', 'webhooks',
+  'workbooks',
 ] as const;
 
 export type Room = (typeof ROOMS)[number];
@@ -121,6 +122,7 @@ export const COMPOSITION: readonly ComposedFile[] = [
   { path: 'src/features.ts', write: writeFeatures },
   { path: 'src/features/portal/routes.ts', write: writePortalRoutes },
   { path: 'src/store/engines.ts', write: writeEngines },
+  { path: 'src/transfer/workbooks.ts', write: writeWorkbooks },
   { path: 'src/cli/commands.ts', write: writeCommands },
   { path: 'test/support/features.ts', write: writeTestFeatures },
 ];
@@ -244,6 +246,20 @@ import type { DatabaseEngine } from './database-engine.ts';
 ${engines.map(({ name, from }) => `${formatImport([name], from)}\n`).join('')}
 export const engines: readonly DatabaseEngine[] = ${
   formatList('[', engines.map(({ name }) => name), ']')};
+`;
+}
+
+function writeWorkbooks(selection: Selection): string {
+  const open = `async (file, options) =>
+  (await import('./workbook/workbook-reader.ts')).openSheet(file, options)`;
+  return `/**
+ * How workbooks (.xlsx) are read; undefined in a server that does not read them.
+ * ${NOTE}
+ */
+import type { OpenWorkbook } from './file-options.ts';
+
+export const openWorkbook: OpenWorkbook | undefined = ${
+  selection.has('workbooks') ? open : 'undefined'};
 `;
 }
 

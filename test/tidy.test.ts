@@ -26,9 +26,6 @@ const ENTRIES = [
   'src/client/index.ts', 'src/client/verify-webhook.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search/search-thread.ts',
-  // No door reads workbooks yet; these are what doors will use.
-  'src/transfer/workbook/workbook-reader.ts', 'src/transfer/workbook/cells.ts',
-  'src/transfer/workbook/file-type.ts', 'src/transfer/workbook/zip.ts',
 ];
 
 /** The layers of `src`, each with the layers that it may import in addition to itself. */

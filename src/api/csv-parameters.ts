@@ -1,8 +1,11 @@
-/** Parameters that say how a CSV file is written, where the file itself leaves it open. */
+/** Parameters that say how a file of rows is written, where the file itself leaves it open. */
 import { type ShortRows, SHORT_ROWS } from '../transfer/csv-cells.ts';
 import { type Encoding, parseEncoding } from '../transfer/decode.ts';
+import { TemporaryFile } from '../store/temporary/temporary-file.ts';
 import type { FileOptions } from '../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../transfer/numbers.ts';
+import { openWorkbook } from '../transfer/workbooks.ts';
+import { CSV_TYPE, WORKBOOK_TYPE } from './media-types.ts';
 import { invalidQuery } from '../http/request/query.ts';
 import { choice } from './parameters.ts';
 
@@ -23,17 +26,41 @@ export const csvParameters = {
       + 'the default: a line break or a delimiter may have moved its cells. With `blank`, its last '
       + 'cells are blank, as programs write that leave them out.',
   },
+  sheet: {
+    schema: { type: 'string', minLength: 1 }, parse: (text: string) => ({ value: text }),
+    example: 'Stock',
+    description: 'Workbooks: the name of the sheet to read, in any case. By default, the first one '
+      + 'that is not hidden.',
+  },
 } as const;
 
 interface CsvValues {
   readonly encoding: Encoding | undefined;
   readonly decimal: DecimalMark | undefined;
   readonly short_rows: ShortRows | undefined;
+  readonly sheet: string | undefined;
 }
 
-export function toFileOptions({ encoding, decimal, short_rows }: CsvValues): FileOptions {
-  return { encoding, decimal, shortRows: short_rows };
+export function toFileOptions({ encoding, decimal, short_rows, sheet }: CsvValues): FileOptions {
+  return { encoding, decimal, shortRows: short_rows, sheet, spool: TemporaryFile.spool };
 }
+
+/** Whether a file of this media type has a table: its first bytes say whether it is CSV. */
+export function isTable(mediaType: string): boolean {
+  return mediaType === CSV_TYPE || mediaType === WORKBOOK_TYPE;
+}
+
+/** The body of a request with a workbook, for descriptions. */
+export const workbookContent = openWorkbook && {
+  [WORKBOOK_TYPE]: {
+    schema: {
+      type: 'string', contentMediaType: WORKBOOK_TYPE,
+      description: 'An Excel workbook (.xlsx), of which one sheet is read. The media type text/csv '
+        + 'may also be used for it.',
+    },
+    example: 'PK...',
+  },
+};
 
 /**
  * Rejects the parameters of CSV files that were sent with an NDJSON file.
@@ -46,6 +73,6 @@ export function assertNoCsvParameters(
   const sent = [...others, ...Object.keys(csvParameters)]
     .filter((parameter) => values[parameter] !== undefined);
   if (sent.length === 0) return;
-  const detail = 'Applies to CSV only: NDJSON is UTF-8, and names its members.';
+  const detail = 'Is not for NDJSON, which is UTF-8 and names its members.';
   throw invalidQuery(sent.map((parameter) => ({ parameter, code: 'unknown', detail })));
 }

@@ -18,7 +18,11 @@ export type Source<Item> =
   | string | Uint8Array | Blob
   | Iterable<Item | string | Uint8Array> | AsyncIterable<Item | string | Uint8Array>;
 
-/** How a CSV file is written, where the file itself leaves it open. */
+/** A workbook may also be sent as CSV: its first bytes say what it is. */
+export type FileType = 'text/csv' | 'application/x-ndjson'
+  | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+/** How a file is written, where the file itself leaves it open. */
 export interface CsvOptions {
   /** CSV: the encoding of a file without a byte order mark, such as `windows-1252`. */
   readonly encoding?: string | undefined;
@@ -26,6 +30,13 @@ export interface CsvOptions {
   readonly decimal?: 'point' | 'comma' | undefined;
   /** CSV: whether rows with too few cells are rejected (default), or end in blank cells. */
   readonly short_rows?: 'reject' | 'blank' | undefined;
+  /** Workbooks (.xlsx): the name of the sheet. Default: the first one that is not hidden. */
+  readonly sheet?: string | undefined;
+}
+
+/** The query parameters of these options. */
+export function pickCsvOptions({ encoding, decimal, short_rows, sheet }: CsvOptions): CsvOptions {
+  return { encoding, decimal, short_rows, sheet };
 }
 
 /** A request body and its kind, made of the first piece of a source. */

@@ -5,7 +5,9 @@ import {
   sendForJson, sendJson, splitOptions,
 } from './sender.ts';
 import { ConnectionError, createApiError, describeUnexpected, parseObject } from './errors.ts';
-import { type CsvOptions, openReport, openSource, type Report, type Source } from './lines.ts';
+import {
+  type CsvOptions, type FileType, openReport, openSource, pickCsvOptions, type Report, type Source,
+} from './lines.ts';
 import type {
   ImportMode, ImportProduct, ImportRow, ImportSummary, NewProduct, Page, PastOptions,
   Product,
@@ -41,7 +43,7 @@ export interface ExportOptions extends ProductQuery, PastOptions, RequestOptions
 
 export interface ImportOptions extends RequestOptions, CsvOptions {
   /** Default: CSV for text and bytes, and NDJSON for objects. */
-  readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
+  readonly type?: FileType | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
   /** Default `upsert`. `update` rejects rows whose SKU is new, `create` those whose SKU exists. */
@@ -190,13 +192,12 @@ export class Products {
     const { open, hasObjects, isRepeatable } = await openSource(source);
     const type = options.type ?? (hasObjects ? 'application/x-ndjson' : 'text/csv');
     const { mode, dry_run, report, map, default: defaults, file_name } = options;
-    const { encoding, decimal, short_rows } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: `${PRODUCTS}/import`, body: open, isRepeatable,
       query: {
         mode, dry_run, report, map: formatPairs(map), default: formatPairs(defaults), file_name,
-        encoding, decimal, short_rows,
+        ...pickCsvOptions(options),
       },
       headers: {
         'content-type': type,

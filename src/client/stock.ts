@@ -3,7 +3,9 @@ import {
   formatPairs, listItems, type ListOptions, type RequestOptions, type Sender, sendJson,
   splitOptions,
 } from './sender.ts';
-import { type CsvOptions, openReport, openSource, type Report, type Source } from './lines.ts';
+import {
+  type CsvOptions, type FileType, openReport, openSource, pickCsvOptions, type Report, type Source,
+} from './lines.ts';
 import type {
   PastOptions, StockChange, StockLevel, StockLine, StockMovement, StockSummary, StockSyncResult,
 } from './types.ts';
@@ -33,7 +35,7 @@ export interface StockSyncOptions extends StockOrigin, StocktakeOptions {
 
 export interface StockStreamOptions extends StockOrigin, StocktakeOptions, CsvOptions {
   /** Default: NDJSON. */
-  readonly type?: 'text/csv' | 'application/x-ndjson' | undefined;
+  readonly type?: FileType | undefined;
   /** Whether the bytes are compressed with gzip. Default false. */
   readonly isGzip?: boolean | undefined;
   /** Whether the report has a line for each change (default), or for failed ones. */
@@ -120,14 +122,13 @@ export class Stock {
     const { open, isRepeatable } = await openSource(changes);
     const {
       source, reason, dry_run, report, complete, zero_limit, force, map, duplicates, file_name,
-      encoding, decimal, short_rows,
     } = options;
     return this.#sender.send({
       ...options,
       method: 'POST', path: STOCK,
       query: {
         source, reason, dry_run, report, complete, zero_limit, force, duplicates, file_name,
-        encoding, decimal, short_rows, map: formatPairs(map),
+        map: formatPairs(map), ...pickCsvOptions(options),
       },
       headers: {
         'content-type': options.type ?? NDJSON_TYPE,

@@ -5,8 +5,7 @@
  * them is text.
  */
 import {
-  countLineBreaks, type Delimiter, DELIMITERS, findMarks, looksLikeRows, splitPlain,
-  splitQuoted,
+  type Delimiter, DELIMITERS, findMarks, looksLikeRows, splitPlain, splitQuoted,
 } from './csv-record.ts';
 import { IMPORT_BATCH_ROWS, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from './limits.ts';
 
@@ -28,7 +27,7 @@ const HEAD_LIMIT_CHARACTERS = 1024 * 1024;
 /** A line with names of this many members has the column names. */
 const HEADER_MEMBERS = 2;
 /** The column names are among this many lines, within this much text. */
-const HEADER_LINES = 20;
+export const HEADER_LINES = 20;
 const HEADER_LIMIT_CHARACTERS = IMPORT_RECORD_LIMIT_BYTES;
 /** A first line that names the delimiter for Excel. The line has no other delimiter. */
 const DELIMITER_LINE = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|[\r\n]|$)/i;
@@ -71,7 +70,8 @@ export function detectDialect(
   const limit = countMembers ? HEADER_LINES : 1;
   const lines = head.slice(0, start + HEADER_LIMIT_CHARACTERS);
   let best: Candidate = {
-    delimiter: delimiters[0] ?? ',', start: start + line.length, end: -1, members: 0, cells: 0,
+    delimiter: delimiters[0] ?? ',', start: start + line.length, isNext: false, members: 0,
+    cells: 0,
   };
   for (const delimiter of delimiters) {
     const candidates = listLines(lines, start + line.length, delimiter, limit).map((one) => {
@@ -79,7 +79,7 @@ export function detectDialect(
       const members = isHeader ? countMembers?.(one.names) ?? 0 : 0;
       return { ...one, delimiter, members, cells: one.names.length };
     });
-    const found = chooseLine(candidates, head);
+    const found = chooseHeader(candidates);
     if (found && isBetter(found, best)) best = found;
   }
   const { delimiter, start: headerStart } = best;
@@ -88,28 +88,33 @@ export function detectDialect(
 }
 
 /** A line that may have the column names. */
-interface Candidate {
-  readonly delimiter: Delimiter;
-  readonly start: number;
-  readonly end: number;
+interface HeaderCandidate {
+  /** Whether it comes right after the previous one. */
+  readonly isNext: boolean;
   readonly members: number;
   readonly cells: number;
 }
 
+interface Candidate extends HeaderCandidate {
+  readonly delimiter: Delimiter;
+  readonly start: number;
+}
+
 /** No line below column names replaces them, except the next one: rows must not be lost. */
-function chooseLine(candidates: Iterable<Candidate>, head: string): Candidate | undefined {
-  let best: Candidate | undefined;
+export function chooseHeader<Line extends HeaderCandidate>(
+  candidates: Iterable<Line>,
+): Line | undefined {
+  let best: Line | undefined;
   for (const candidate of candidates) {
     if (best && best.members >= HEADER_MEMBERS) {
-      const isNext = countLineBreaks(head.slice(best.end, candidate.start)) === 1;
-      if (!isNext || candidate.members < best.members) return best;
+      if (!candidate.isNext || candidate.members < best.members) return best;
       best = candidate;
     } else if (!best || isBetter(candidate, best)) best = candidate;
   }
   return best;
 }
 
-function isBetter(candidate: Candidate, other: Candidate): boolean {
+function isBetter(candidate: HeaderCandidate, other: HeaderCandidate): boolean {
   return candidate.members === other.members ? candidate.cells > other.cells
     : candidate.members > other.members;
 }
@@ -117,6 +122,7 @@ function isBetter(candidate: Candidate, other: Candidate): boolean {
 /** The first non-blank lines. A cell in quotes may go on over several lines. */
 function* listLines(head: string, start: number, delimiter: Delimiter, limit: number) {
   const marks = findMarks(head, delimiter);
+  let next: number | undefined;
   for (let at = start, lines = 0; at < head.length && lines < limit;) {
     let end = marks.lineBreak(at);
     let names: readonly string[] = splitPlain(head.slice(at, end), delimiter);
@@ -126,11 +132,13 @@ function* listLines(head: string, start: number, delimiter: Delimiter, limit: nu
       if (isValid) ({ cells: names, end } = quoted);
       else names = [head.slice(at, end)];
     }
-    if (end > at) {
+    const isBlank = end === at;
+    if (!isBlank) {
       lines += 1;
-      yield { start: at, end, names };
+      yield { start: at, isNext: at === next, names };
     }
     at = head.startsWith('\r\n', end) ? end + 2 : end + 1;
+    if (!isBlank) next = at;
   }
 }
 

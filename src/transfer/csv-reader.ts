@@ -8,6 +8,7 @@ import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
 } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
+import type { ValidationError } from '../domain/text.ts';
 import { type CountMembers, detectDialect, type Dialect, FileHead } from './csv-dialect.ts';
 import {
   countLineBreaks, type Delimiter, findMarks, isEnded, looksLikeRows, splitPlain,
@@ -15,7 +16,7 @@ import {
 } from './csv-record.ts';
 import { decodeText, type Encoding, type InvalidBytes } from './decode.ts';
 import { checkRows } from './foreign-file.ts';
-import { sliceRows, tooManyBlankLines } from './import-row.ts';
+import { tooManyBlankLines } from './import-row.ts';
 
 export interface CsvRecord {
   /** The line on which it begins, from 1. */
@@ -25,6 +26,20 @@ export interface CsvRecord {
   readonly text: string;
   /** Why it must be rejected, whatever its cells say. */
   readonly issue?: Issue;
+  /** Of a row of a workbook: in CSV, all cells are text. */
+  readonly types?: CellTypes;
+}
+
+/** A SKU, an id or a barcode; a price or a quantity; any other text. */
+export type CellUse = 'identifier' | 'number' | 'text';
+
+/** The types of the cells of a row, by column from 0. */
+export interface CellTypes {
+  isBlank(column: number): boolean;
+  /** Whether it is text. A number has a decimal point. */
+  isText(column: number): boolean;
+  /** Why a cell must not be used like this, and the remedy. */
+  validate(column: number, use: CellUse): ValidationError | undefined;
 }
 
 interface CsvReaderOptions {
@@ -41,37 +56,6 @@ const SWALLOWED_ROWS: Issue = {
   detail: 'Each line of a cell in quotes looks like a row of this file. Double a quote that is '
     + 'part of a text, or remove the line breaks from the cell.',
 };
-
-/**
- * Yields the rows of a table in slices. Calls `open` with the header, and a sample: the records of
- * the head of the file, which are the same however its chunks are cut. The function that it returns
- * parses each record, or returns undefined to omit it.
- * @throws AppError `invalid_data` if the file as a whole is invalid
- */
-export async function* readCsvTable<Row>(
-  reader: CsvReader, chunks: AsyncIterable<Uint8Array>,
-  open: (
-    header: CsvRecord, sample: readonly CsvRecord[],
-  ) => (record: CsvRecord) => Row | undefined,
-): AsyncGenerator<readonly Row[], void, void> {
-  let parse: ReturnType<typeof open> | undefined;
-  function* parseAll(records: Iterable<CsvRecord>): Generator<Row, void, void> {
-    for (const record of records) {
-      const row = parse?.(record);
-      if (row !== undefined) yield row;
-    }
-  }
-  for await (const records of reader.read(chunks)) {
-    const rows = records.values();
-    if (!parse) {
-      const { value: header } = rows.next();
-      if (!header) continue;
-      parse = open(header, records.slice(1));
-    }
-    yield* sliceRows(parseAll(rows));
-  }
-  if (!parse) throw invalidFile('The file is empty. Send a line of column names first.');
-}
 
 const UTF_16 = 'The first line has NUL characters: the file may be UTF-16 without a byte order '
   + 'mark. Save it as "CSV UTF-8", or set encoding=utf-16le if that is its encoding.';

@@ -17,15 +17,18 @@ import {
 } from './columns.ts';
 import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { findSkuListIssue } from './column-names.ts';
-import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
   findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowConditions, type RowContent, type RowReader,
 } from './import-row.ts';
-import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
+import { type DecimalMark, parseLevel, parseNumber } from './numbers.ts';
 import { recognizeContent } from './stock-columns.ts';
 import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
+import {
+  checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
+} from './table-reader.ts';
 
 const DIFFERENCES = 'Write the stock that there is, or send differences in a stock file.';
 const NO_CATEGORY = 'Uncategorized';
@@ -50,10 +53,10 @@ const UNCLEAR_VIEW: Issue = {
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
 /** A reader that recognises the column names of products. */
-export function createCsvReader(
-  { encoding, map }: Pick<CsvSettings, 'encoding' | 'map'>,
-): CsvReader {
-  return new CsvReader({ encoding, countMembers: (names) => countMembers(names, map) });
+export function createProductReader(
+  { map, ...options }: FileOptions & Pick<CsvSettings, 'map'>,
+): TableReader {
+  return new TableReader({ ...options, countMembers: (names) => countMembers(names, map) });
 }
 
 /** Reads the products of one CSV file. */
@@ -62,7 +65,7 @@ export class CsvRows implements RowReader {
   readonly #currency: Currency;
   readonly #settings: CsvSettings;
   readonly #defaults = new Map<RowField['name'], ParsedDefault>();
-  readonly #reader: CsvReader;
+  readonly #reader: TableReader;
   #columns: Columns | undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
@@ -71,17 +74,22 @@ export class CsvRows implements RowReader {
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
     this.#settings = settings;
-    this.#reader = createCsvReader(settings);
+    this.#reader = createProductReader(settings);
   }
 
   get ignoredColumns(): readonly string[] {
     return this.#columns?.ignored ?? [];
   }
 
+  get notes(): readonly string[] {
+    return this.#reader.notes;
+  }
+
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    return readCsvTable(this.#reader, chunks, (header, sample) => {
+    return readTable(this.#reader, chunks, (header, sample) => {
       const columns = this.#columns = this.#open(header, sample);
-      return (record) => this.#parse(record, columns);
+      const used = this.#listUsed(columns);
+      return (record) => this.#parse(checkTypes(record, used), columns);
     });
   }
 
@@ -94,8 +102,8 @@ export class CsvRows implements RowReader {
       && this.#currency.decimals === 3;
     for (const { name, kind } of ROW_FIELDS.filter((field) => NUMBERS.has(field.kind))) {
       const fixed = kind === 'price' && isWrittenByShop ? columns.decimal : undefined;
-      const mark = decimal ?? fixed ?? findColumnMark(sample.values().map(({ cells }) =>
-        pick(cells, columns, name)));
+      const mark = decimal ?? fixed
+        ?? findTableMark(sample, (cells) => pickColumn(cells, columns, name));
       if (mark !== undefined) this.#marks.set(name, mark);
     }
     for (const field of DEFAULTABLE_FIELDS) {
@@ -104,6 +112,21 @@ export class CsvRows implements RowReader {
       if (text !== undefined) this.#defaults.set(field.name, this.#parseDefault(field, text));
     }
     return columns;
+  }
+
+  /** For workbooks, whose cells have types. */
+  #listUsed({ indexes, pairs, productId = -1 }: Columns): readonly UsedColumns[] {
+    const fields = ROW_FIELDS.map(({ name, kind }): UsedColumns => ({
+      member: name, indexes: indexes[name], mark: this.#marks.get(name),
+      use: NUMBERS.has(kind) ? 'number' : name === 'barcode' ? 'identifier' : 'text',
+    }));
+    return [
+      { member: 'sku', indexes: indexes.sku, use: 'identifier' },
+      { member: 'id', indexes: [productId], use: 'identifier' },
+      ...fields,
+      ...pairs.keys().map((index): UsedColumns =>
+        ({ member: 'metadata', indexes: [index], use: 'text' })),
+    ];
   }
 
   /** A default is read like a cell. */
@@ -274,12 +297,18 @@ function explainStockFile<Result>(header: readonly string[], find: () => Result)
 }
 
 /** The cell of a member: the first non-blank cell of its columns. */
-function pick(cells: readonly string[], { indexes }: Columns, member: Member): string {
-  for (const index of indexes[member]) {
+function pick(cells: readonly string[], columns: Columns, member: Member): string {
+  return cells[pickColumn(cells, columns, member)] ?? '';
+}
+
+/** -1 if there is none. */
+function pickColumn(cells: readonly string[], { indexes }: Columns, member: Member): number {
+  const columns = indexes[member];
+  for (const index of columns) {
     const cell = cells[index];
-    if (cell !== undefined && !isBlank(cell)) return cell;
+    if (cell !== undefined && !isBlank(cell)) return index;
   }
-  return cells[indexes[member][0] ?? -1] ?? '';
+  return columns[0] ?? -1;
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {

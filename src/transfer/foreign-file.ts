@@ -6,10 +6,13 @@ import { AppError } from '../domain/error.ts';
 
 /** More than the white space and marks that precede a JSON array in practice. */
 const HEAD_BYTES = 64;
-const SAVE_AS = 'Save it as "CSV UTF-8" and send that file.';
+/** Of zip files, also empty ones, and of the compound files of MS-CFB, such as .xls. */
+const WORKBOOKS = [
+  Buffer.from('PK\x03\x04'), Buffer.from('PK\x05\x06'), Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+];
+const WORKBOOK_DETAIL = 'This is a workbook or a zip file. Save it as "CSV UTF-8" and send that.';
 const STARTS: readonly (readonly [start: Buffer, detail: string])[] = [
-  [Buffer.from('PK\x03\x04'), `This is a workbook (.xlsx, .ods) or a .zip file. ${SAVE_AS}`],
-  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), `This is an Excel workbook (.xls). ${SAVE_AS}`],
+  ...WORKBOOKS.map((start) => [start, WORKBOOK_DETAIL] as const),
   [Buffer.from([0x1f, 0x8b]),
     'This file is compressed with gzip. Decompress it, or send "content-encoding: gzip".'],
   [Buffer.from('%PDF-'), 'This is a PDF. Send a CSV or NDJSON file.'],
@@ -31,22 +34,36 @@ function assertRows(head: Buffer, format: TextFormat): void {
   if (format === 'csv' && JSON_OBJECT.test(text)) throw new AppError('invalid_data', OBJECT_DETAIL);
 }
 
-/** Passes the chunks on, once the first of them are known to be a text of rows. */
-export async function* checkRows(
-  chunks: AsyncIterable<Uint8Array>, format: TextFormat,
+/** Whether a file that begins like this may be a workbook. */
+export function isWorkbookStart(start: Uint8Array): boolean {
+  return WORKBOOKS.some((bytes) => bytes.equals(start.subarray(0, bytes.length)));
+}
+
+/** Passes the chunks on, of which the first one has what a file is recognised by. */
+export async function* gatherStart(
+  chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {
     if (!head) yield chunk;
-    else if (head.length + chunk.length < HEAD_BYTES) head = Buffer.concat([head, chunk]);
     else {
-      const start = Buffer.concat([head, chunk]);
-      assertRows(start.subarray(0, HEAD_BYTES), format);
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_BYTES) continue;
+      yield head;
       head = undefined;
-      yield start;
     }
   }
-  if (!head) return;
-  assertRows(head, format);
-  yield head;
+  if (head) yield head;
+}
+
+/** Passes the chunks on, once the first of them are known to be a text of rows. */
+export async function* checkRows(
+  chunks: AsyncIterable<Uint8Array>, format: TextFormat,
+): AsyncGenerator<Uint8Array, void, void> {
+  let isChecked = false;
+  for await (const chunk of gatherStart(chunks)) {
+    if (!isChecked) assertRows(Buffer.from(chunk.subarray(0, HEAD_BYTES)), format);
+    isChecked = true;
+    yield chunk;
+  }
 }

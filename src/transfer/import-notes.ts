@@ -66,13 +66,17 @@ export function explainNothing(counts: Counts): string | undefined {
 }
 
 /** All that a summary says to people: why nothing was imported, and the notes. */
-export function listNotes(counts: Counts, notes: ImportNotes): readonly string[] | undefined {
-  const sentences = [explainNothing(counts) ?? [], ...describeNotes(counts, notes)].flat();
+export function listNotes(
+  counts: Counts, notes: ImportNotes, fileNotes: readonly string[],
+): readonly string[] | undefined {
+  const sentences = [explainNothing(counts) ?? [], describeNotes(counts, notes, fileNotes)].flat();
   return sentences.length > 0 ? sentences : undefined;
 }
 
-/** The notes in sentences. */
-export function describeNotes(counts: Counts, notes: ImportNotes): string[] {
+/** The notes in sentences, and those of the file itself. */
+export function describeNotes(
+  counts: Counts, notes: ImportNotes, fileNotes: readonly string[],
+): readonly string[] {
   const { skip_reasons: reasons = {}, unknown_ids: unknown = 0, date_skus: dates = 0 } = notes;
   const skipped = SKIP_REASONS.flatMap(([reason, words]) =>
     (reasons[reason] ? `${formatCount(reasons[reason])} ${words}` : []));
@@ -85,5 +89,6 @@ export function describeNotes(counts: Counts, notes: ImportNotes): string[] {
     ...dates === 0 ? [] : [`${formatCount(dates)} of the new SKUs look like dates, such as `
       + `${JSON.stringify(notes.first_date_sku)}. If a spreadsheet changed them, format the column `
       + 'as text, and enter them again.'],
+    ...fileNotes,
   ];
 }

@@ -43,6 +43,8 @@ export interface RowReader {
   readonly format: 'csv' | 'ndjson';
   /** Ignored columns; known after the first rows. */
   readonly ignoredColumns: readonly string[];
+  /** Sentences for the summary; known after the last row. */
+  readonly notes: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
 }

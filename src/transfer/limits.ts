@@ -19,3 +19,5 @@ export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
 export const IMPORT_DUPLICATES_LISTED_LIMIT = 20;
 /** Line of a report or export that a client reads; records are far shorter. */
 export const LINE_LIMIT_BYTES = 1024 * 1024;
+/** Size of a workbook, which is kept in a temporary file; a million rows fit. */
+export const WORKBOOK_LIMIT_BYTES = 256 * 1024 * 1024;

@@ -28,6 +28,7 @@ type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
 /** Reads the products of one NDJSON file. */
 export class NdjsonRows implements RowReader {
   readonly format = 'ndjson';
+  readonly notes = [];
   readonly ignoredColumns = [];
   readonly #currency: Currency;
 

@@ -8,18 +8,19 @@
  */
 import { AppError } from '../domain/error.ts';
 import { matchColumns } from './columns.ts';
-import type { CsvReader, CsvRecord } from './csv-reader.ts';
+import type { CsvRecord } from './csv-reader.ts';
 import { isErrorColumn } from './header.ts';
 import type { RowError } from './import-advice.ts';
 import { readLines } from './ndjson.ts';
+import type { TableReader } from './table-reader.ts';
 
 /** A file that can be read more than once. */
 interface RowSource {
   readonly format: 'csv' | 'ndjson';
   /** Whether rows may inherit values. Those of stock must not: a repeated row may adjust twice. */
   readonly content: 'products' | 'stock';
-  /** A reader of a CSV file that reads it as when its rows were rejected. */
-  createReader(): CsvReader;
+  /** A reader of a table that reads it as when its rows were rejected. */
+  createReader(): TableReader;
   /** Reads its decompressed text from the start. */
   open(): AsyncIterable<Buffer>;
 }
@@ -188,7 +189,7 @@ function nameErrorColumn(header: readonly string[]): string {
 /** The line of a record with the reason in front, or in place of an earlier reason. */
 function addCell(
   { cells, text }: CsvRecord, header: CsvRecord, reason: string,
-  { delimiter, hasLiteralQuotes }: CsvReader,
+  { delimiter, hasLiteralQuotes }: TableReader,
 ): string {
   const quote = (cell: string): string =>
     hasLiteralQuotes ? cell.replace(/\s+/g, ' ') : `"${cell.replaceAll('"', '""')}"`;

@@ -7,15 +7,18 @@ import { AppError, type Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
 import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
 import { findSkuListIssue } from './column-names.ts';
-import { CsvReader, type CsvRecord, readCsvTable } from './csv-reader.ts';
+import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
 import { readJsonLines } from './ndjson.ts';
-import { type DecimalMark, findColumnMark, parseLevel, parseNumber } from './numbers.ts';
+import { parseLevel, parseNumber } from './numbers.ts';
 import {
   countStockMembers, findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns,
   type StockMember,
 } from './stock-columns.ts';
+import {
+  checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
+} from './table-reader.ts';
 
 /** A row of a stock file of any format. */
 export interface StockRow {
@@ -43,21 +46,21 @@ const DIFFERENCES = 'If the column has differences, read it as changes of stock,
 const TEXTS: ReadonlySet<StockMember> = new Set(['sku', 'id', 'reason']);
 
 /** A reader that recognises the column names of stock changes. */
-export function createStockCsvReader(
-  { encoding, map }: Pick<StockCsvSettings, 'encoding' | 'map'>,
-): CsvReader {
-  return new CsvReader({ encoding, countMembers: (names) => countStockMembers(names, map) });
+export function createStockReader(
+  { map, ...options }: FileOptions & Pick<StockCsvSettings, 'map'>,
+): TableReader {
+  return new TableReader({ ...options, countMembers: (names) => countStockMembers(names, map) });
 }
 
 /** Reads the stock changes of one CSV file. */
 export class StockCsvRows {
-  readonly #reader: CsvReader;
+  readonly #reader: TableReader;
   readonly #settings: StockCsvSettings;
   #columns: StockColumns | undefined;
 
   constructor(settings: StockCsvSettings) {
     this.#settings = settings;
-    this.#reader = createStockCsvReader(settings);
+    this.#reader = createStockReader(settings);
   }
 
   /** Known after the first rows. */
@@ -65,10 +68,15 @@ export class StockCsvRows {
     return this.#columns?.ignored ?? [];
   }
 
+  /** Sentences for the summary; known after the last row. */
+  get notes(): readonly string[] {
+    return this.#reader.notes;
+  }
+
   /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void> {
     const settings = this.#settings;
-    return readCsvTable(this.#reader, chunks, ({ cells: header }, sample) => {
+    return readTable(this.#reader, chunks, ({ cells: header }, sample) => {
       if (settings.isSum && isErrorColumn(header[0])) throw new AppError('invalid_data', REJECTED);
       const columns = this.#columns = findStockColumns(
         header, settings.map, sample.map(({ cells }) => cells),
@@ -77,22 +85,19 @@ export class StockCsvRows {
         const index = columns.indexes[member];
         if (index === undefined) return [];
         const isText = TEXTS.has(member);
-        const mark = isText ? undefined
-          : settings.decimal ?? findColumnMark(sample.values().map(({ cells }) =>
-            cells[index] ?? ''));
-        return [{ member, index, isText, mark }];
+        const mark = isText ? undefined : settings.decimal ?? findTableMark(sample, () => index);
+        const use = !isText ? 'number' : member === 'reason' ? 'text' : 'identifier';
+        return [{ member, index, indexes: [index], use, isText, mark }];
       });
-      return (record) => parseRow(record, columns, used, settings);
+      return (record) => parseRow(checkTypes(record, used), columns, used, settings);
     });
   }
 }
 
-interface UsedColumn {
+interface UsedColumn extends UsedColumns {
   readonly member: StockMember;
   readonly index: number;
   readonly isText: boolean;
-  /** Of a number. */
-  readonly mark: DecimalMark | undefined;
 }
 
 /** Why a row must be rejected, and identifies no product. */
@@ -188,6 +193,7 @@ function blank(pointer: string): Issue {
 /** Reads the stock changes of one NDJSON file. */
 export class StockNdjsonRows {
   readonly ignoredColumns = [];
+  readonly notes = [];
   readonly #hasSource: boolean;
 
   constructor(hasSource: boolean) {

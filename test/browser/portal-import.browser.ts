@@ -57,7 +57,7 @@ test('shows why a file is rejected beside its field', async (t) => {
   const input = await browser.findByLabel('Product or stock file');
   await input.upload(makeFile('PK\x03\x04'));
   await (await browser.findByRole('button', 'Upload and preview')).click();
-  assert.match(await (await browser.findByRole('alert')).text(), /^This is a workbook/);
+  assert.match(await (await browser.findByRole('alert')).text(), /^The workbook is damaged/);
   await browser.run(() => {
     const form = document.getElementById('upload');
     if (form) form.dataset['limit'] = '3';

@@ -1,7 +1,8 @@
 /** How a CSV file is written: found from its head, the same however its chunks are cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CsvReader, type CsvRecord, readCsvTable } from '../../src/transfer/csv-reader.ts';
+import { CsvReader, type CsvRecord } from '../../src/transfer/csv-reader.ts';
+import { readTable, TableReader } from '../../src/transfer/table-reader.ts';
 import { countStockMembers } from '../../src/transfer/stock-columns.ts';
 import { chunksOf } from './read.ts';
 
@@ -138,7 +139,7 @@ test('gives the same sample, up to 1,000 lines, however the chunks are cut', asy
     const file = `\nsku,stock\n${row.repeat(2_500)}`;
     const samples = new Set<string>();
     for (const size of [1_000, 64 * 1024, 10_000_000]) {
-      const rows = readCsvTable(new CsvReader(), chunksOf(file, size), (_, sample) => {
+      const rows = readTable(new TableReader(), chunksOf(file, size), (_, sample) => {
         samples.add(sample.map(({ line }) => line).join());
         return ({ line }) => line;
       });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { checkRows } from '../../src/transfer/foreign-file.ts';
+import { checkRows, isWorkbookStart } from '../../src/transfer/foreign-file.ts';
 import { chunksOf } from './read.ts';
 
 async function readWhole(
@@ -17,7 +17,7 @@ test('names workbooks, PDF, gzip and JSON arrays, and says what to send instead'
   const long = ' '.repeat(1_000);
   for (const [content, message] of [
     [`PK\x03\x04${long}`, /This is a workbook .*"CSV UTF-8"/],
-    [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), /Excel workbook \(\.xls\).*"CSV UTF-8"/],
+    [Buffer.from('d0cf11e0a1b11ae100', 'hex'), /This is a workbook .*"CSV UTF-8"/],
     [gzipSync('sku,stock'), /compressed with gzip.*Decompress it/],
     [`%PDF-1.7${long}`, /This is a PDF/],
     ['[{"sku":"A","set":1}]', /JSON array\. Send NDJSON/],
@@ -41,5 +41,15 @@ test('names JSON that is sent as CSV', async () => {
 test('passes rows on unchanged', async () => {
   for (const text of ['', 'a', '[sku],[stock]\r\nA,1\r\n', `{sku},${'x'.repeat(200)}`]) {
     for (const size of [1, 63, 64, 10_000]) assert.equal(await readWhole(text, size, 'csv'), text);
+  }
+});
+
+test('recognises what may be a workbook by its first bytes', () => {
+  for (const bytes of ['504b0304', '504b0506', 'd0cf11e0a1b11ae1'].map((hex) =>
+    Buffer.from(hex, 'hex'))) {
+    assert.ok(isWorkbookStart(bytes) && isWorkbookStart(Buffer.concat([bytes, Buffer.alloc(9)])));
+  }
+  for (const text of ['', 'PK', 'sku,stock\n', '{"sku":"a"}', 'PK\x03,sku']) {
+    assert.ok(!isWorkbookStart(Buffer.from(text)), text);
   }
 });

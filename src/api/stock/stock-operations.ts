@@ -3,7 +3,7 @@ import { IMPORT_BATCH_ROWS, IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfe
 import { STOCK_MEMBERS } from '../../transfer/stock-columns.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import { csvParameters } from '../csv-parameters.ts';
+import { csvParameters, workbookContent } from '../csv-parameters.ts';
 import { DUPLICATE_LEVELS } from './duplicate-levels.ts';
 import type { Operation, Tag } from '../description/operation.ts';
 import {
@@ -112,6 +112,7 @@ export const syncStockOperation: Operation = {
     [NDJSON_TYPE]: linesOf('StockChange', change),
     [CSV_TYPE]: tableOf({ sku, stock: 38 }, 'Separated by comma, semicolon, tab or |. The usual '
       + 'column names of tills and ERPs are recognised.'),
+    ...workbookContent,
   },
   responses: {
     200: {

@@ -21,8 +21,8 @@ import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SyncedStock } from '../../store/catalogue-store.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import { assertNoCsvParameters, toFileOptions } from '../csv-parameters.ts';
+import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { assertNoCsvParameters, isTable, toFileOptions } from '../csv-parameters.ts';
 import { parseParameters } from '../parameters.ts';
 import { type ApiRequest, type Services, STOCK } from '../route.ts';
 import { DuplicateLevels } from './duplicate-levels.ts';
@@ -218,12 +218,12 @@ function openTarget(
   });
 }
 
-type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns'>;
+type StockReader = Pick<StockCsvRows, 'read' | 'ignoredColumns' | 'notes'>;
 
 function openReader(mediaType: string, options: StreamOptions): StockReader {
   const { map, source } = options;
   const hasSource = source !== undefined;
-  if (mediaType === CSV_TYPE) {
+  if (isTable(mediaType)) {
     return new StockCsvRows({
       map: map === undefined ? new Map() : parseStockColumnMap(map), hasSource,
       isSum: options.duplicates === 'sum', ...toFileOptions(options),
@@ -268,7 +268,7 @@ function createReport(
         import: importId && formatImportId(caller.sellerId, importId),
         duplicates: duplicates.summary?.count, duplicate_rows: duplicates.summary?.first,
         ignored_columns: nonEmpty(reader.ignoredColumns),
-        notes: isComplete ? listNotes(counts, { ...ids }) : undefined,
+        notes: isComplete ? listNotes(counts, { ...ids }, reader.notes) : undefined,
       };
     },
   };

@@ -131,8 +131,10 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const progress = run.progressStream && new Progress(run.progressStream);
   const shownRows: RejectedRow[] = [];
   const causes = new RejectionCauses();
-  let state = { rows: 0, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0 };
-  const onSent = (rows: number, bytes: number): void => {
+  let state = {
+    rows: source.hasLines ? 0 : undefined, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0,
+  };
+  const onSent = (rows: number | undefined, bytes: number): void => {
     state = { ...state, rows, bytes };
     progress?.show(state);
   };
@@ -191,7 +193,7 @@ function readNotes(members: Readonly<Record<string, unknown>>): FileNotes {
     (typeof value === 'number' ? value : undefined);
   const reasons = Object.entries(asMembers(members['skip_reasons'])).flatMap(([name, value]) =>
     (typeof value === 'number' ? [[printable(name), value] as const] : []));
-  const notes = readTexts(members['notes']);
+  const notes = readTexts(members['notes']).map(toFlags);
   return {
     skip_reasons: reasons.length > 0 ? Object.fromEntries(reasons) : undefined,
     unknown_ids: readNumber(members['unknown_ids']), date_skus: readNumber(members['date_skus']),

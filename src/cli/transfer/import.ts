@@ -30,7 +30,7 @@ const WORDS: AdviceWords = {
 const RESUME = 'Imported rows stay. Run the command again to import the rest.';
 
 export const importProducts: Command = {
-  summary: 'Imports a CSV or NDJSON file into a running server. If it stops early, run it again.',
+  summary: 'Imports a CSV, .xlsx or NDJSON file into a running server. If it stops, run it again.',
   operands: ['FILE|-'],
   flags: {
     ...SERVER_FLAGS,
@@ -55,9 +55,9 @@ export const importProducts: Command = {
     const { flags, operands: [path = ''], io } = input;
     const client = openClient(input, { retries: 0 }); // `withRetries` repeats the whole import
     const source = await openSource(path, flags['format'], io);
-    const { rejected: rejectedPath, map, encoding } = flags;
+    const { rejected: rejectedPath, map, encoding, sheet } = flags;
     const rejected = new RejectedRowsFile(source, 'products', {
-      path: rejectedPath, map, encoding,
+      path: rejectedPath, map, encoding, sheet,
     });
     const options = readOptions(flags);
     const outcome = await transferFile<ImportRow>({

@@ -7,11 +7,12 @@ import { open } from 'node:fs/promises';
 import { REJECTED_ROWS_FILES_LIMIT } from '../remote/limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { parseColumnMap } from '../../transfer/columns.ts';
-import type { CsvReader } from '../../transfer/csv-reader.ts';
-import { createCsvReader } from '../../transfer/csv-rows.ts';
+import { createProductReader } from '../../transfer/csv-rows.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
+import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
-import { createStockCsvReader } from '../../transfer/stock-rows.ts';
+import { createStockReader } from '../../transfer/stock-rows.ts';
+import type { TableReader } from '../../transfer/table-reader.ts';
 import { UsageError } from '../command.ts';
 import { openText, type SourceFile, withoutExtension } from './source-file.ts';
 
@@ -29,6 +30,7 @@ interface RejectedOptions {
   /** As sent to the server. */
   readonly map?: string | undefined;
   readonly encoding?: string | undefined;
+  readonly sheet?: string | undefined;
 }
 
 export class RejectedRowsFile {
@@ -86,12 +88,15 @@ export class RejectedRowsFile {
     this.#path = undefined;
   }
 
-  #createReader(): CsvReader {
-    const { map, encoding } = this.#options;
+  #createReader(): TableReader {
+    const { map, encoding, sheet } = this.#options;
+    const options = { encoding, sheet, spool: TemporaryFile.spool };
     return this.#content === 'products'
-      ? createCsvReader({ map: map === undefined ? new Map() : parseColumnMap(map), encoding })
-      : createStockCsvReader({
-        map: map === undefined ? new Map() : parseStockColumnMap(map), encoding,
+      ? createProductReader({
+        ...options, map: new Map(map === undefined ? [] : parseColumnMap(map)),
+      })
+      : createStockReader({
+        ...options, map: new Map(map === undefined ? [] : parseStockColumnMap(map)),
       });
   }
 

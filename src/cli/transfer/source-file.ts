@@ -7,8 +7,10 @@ import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import type { CsvOptions } from '../../client/lines.ts';
+import { isWorkbookStart } from '../../transfer/foreign-file.ts';
 import { CommandFailure, type CommandIo, type Input, UsageError } from '../command.ts';
 
+/** A workbook is sent like CSV: its first bytes say what it is. */
 type TextFormat = 'csv' | 'ndjson';
 
 interface FileFormat {
@@ -22,6 +24,8 @@ export interface SourceFile extends FileFormat {
   readonly path: string;
   /** Undefined if it can be read only once. */
   readonly sizeBytes: number | undefined;
+  /** Whether it has rows in lines of text, which can be counted while it is sent. */
+  readonly hasLines: boolean;
   /** Its bytes. */
   readonly open: () => Readable;
 }
@@ -31,7 +35,7 @@ const QUOTE = 0x22;
 const FORMATS: Readonly<Record<string, TextFormat>> = {
   csv: 'csv', tsv: 'csv', txt: 'csv', ndjson: 'ndjson', jsonl: 'ndjson',
 };
-const EXTENSION = /\.(?:(csv|tsv|txt|ndjson|jsonl)(?:\.gz)?|gz)$/i;
+const EXTENSION = /\.(?:(csv|tsv|txt|xlsx|ndjson|jsonl)(?:\.gz)?|gz)$/i;
 
 /** The first bytes of a gzip file (RFC 1952, section 2.3.1). */
 const GZIP = Buffer.from([0x1f, 0x8b]);
@@ -53,12 +57,14 @@ export const CSV_FLAGS = {
     value: 'reject|blank',
     help: 'rows with fewer cells than the header: reject them (default), or read blank cells',
   },
+  sheet: { value: 'NAME', help: 'sheet of a workbook (default: the first that is not hidden)' },
 };
 
 export function readCsvOptions(flags: Input['flags']): CsvOptions {
-  const { encoding, decimal, 'short-rows': short_rows } = flags;
+  const { encoding, decimal, sheet, 'short-rows': short_rows } = flags;
   return {
     ...(encoding !== undefined && { encoding }),
+    ...(sheet !== undefined && { sheet }),
     // The casts: the server checks them.
     ...(decimal !== undefined && { decimal: decimal as CsvOptions['decimal'] }),
     ...(short_rows !== undefined && { short_rows: short_rows as CsvOptions['short_rows'] }),
@@ -75,8 +81,13 @@ export function findFormat(path: string, flag: string | undefined): FileFormat {
   return { format: parseFormat(flag) ?? requireFormat(path), isCompressed: /\.gz$/i.test(path) };
 }
 
-/** The format of the file extension. */
-export function findFormatByName(path: string): TextFormat | undefined {
+/** Whether the name says that it has rows: CSV, a workbook or NDJSON. */
+export function isRowsFile(path: string): boolean {
+  return EXTENSION.exec(path)?.[1] !== undefined;
+}
+
+/** The format of the file extension; undefined for a workbook, which is recognised by content. */
+function findFormatByName(path: string): TextFormat | undefined {
   return FORMATS[EXTENSION.exec(path)?.[1]?.toLowerCase() ?? ''];
 }
 
@@ -112,27 +123,30 @@ export async function openSource(
   try {
     // Other files, such as named pipes, can be read only once.
     const start = path === '-' ? await peek(io.stdin)
-      : file?.isFile() ? readStart(path) : undefined;
-    const isGzip = start?.subarray(0, GZIP.length).equals(GZIP) ?? false;
+      : file?.isFile() ? readStart(path) : Buffer.of();
+    const isGzip = start.subarray(0, GZIP.length).equals(GZIP);
+    const text = isGzip ? decompressStart(start) : start;
     return {
       path,
       open: () => (path === '-' ? io.stdin : createReadStream(path)),
       sizeBytes: file?.isFile() ? file.size : undefined,
       isCompressed: isGzip || /\.gz$/i.test(path),
-      format: flag ?? findFormatByName(path) ?? recognize(start, isGzip) ?? requireFormat(path),
+      hasLines: !isWorkbookStart(text),
+      format: flag ?? findFormatByName(path) ?? recognize(text) ?? requireFormat(path),
     };
   } catch (error) {
     throw explainUnreadable(path, error);
   }
 }
 
+function decompressStart(start: Buffer): Buffer {
+  return gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }); // the rest is missing
+}
+
 /** NDJSON begins with a brace; undefined for an empty file, or one that is no text. */
-function recognize(start: Buffer | undefined, isGzip: boolean): TextFormat | undefined {
-  if (!start) return undefined;
-  const bytes = isGzip
-    ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }) // it is only the start of a file
-    : start;
-  const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
+function recognize(start: Buffer): TextFormat | undefined {
+  const text = start.toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
+  if (isWorkbookStart(start)) return 'csv';
   if (text === '' || text.includes('\0')) return undefined;
   return text.startsWith('{') ? 'ndjson' : 'csv';
 }
@@ -167,17 +181,18 @@ function explainUnreadable(path: string, error: unknown): unknown {
  * @throws UnreadableFile
  */
 export async function* readSource(
-  source: SourceFile, onRead: (rows: number, bytes: number) => void,
+  source: SourceFile, onRead: (rows: number | undefined, bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, void> {
   const counter = new RowCounter(source.format);
-  const count = source.isCompressed ? makeInflater(counter) : (chunk: Buffer) => counter.add(chunk);
+  const count = !source.hasLines ? () => {}
+    : source.isCompressed ? makeInflater(counter) : (chunk: Buffer) => counter.add(chunk);
   let bytes = 0;
   try {
     const chunks: AsyncIterable<Buffer> = source.open();
     for await (const chunk of chunks) {
       await count(chunk);
       bytes += chunk.length;
-      onRead(counter.rows, bytes);
+      onRead(source.hasLines ? counter.rows : undefined, bytes);
       yield chunk;
     }
   } catch (error) {

@@ -15,7 +15,7 @@ import { explainFailure } from '../remote/api-error.ts';
 import { openClient, SERVER_FLAGS } from '../remote/client.ts';
 import { explainRejected, type FileOutcome, reportNotes, transferFile } from './file-run.ts';
 import { RejectedRowsFile } from './rejected-rows-file.ts';
-import { findFormat, findFormatByName, FORMAT_FLAG, nameFile, openSource } from './source-file.ts';
+import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
 import {
   createStockRun, formatStockOutcome, readStockOptions, STOCK_FLAGS,
 } from './stock-file.ts';
@@ -93,7 +93,7 @@ async function watch(input: Input): Promise<void> {
   findFormat('.csv', format); // throws for a wrong --format
   using folder = new WatchedFolder(path, {
     settleMs, clock: Date.now, timer: () => performance.now(),
-    isWanted: (name) => format !== undefined || findFormatByName(name) !== undefined,
+    isWanted: (name) => format !== undefined || isRowsFile(name),
     onIgnored: (name, why) => note(`${name} is ignored: ${why}.`),
   });
   note(`Watching ${path}. Ctrl-C stops.`);

@@ -19,7 +19,7 @@ import {
   createDryRunTarget, createWriteTarget, readOutcomes, startCounts,
 } from './import-target.ts';
 import {
-  assertNoCsvParameters, csvParameters, toFileOptions,
+  assertNoCsvParameters, csvParameters, isTable, toFileOptions, workbookContent,
 } from '../../api/csv-parameters.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import {
@@ -66,7 +66,7 @@ function openReader(
   mediaType: string, options: ImportOptions, { currency }: Caller,
 ): RowReader {
   const { map, default: defaults } = options;
-  if (mediaType === CSV_TYPE) {
+  if (isTable(mediaType)) {
     if (options.mode === 'update' && defaults !== undefined) {
       const detail = 'Gives values to new products, and mode=update creates none. Omit it.';
       throw invalidQuery([{ parameter: 'default', code: 'unknown', detail }]);
@@ -127,7 +127,7 @@ function startReport(
       duplicate_rows: duplicates.count > 0 ? duplicates.first : undefined,
       ignored_columns: nonEmpty(reader.ignoredColumns),
       advice: causes.advise(WORDS, reader),
-      notes: isComplete ? listNotes(counts, notes.members) : undefined,
+      notes: isComplete ? listNotes(counts, notes.members, reader.notes) : undefined,
     }),
   };
 }
@@ -194,6 +194,7 @@ export const importProductsOperation: Operation = {
   request: {
     [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
     [CSV_TYPE]: tableOf(newProduct, 'Separated by comma, semicolon, tab or |.'),
+    ...workbookContent,
   },
   responses: {
     200: {

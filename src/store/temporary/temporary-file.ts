@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
@@ -19,17 +20,15 @@ const FAILURES = [
 
 export class TemporaryFile implements ImportFile {
   readonly #file: FileHandle;
-  readonly #limitBytes: number;
   #sizeBytes = 0;
 
   /** Takes ownership of an open, empty file. */
-  constructor(file: FileHandle, limitBytes = Infinity) {
+  constructor(file: FileHandle) {
     this.#file = file;
-    this.#limitBytes = limitBytes;
   }
 
   /** Also creates a missing folder. @throws AppError `storage_full`, `unavailable` */
-  static async create(folder: string, limitBytes = Infinity): Promise<TemporaryFile> {
+  static async create(folder: string): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
       const file = await openNew(path).catch((error: unknown) => {
@@ -38,9 +37,32 @@ export class TemporaryFile implements ImportFile {
         return openNew(path);
       });
       await unlink(path);
-      return new TemporaryFile(file, limitBytes);
+      return new TemporaryFile(file);
     } catch (error) {
       throw explain(error);
+    }
+  }
+
+  /**
+   * Stores a stream in the system's temporary folder.
+   * @throws AppError `body_too_large` with this remedy, `storage_full`, `unavailable`
+   */
+  static async spool(
+    this: void, chunks: AsyncIterable<Uint8Array>, limitBytes: number, remedy: string,
+  ): Promise<TemporaryFile> {
+    const file = await TemporaryFile.create(tmpdir());
+    try {
+      for await (const chunk of chunks) {
+        if (file.sizeBytes + chunk.length > limitBytes) {
+          const limit = `${limitBytes / 1024 ** 2} MiB`;
+          throw new AppError('body_too_large', `The file has more than ${limit}. ${remedy}`);
+        }
+        await file.append(chunk);
+      }
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
     }
   }
 
@@ -48,14 +70,8 @@ export class TemporaryFile implements ImportFile {
     return this.#sizeBytes;
   }
 
-  /**
-   * Await each call before the next.
-   * @throws AppError `storage_full`, `unavailable`; `body_too_large` instead of passing its limit
-   */
+  /** Await each call before the next. @throws AppError `storage_full`, `unavailable` */
   async append(bytes: Uint8Array): Promise<void> {
-    if (this.#sizeBytes + bytes.length > this.#limitBytes) {
-      throw new AppError('body_too_large', `The file has more than ${this.#limitBytes} bytes.`);
-    }
     try {
       await this.#file.appendFile(bytes);
       this.#sizeBytes += bytes.length;
@@ -67,12 +83,18 @@ export class TemporaryFile implements ImportFile {
   /** Reads from the beginning; several readers may run at the same time. */
   async *read(): AsyncGenerator<Buffer, void, void> {
     for (let at = 0; at < this.#sizeBytes;) {
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
-      const { bytesRead } = await this.#file.read(chunk, 0, chunk.length, at);
-      if (bytesRead === 0) return;
-      at += bytesRead;
-      yield chunk.subarray(0, bytesRead);
+      const chunk = await this.readAt(at, Math.min(CHUNK_BYTES, this.#sizeBytes - at));
+      if (chunk.length === 0) return;
+      at += chunk.length;
+      yield chunk;
     }
+  }
+
+  /** Reads these bytes, or fewer if the file ends before. */
+  async readAt(position: number, lengthBytes: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(lengthBytes);
+    const { bytesRead } = await this.#file.read({ buffer, position });
+    return buffer.subarray(0, bytesRead);
   }
 
   /** Releases the disk space. Later reads fail. */

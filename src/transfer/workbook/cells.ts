@@ -1,9 +1,10 @@
 /**
  * The values of cells. A cell is a number and a format that shows it, so the same digits may be a
- * quantity, a date, or a SKU that lost its zeros: the kind of a cell says which, and `validateCell`
+ * quantity, a date, or a SKU that lost its zeros: the kind of a cell says which, and `RowTypes`
  * what it may be used for.
  */
 import type { ValidationError } from '../../domain/text.ts';
+import type { CellTypes, CellUse } from '../csv-reader.ts';
 
 /**
  * Numbers are `formatted` if they are shown with zeros or text that they do not have, and `scaled`
@@ -12,9 +13,6 @@ import type { ValidationError } from '../../domain/text.ts';
 export type NumberFormat = 'number' | 'formatted' | 'scaled' | 'date';
 export type CellKind =
   | NumberFormat | 'blank' | 'text' | 'boolean' | 'error' | 'uncalculated' | 'merged';
-
-/** A SKU, an id or a barcode; a price or a quantity; any other text. */
-type CellUse = 'identifier' | 'number' | 'text';
 
 /** The text of a number is in decimal notation, that of a date in ISO 8601. */
 export type Cell = Readonly<{ kind: CellKind; text: string }>;
@@ -50,12 +48,31 @@ const FAULTS: Readonly<Partial<Record<CellKind, string>>> = {
   number: `is no whole number of up to 15 digits, which a spreadsheet keeps. ${AS_TEXT}`,
 };
 
-/** Why a cell must not be used like this, and the remedy. */
-export function validateCell({ kind, text }: Cell, use: CellUse): ValidationError | undefined {
-  const isLost = use === 'identifier' && kind === 'number' && !EXACT_INTEGER.test(text);
-  if (kind === 'blank' || (USES[use].includes(kind) && !isLost)) return undefined;
-  const cell = text === '' ? 'The cell' : `The cell ${text.slice(0, SHOWN_CHARACTERS)}`;
-  return { code: 'format', detail: `${cell} ${FAULTS[kind]}.` };
+/** The types of the cells of a row. */
+export class RowTypes implements CellTypes {
+  readonly kinds: readonly CellKind[];
+  readonly #texts: readonly string[];
+
+  constructor(kinds: readonly CellKind[], texts: readonly string[]) {
+    this.kinds = kinds;
+    this.#texts = texts;
+  }
+
+  isBlank(column: number): boolean {
+    return (this.kinds[column] ?? 'blank') === 'blank';
+  }
+
+  isText(column: number): boolean {
+    return this.kinds[column] === 'text';
+  }
+
+  validate(column: number, use: CellUse): ValidationError | undefined {
+    const [kind = 'blank', text = ''] = [this.kinds[column], this.#texts[column]];
+    const isLost = use === 'identifier' && kind === 'number' && !EXACT_INTEGER.test(text);
+    if (kind === 'blank' || (USES[use].includes(kind) && !isLost)) return undefined;
+    const cell = text === '' ? 'The cell' : `The cell ${text.slice(0, SHOWN_CHARACTERS)}`;
+    return { code: 'format', detail: `${cell} ${FAULTS[kind]}.` };
+  }
 }
 
 /** What numbers of a format are: by the code that the workbook has for it, or by its `id`. */

@@ -5,9 +5,10 @@
  */
 import { posix } from 'node:path';
 import { AppError } from '../../domain/error.ts';
+import type { SeekableFile } from '../file-options.ts';
 import { WORKBOOK_PART_LIMIT_BYTES } from './limits.ts';
 import { parseXml, readAttribute, type XmlHandler } from './xml.ts';
-import { type SeekableFile, ZipFile } from './zip.ts';
+import { ZipFile } from './zip.ts';
 
 /**
  * What a part refers to; `type` is the last segment of a URI, which strict and transitional
@@ -15,25 +16,16 @@ import { type SeekableFile, ZipFile } from './zip.ts';
  */
 type Relationship = Readonly<Record<'id' | 'type' | 'part', string>>;
 
-const COMPOUND_FILE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const SAVE = 'Save it as "Excel Workbook (.xlsx)" without a password or macros, and send that';
-const ZIP_START = /^PK(?:\x03\x04|\x05\x06)/;
 const [COMPOUND_HEADER_BYTES, DIRECTORY_SECTORS] = [512, 8];
-
-/** Whether a file that begins like this may be a workbook; `openPackage` says which. */
-export function isWorkbookStart(bytes: Uint8Array): boolean {
-  const start = Buffer.from(bytes.subarray(0, COMPOUND_FILE.length));
-  return start.equals(COMPOUND_FILE) || ZIP_START.test(start.toString('latin1'));
-}
 
 /**
  * Opens the zip file of a workbook, and finds its main part.
  * @throws AppError `invalid_data`, with what the file is instead
  */
 export async function openPackage(file: SeekableFile) {
-  const start = await file.read(0, COMPOUND_FILE.length);
-  if (start.equals(COMPOUND_FILE)) throw unsupported(await describeCompoundFile(file));
-  if (!isWorkbookStart(start)) throw unsupported('no workbook', 'Send .xlsx or CSV');
+  const isZip = (await file.readAt(0, 2)).toString() === 'PK';
+  if (!isZip) throw unsupported(await describeCompoundFile(file));
   const zip = await ZipFile.open(file);
   if (zip.has('META-INF/manifest.xml')) throw unsupported('an OpenDocument file, such as .ods');
   if (!zip.has('_rels/.rels')) throw unsupported('a zip file', 'Send the files in it');
@@ -70,10 +62,12 @@ async function readRelationships(zip: ZipFile, part: string): Promise<Relationsh
 
 /** By the names in the first sectors of its directory. */
 async function describeCompoundFile(file: SeekableFile): Promise<string> {
-  const header = Buffer.concat([await file.read(0, COMPOUND_HEADER_BYTES)], COMPOUND_HEADER_BYTES);
+  const header = Buffer.concat(
+    [await file.readAt(0, COMPOUND_HEADER_BYTES)], COMPOUND_HEADER_BYTES,
+  );
   const sectorBytes = 1 << (header.readUInt16LE(30) & 0xf);
   const offset = (header.readUInt32LE(48) + 1) * sectorBytes;
-  const names = (await file.read(offset, DIRECTORY_SECTORS * sectorBytes)).toString('utf16le');
+  const names = (await file.readAt(offset, DIRECTORY_SECTORS * sectorBytes)).toString('utf16le');
   if (names.includes('EncryptedPackage')) return 'a workbook with a password';
   return /(?:Workbook|Book)\0/.test(names) ? 'an Excel 97-2003 workbook (.xls)' : 'no workbook';
 }

@@ -1,5 +1,6 @@
 /** Limits of workbooks. Rows, columns and records have those of imported files. */
 
+
 /** Files in the zip file of a workbook, and the size of its directory; real ones have dozens. */
 export const WORKBOOK_ENTRIES_LIMIT = 10_000;
 export const WORKBOOK_DIRECTORY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -21,8 +22,6 @@ export const WORKBOOK_MERGED_ROWS_LIMIT = 200_000;
 /** Rows of a sheet, and characters of a shared text, which many cells may have, by Excel. */
 export const SHEET_ROWS_LIMIT = 1_048_576;
 export const SHARED_STRING_LIMIT_CHARACTERS = 32_767;
-/** Rows with text among which the column names are searched; reports have a few titles. */
-export const WORKBOOK_HEADER_ROWS = 20;
 /** Names of sheets in an error, and the length of each and of other texts of the file in errors. */
 export const WORKBOOK_SHEETS_LISTED_LIMIT = 20;
 export const WORKBOOK_REASON_LIMIT_CHARACTERS = 100;

@@ -5,74 +5,78 @@
  * record has a cell for each column: a workbook has no short rows.
  */
 import { AppError } from '../../domain/error.ts';
+import { formatCount } from '../../domain/wording.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import { countColumns, formatCsvRow } from '../csv-cells.ts';
-import type { CountMembers } from '../csv-dialect.ts';
+import { chooseHeader, HEADER_LINES } from '../csv-dialect.ts';
 import type { CsvRecord } from '../csv-reader.ts';
+import type { OpenedSheet, OpenWorkbook } from '../file-options.ts';
 import { shortenName } from '../header.ts';
 import {
   IMPORT_BATCH_LIMIT_CHARACTERS, IMPORT_BATCH_ROWS, IMPORT_RECORD_LIMIT_BYTES,
 } from '../limits.ts';
-import type { CellKind } from './cells.ts';
-import { WORKBOOK_HEADER_ROWS, WORKBOOK_SHEETS_LISTED_LIMIT } from './limits.ts';
+import { RowTypes } from './cells.ts';
+import { WORKBOOK_SHEETS_LISTED_LIMIT } from './limits.ts';
 import { readRows, type SheetRow, widenRow } from './sheet.ts';
 import { openWorkbook, SharedStrings, type Sheet, type Workbook } from './workbook.ts';
-import type { SeekableFile } from './zip.ts';
 
-/** A row: `line` is its number, `text` its cells as a line of CSV. */
-export interface WorkbookRecord extends CsvRecord {
-  /** One for each cell. */
-  readonly kinds: readonly CellKind[];
-}
+type SheetOptions = Parameters<OpenWorkbook>[1];
 
-interface WorkbookReaderOptions {
-  /** The name of the sheet, in any case. Default: the first one that is not hidden. */
-  readonly sheet?: string | undefined;
-  /** Recognises the row of column names. Default: the first row has them. */
-  readonly countMembers?: CountMembers;
-}
+export const openSheet: OpenWorkbook = async (file, options) =>
+  new SheetReader(await openWorkbook(file), options);
 
-export class WorkbookReader {
-  readonly workbook: Workbook;
-  readonly sheet: Sheet;
-  readonly #countMembers: CountMembers | undefined;
+class SheetReader implements OpenedSheet {
+  readonly #workbook: Workbook;
+  readonly #sheet: Sheet;
+  readonly #options: SheetOptions;
   #hiddenRows = 0;
 
-  private constructor(workbook: Workbook, { sheet, countMembers }: WorkbookReaderOptions) {
-    this.workbook = workbook;
-    this.sheet = findSheet(workbook.sheets, sheet);
-    this.#countMembers = countMembers;
+  /** @throws AppError `invalid_query` without that sheet */
+  constructor(workbook: Workbook, options: SheetOptions) {
+    this.#workbook = workbook;
+    this.#sheet = findSheet(workbook.sheets, options.sheet);
+    this.#options = options;
+  }
+
+  /** What a sender may not expect; the number of hidden rows is known after the last record. */
+  get notes(): string[] {
+    const { name } = this.#sheet;
+    const others = this.#workbook.sheets.filter((sheet) => !sheet.isHidden && sheet.name !== name);
+    const isChosen = this.#options.sheet !== undefined;
+    return [
+      ...isChosen || others.length === 0 ? [] : [`The sheet "${shortenName(name)}" was read. `
+        + `To read another one, set sheet=NAME: ${listNames(others)}.`],
+      ...this.#hiddenRows === 0 ? [] : ['Rows that are hidden in the workbook were read, too: '
+        + `${formatCount(this.#hiddenRows)}.`],
+    ];
   }
 
   /**
-   * @throws AppError `invalid_data` if the file cannot be read, `invalid_query` without that sheet
-   */
-  static async open(
-    file: SeekableFile, options: WorkbookReaderOptions = {},
-  ): Promise<WorkbookReader> {
-    return new WorkbookReader(await openWorkbook(file), options);
-  }
-
-  /** Rows read so far that are hidden in the workbook, such as by a filter. */
-  get hiddenRows(): number {
-    return this.#hiddenRows;
-  }
-
-  /**
-   * Yields the records: first the header with the records of the head.
+   * Yields the records: first the header with the records of the head. The line of a record is the
+   * number of its row, and its text is a line of CSV.
    * @throws AppError `invalid_data`
    */
-  async *read(): AsyncGenerator<readonly WorkbookRecord[], void, void> {
-    const strings = await SharedStrings.read(this.workbook);
-    this.#hiddenRows = 0;
+  async *read(): AsyncGenerator<readonly CsvRecord[], void, void> {
+    const strings = await SharedStrings.read(this.#workbook);
     let columns: number | undefined;
-    const slices = readRows(this.sheet.part, { ...this.workbook, strings });
+    const slices = readRows(this.#sheet.part, { ...this.#workbook, strings });
     for await (const slice of gatherHead(slices)) {
-      const rows = columns === undefined ? dropTitles(slice, this.#countMembers) : slice;
+      const rows = columns === undefined ? this.#dropTitles(slice) : slice;
       const count = columns ??= countColumns(rows[0]?.cells ?? []);
-      this.#hiddenRows += rows.filter(({ isHidden }) => isHidden).length;
+      for (const { isHidden } of rows) if (isHidden) this.#hiddenRows += 1;
       yield rows.map((row) => toRecord(row, count));
     }
+  }
+
+  /** The rows from the column names on, by the rule for CSV files. */
+  #dropTitles(rows: readonly SheetRow[]): readonly SheetRow[] {
+    const { countMembers } = this.#options;
+    if (!countMembers) return rows;
+    const lines = rows.slice(0, HEADER_LINES).map(({ line, cells, kinds }, index) => ({
+      index, isNext: line - 1 === rows[index - 1]?.line, members: countMembers(cells),
+      cells: kinds.filter((kind) => kind !== 'blank' && kind !== 'merged').length,
+    }));
+    return rows.slice(chooseHeader(lines)?.index);
   }
 }
 
@@ -96,29 +100,14 @@ async function* gatherHead(
   if (head) yield head;
 }
 
-/** The rows from the column names on, by the rule for CSV files: see `detectDialect`. */
-function dropTitles(
-  rows: readonly SheetRow[], countMembers: CountMembers | undefined,
-): readonly SheetRow[] {
-  if (!countMembers) return rows;
-  let best = { index: 0, members: -1, cells: 0 };
-  for (const [index, { cells: names, kinds }] of rows.slice(0, WORKBOOK_HEADER_ROWS).entries()) {
-    const members = countMembers(names);
-    const cells = kinds.filter((kind) => kind !== 'blank' && kind !== 'merged').length;
-    const isNext = members > 0 && index === best.index + 1;
-    const isBetter = members !== best.members ? members > best.members
-      : cells > best.cells || (cells === best.cells && isNext);
-    if (isBetter) best = { index, members, cells };
-  }
-  return rows.slice(best.index);
-}
-
-function toRecord(row: SheetRow, columns: number): WorkbookRecord {
+function toRecord(row: SheetRow, columns: number): CsvRecord {
   widenRow(row, columns);
   const { line, cells, kinds } = row;
   cells.length = kinds.length = columns;
   const text = formatCsvRow(cells).slice(0, -'\r\n'.length);
-  if (Buffer.byteLength(text) <= IMPORT_RECORD_LIMIT_BYTES) return { line, cells, kinds, text };
+  if (Buffer.byteLength(text) <= IMPORT_RECORD_LIMIT_BYTES) {
+    return { line, cells, text, types: new RowTypes(kinds, cells) };
+  }
   const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
   throw new AppError('invalid_data', `Row ${line} has more than ${limit}.`);
 }
@@ -127,10 +116,13 @@ function findSheet(sheets: readonly Sheet[], name: string | undefined): Sheet {
   const sheet = sheets.find((other) => (name === undefined ? !other.isHidden
     : other.name.toLowerCase() === name.toLowerCase()));
   if (sheet) return sheet;
-  const names = sheets.slice(0, WORKBOOK_SHEETS_LISTED_LIMIT).map((other) =>
-    `"${shortenName(other.name)}"${other.isHidden ? ' (hidden)' : ''}`);
-  if (names.length < sheets.length) names.push('...');
   const wanted = name === undefined ? 'visible sheet' : `sheet "${shortenName(name)}"`;
-  const detail = `The workbook has no ${wanted}. Its sheets: ${names.join(', ')}.`;
+  const detail = `The workbook has no ${wanted}. Its sheets: ${listNames(sheets)}.`;
   throw invalidQuery([{ parameter: 'sheet', code: 'unknown', detail }]);
+}
+
+function listNames(sheets: readonly Sheet[]): string {
+  const names = sheets.slice(0, WORKBOOK_SHEETS_LISTED_LIMIT).map(({ name, isHidden }) =>
+    `"${shortenName(name)}"${isHidden ? ' (hidden)' : ''}`);
+  return [...names, ...names.length < sheets.length ? ['...'] : []].join(', ');
 }

@@ -1,11 +1,12 @@
 /** What the sheets of a workbook share: their list, cell formats and texts. */
+import type { SeekableFile } from '../file-options.ts';
 import { classifyFormat, type NumberFormat } from './cells.ts';
 import { openPackage, readPart } from './file-type.ts';
 import {
   SHARED_STRING_LIMIT_CHARACTERS, WORKBOOK_STRINGS_LIMIT, WORKBOOK_STRINGS_LIMIT_BYTES,
 } from './limits.ts';
 import { parseXml, readAttribute, type XmlHandler } from './xml.ts';
-import { damaged, type SeekableFile, tooLarge, type ZipFile } from './zip.ts';
+import { damaged, tooLarge, type ZipFile } from './zip.ts';
 
 export type Sheet = Readonly<{ name: string; isHidden: boolean; part: string }>;
 

@@ -4,21 +4,14 @@
  * and checksums are verified, and what could be read in two ways is rejected: overlapping or
  * repeated entries, and names that differ between entry and directory.
  */
-import type { FileHandle } from 'node:fs/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { AppError } from '../../domain/error.ts';
 import { pipeThroughZlib } from '../../http/response/compression.ts';
+import type { SeekableFile } from '../file-options.ts';
 import {
   WORKBOOK_DIRECTORY_LIMIT_BYTES, WORKBOOK_ENTRIES_LIMIT, WORKBOOK_INFLATED_LIMIT_BYTES,
   WORKBOOK_RATIO_EXEMPT_BYTES, WORKBOOK_RATIO_LIMIT, WORKBOOK_REASON_LIMIT_CHARACTERS,
 } from './limits.ts';
-
-/** A file that is read at any offset. */
-export interface SeekableFile {
-  readonly sizeBytes: number;
-  /** Reads these bytes, or fewer if the file ends before. */
-  read(offset: number, lengthBytes: number): Promise<Buffer>;
-}
 
 type Entry = ReturnType<typeof parseEntry>;
 
@@ -29,16 +22,6 @@ const [STORED, DEFLATED, ZIP64_FIELD, ZIP64_SIZE] = [0, 8, 1, 0xffffffff];
 const ENCRYPTED_FLAGS = 0x2041;
 /** Many cells of a chunk may refer to a long shared text, so it is short. */
 const CHUNK_BYTES = 16 * 1024;
-
-/** Reads from a handle, which stays open. */
-export async function openSeekableFile(handle: FileHandle): Promise<SeekableFile> {
-  const { size: sizeBytes } = await handle.stat();
-  const read: SeekableFile['read'] = async (position, length) => {
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(length), position });
-    return buffer.subarray(0, bytesRead);
-  };
-  return { sizeBytes, read };
-}
 
 /** The entries of a zip file. Their names are compared without regard to case (ECMA-376). */
 export class ZipFile {
@@ -152,7 +135,7 @@ function normalizeName(name: string): string {
 
 async function readExactly(file: SeekableFile, offset: number, length: number): Promise<Buffer> {
   const isInside = offset >= 0 && offset + length <= file.sizeBytes;
-  const bytes = isInside ? await file.read(offset, length) : undefined;
+  const bytes = isInside ? await file.readAt(offset, length) : undefined;
   if (bytes?.length === length) return bytes;
   throw damaged('it is incomplete');
 }

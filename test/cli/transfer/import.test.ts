@@ -258,11 +258,11 @@ for (const [args, says] of invalidArguments) {
 
 test('recognizes a file by its content, unless it is binary', async (t) => {
   const shop = await openShop(t);
-  const workbook = join(shop.folder, 'products.xlsx');
-  writeFileSync(workbook, 'PK\x03\x04\0\0');
-  const { status, notes } = await shop.run('import', workbook);
+  const image = join(shop.folder, 'products.png');
+  writeFileSync(image, '\x89PNG\0\0');
+  const { status, notes } = await shop.run('import', image);
   assert.equal(status, 2);
-  assert.match(notes, /^Give the format of .*products\.xlsx: --format csv or --format ndjson/);
+  assert.match(notes, /^Give the format of .*products\.png: --format csv or --format ndjson/);
   const path = join(shop.folder, 'products');
   writeFileSync(path, '\ufeff {"name":"A","category":"B","sku":"C","price":1,"stock":1}\n');
   assert.match((await shop.run('import', path)).out, /: 1 created/);

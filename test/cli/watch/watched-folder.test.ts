@@ -107,17 +107,17 @@ test('ignores temporary, hidden, empty and unwanted files, and reports some of t
   const watched = openFolder(t);
   const temporary = ['.a.csv', '~$a.csv', 'a.csv.part', 'a.TMP', 'a.csv.filepart', 'a.csv~'];
   for (const name of temporary) watched.put(name);
-  watched.put('a.xlsx');
+  watched.put('a.docx');
   watched.put('empty.csv', '');
   mkdirSync(join(watched.path, 'folder.csv'));
-  symlinkSync(join(watched.path, 'a.xlsx'), join(watched.path, 'link.csv'));
+  symlinkSync(join(watched.path, 'a.docx'), join(watched.path, 'link.csv'));
   writeFileSync(Buffer.from(`${watched.path}/\xe4.csv`, 'latin1'), 'x');
   for (let look = 0; look < 3; look += 1) {
     assert.equal(watched.folder.next(), undefined);
     watched.pass(5_000);
   }
   assert.deepEqual(watched.ignored.sort(), [
-    'a.xlsx: its name says neither CSV nor NDJSON', 'empty.csv: it is still empty',
+    'a.docx: its name says neither CSV, .xlsx nor NDJSON', 'empty.csv: it is still empty',
     'link.csv: it is not a regular file', '\ufffd.csv: its name is not UTF-8',
   ]);
   watched.put('empty.csv', 'sku,stock\n');

@@ -64,13 +64,15 @@ test('reports a full disk', { skip: !existsSync(FULL_DISK) }, async (t) => {
   assert.equal(file.sizeBytes, 0);
 });
 
-test('rejects what would pass its limit', async (t) => {
-  const file = await TemporaryFile.create(makeFolder(t), 10);
+test('stores a stream, up to a limit', async (t) => {
+  const chunks = () => ReadableStream.from([Buffer.from('12345'), Buffer.from('67890')]);
+  const file = await TemporaryFile.spool(chunks(), 10, 'Cut it.');
   t.after(() => file.close());
-  await file.append(Buffer.from('123456789'));
-  await assert.rejects(file.append(Buffer.from('ab')), { code: 'body_too_large' });
-  await file.append(Buffer.from('0'));
   assert.equal((await readAll(file)).toString(), '1234567890');
+  assert.equal((await file.readAt(7, 10)).toString(), '890');
+  await assert.rejects(TemporaryFile.spool(chunks(), 9, 'Cut it.'), {
+    code: 'body_too_large', message: /^The file has more than .* MiB\. Cut it\.$/,
+  });
 });
 
 test('passes other errors on', async (t) => {

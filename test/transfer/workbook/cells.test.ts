@@ -1,8 +1,9 @@
 /** The kinds of cells: number formats, numbers, dates, and what a cell may be used for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CellUse } from '../../../src/transfer/csv-reader.ts';
 import {
-  type CellKind, classifyFormat, parseNumberCell, validateCell,
+  type CellKind, classifyFormat, parseNumberCell, RowTypes,
 } from '../../../src/transfer/workbook/cells.ts';
 import { forRandom } from '../../domain/random.ts';
 
@@ -79,8 +80,8 @@ test('writes dates in ISO 8601, by both systems of dates', () => {
 });
 
 test('allows each kind of cell only for what it is', () => {
-  const fault = (kind: CellKind, use: Parameters<typeof validateCell>[1], text = '12') =>
-    validateCell({ kind, text }, use)?.detail ?? 'allowed';
+  const fault = (kind: CellKind, use: CellUse, text = '12') =>
+    new RowTypes([kind], [text]).validate(0, use)?.detail ?? 'allowed';
   for (const use of ['identifier', 'number', 'text'] as const) {
     for (const kind of ['blank', 'text', 'number'] as const) {
       assert.equal(fault(kind, use), 'allowed', `${kind} ${use}`);

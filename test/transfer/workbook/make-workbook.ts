@@ -3,10 +3,10 @@
  * them.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
-import {
-  WorkbookReader, type WorkbookRecord,
-} from '../../../src/transfer/workbook/workbook-reader.ts';
-import type { SeekableFile } from '../../../src/transfer/workbook/zip.ts';
+import type { CsvRecord } from '../../../src/transfer/csv-reader.ts';
+import type { OpenedSheet, SeekableFile } from '../../../src/transfer/file-options.ts';
+import { type CellKind, RowTypes } from '../../../src/transfer/workbook/cells.ts';
+import { openSheet } from '../../../src/transfer/workbook/workbook-reader.ts';
 
 export interface ZipPart {
   readonly name: string;
@@ -147,21 +147,54 @@ export function makeWorkbook(...parts: Parameters<typeof workbookParts>): Buffer
   return makeZip(workbookParts(...parts));
 }
 
+/** A cell: a number may have a format. */
+type Value = string | number | boolean | readonly [number: number, format: string];
+
+/** A workbook with these sheets, by name, and these rows of cells. */
+export function makeTables(
+  tables: Readonly<Record<string, readonly (readonly Value[])[]>>,
+): Buffer {
+  const codes = ['General'];
+  const write = (value: Value): string => {
+    if (typeof value === 'number') return `<c><v>${value}</v></c>`;
+    if (typeof value === 'boolean') return `<c t="b"><v>${Number(value)}</v></c>`;
+    if (typeof value === 'string') return `<c t="inlineStr"><is><t>${value}</t></is></c>`;
+    codes.push(value[1]);
+    return `<c s="${codes.length - 1}"><v>${value[0]}</v></c>`;
+  };
+  const sheets = Object.values(tables).map((rows) => sheetXml(rows.map((cells) =>
+    `<row>${cells.map(write).join('')}</row>`).join('')));
+  const names = Object.keys(tables).map((name, index) =>
+    `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`).join('');
+  return makeWorkbook(sheets[0] ?? '', {
+    'xl/workbook.xml': workbookXml(names), 'xl/styles.xml': stylesXml(codes),
+    'xl/_rels/workbook.xml.rels': relationships(
+      ...sheets.map((_, index) => ['worksheet', `worksheets/sheet${index + 1}.xml`] as const),
+      ['styles', 'styles.xml']),
+    ...Object.fromEntries(sheets.map((sheet, index) =>
+      [`xl/worksheets/sheet${index + 1}.xml`, sheet])),
+  });
+}
+
 export function fileOf(bytes: Buffer): SeekableFile {
   return {
     sizeBytes: bytes.length,
-    read: async (offset, lengthBytes) => bytes.subarray(offset, offset + lengthBytes),
+    readAt: async (offset, lengthBytes) => bytes.subarray(offset, offset + lengthBytes),
   };
 }
 
-export async function readAll(reader: WorkbookReader): Promise<WorkbookRecord[]> {
-  const all: WorkbookRecord[] = [];
+export async function readAll(reader: OpenedSheet): Promise<CsvRecord[]> {
+  const all: CsvRecord[] = [];
   for await (const records of reader.read()) all.push(...records);
   return all;
 }
 
-export async function readRecords(bytes: Buffer, sheet?: string): Promise<WorkbookRecord[]> {
-  return readAll(await WorkbookReader.open(fileOf(bytes), { sheet }));
+export async function readRecords(bytes: Buffer, sheet?: string): Promise<CsvRecord[]> {
+  return readAll(await openSheet(fileOf(bytes), { sheet }));
+}
+
+export function kindsOf({ types }: CsvRecord): readonly CellKind[] {
+  return types instanceof RowTypes ? types.kinds : [];
 }
 
 /** Each cell as `kind:text`, for the rows of one sheet. */
@@ -169,5 +202,6 @@ export async function readCells(
   ...parts: Parameters<typeof workbookParts>
 ): Promise<(readonly string[])[]> {
   const records = await readRecords(makeWorkbook(...parts));
-  return records.map(({ cells, kinds }) => cells.map((cell, index) => `${kinds[index]}:${cell}`));
+  return records.map((record) =>
+    record.cells.map((cell, index) => `${kindsOf(record)[index]}:${cell}`));
 }

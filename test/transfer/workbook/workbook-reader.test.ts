@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppError } from '../../../src/domain/error.ts';
+import { HEADER_LINES } from '../../../src/transfer/csv-dialect.ts';
 import {
   IMPORT_BATCH_ROWS, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
 } from '../../../src/transfer/limits.ts';
 import {
-  SHARED_STRING_LIMIT_CHARACTERS, SHEET_ROWS_LIMIT, WORKBOOK_HEADER_ROWS,
-  WORKBOOK_MERGED_ROWS_LIMIT, WORKBOOK_SHEETS_LISTED_LIMIT,
+  SHARED_STRING_LIMIT_CHARACTERS, SHEET_ROWS_LIMIT, WORKBOOK_MERGED_ROWS_LIMIT,
+  WORKBOOK_SHEETS_LISTED_LIMIT,
 } from '../../../src/transfer/workbook/limits.ts';
-import { WorkbookReader } from '../../../src/transfer/workbook/workbook-reader.ts';
+import { openSheet } from '../../../src/transfer/workbook/workbook-reader.ts';
 import {
-  fileOf, MAIN, makeWorkbook, readAll, readCells, readRecords, relationships, sheetXml, stringsXml,
-  stylesXml, workbookXml,
+  fileOf, kindsOf, MAIN, makeWorkbook, readAll, readCells, readRecords, relationships,
+  sheetXml, stringsXml, stylesXml, workbookXml,
 } from './make-workbook.ts';
 
 const text = (value: string, reference = ''): string =>
@@ -79,7 +80,7 @@ test('puts rows and cells where their references say, or after the previous ones
   const blanks = (count: number): string => ','.repeat(count);
   assert.deepEqual(records.map(({ line, cells }) => [line, cells.join()]),
     [[3, `,a,b${blanks(24)}c`], [5, `d${blanks(26)}`], [12, `${blanks(26)}e`]]);
-  assert.deepEqual(records[1]?.kinds, ['text', ...Array(26).fill('blank')]);
+  assert.deepEqual(records[1] && kindsOf(records[1]), ['text', ...Array(26).fill('blank')]);
   assert.equal(records[0]?.text, `,a,b${blanks(24)}c`);
 });
 
@@ -99,7 +100,7 @@ test('finds the column names below titles, also if cells of titles are merged', 
     cells.filter((cell) => cell === 'SKU' || cell === 'Stock').length;
   const read = async (rows: string, after = '') => {
     const bytes = makeWorkbook(sheetXml(rows, after));
-    const reader = await WorkbookReader.open(fileOf(bytes), { countMembers });
+    const reader = await openSheet(fileOf(bytes), { countMembers });
     return (await readAll(reader)).map(({ line, text: cells }) => `${line} ${cells}`);
   };
   const data = row(text('A'), text('5'));
@@ -107,7 +108,7 @@ test('finds the column names below titles, also if cells of titles are merged', 
     ['4 SKU,Stock,Note', '5 A,5,']);
   assert.deepEqual(await read(row(text('SKU')) + data), ['1 SKU', '2 A']);
   assert.deepEqual(await read(titles + data), ['2 Berlin,March', '3 A,5']);
-  const many = row(text('x')).repeat(WORKBOOK_HEADER_ROWS);
+  const many = row(text('x')).repeat(HEADER_LINES);
   assert.equal((await read(many + names + data))[0], '1 x');
   assert.deepEqual(await read(many.slice(row(text('x')).length) + names + data),
     ['20 SKU,Stock', '21 SKU,Stock', '22 A,5']);
@@ -116,7 +117,7 @@ test('finds the column names below titles, also if cells of titles are merged', 
 test('yields the column names with one batch of rows, or less if they have much text', async () => {
   const read = async (rows: string): Promise<number[]> => {
     const sizes: number[] = [];
-    const reader = await WorkbookReader.open(fileOf(makeWorkbook(sheetXml(rows))));
+    const reader = await openSheet(fileOf(makeWorkbook(sheetXml(rows))), {});
     for await (const records of reader.read()) sizes.push(records.length);
     return sizes;
   };
@@ -185,13 +186,11 @@ test('rejects merged cells that are invalid or too many', async () => {
 });
 
 test('counts hidden rows that have text', async () => {
-  const reader = await WorkbookReader.open(fileOf(makeWorkbook(sheetXml(
+  const reader = await openSheet(fileOf(makeWorkbook(sheetXml(
     `<row>${text('a')}</row><row hidden="1">${text('b')}</row><row hidden="true"><c/></row>`
-      + `<row hidden="0">${text('c')}</row><row hidden="true">${text('d')}</row>`))));
-  for (let run = 0; run < 2; run += 1) {
-    assert.equal((await readAll(reader)).length, 4);
-    assert.equal(reader.hiddenRows, 2);
-  }
+      + `<row hidden="0">${text('c')}</row><row hidden="true">${text('d')}</row>`))), {});
+  assert.equal((await readAll(reader)).length, 4);
+  assert.deepEqual(reader.notes, ['Rows that are hidden in the workbook were read, too: 2.']);
 });
 
 test('reads the first visible sheet, or the one that is named', async () => {
@@ -209,9 +208,12 @@ test('reads the first visible sheet, or the one that is named', async () => {
   assert.equal(await read(), 'prices');
   assert.equal(await read('NOTES'), 'notes');
   assert.equal(await read('Secret'), 'secret');
-  const reader = await WorkbookReader.open(fileOf(bytes));
-  assert.equal(reader.sheet.name, 'Prices');
-  assert.deepEqual(reader.workbook.sheets.map(({ name }) => name), sheets.slice(1));
+  const reader = await openSheet(fileOf(bytes), {});
+  assert.deepEqual(reader.notes, [
+    'The sheet "Prices" was read. To read another one, set sheet=NAME: "Notes".',
+  ]);
+  const chosen = await openSheet(fileOf(bytes), { sheet: 'notes' });
+  assert.deepEqual(chosen.notes, []);
   for (const sheet of ['Charts', '', 'constructor']) {
     await assert.rejects(readRecords(bytes, sheet), { code: 'invalid_query', issues: [{
       parameter: 'sheet', code: 'unknown', detail: `The workbook has no sheet "${sheet}". Its `
@@ -272,7 +274,7 @@ test('rejects a row with too many columns or too much text', async () => {
 test('verifies a sheet before its first row', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => row(text(`row ${index}`))).join('');
   const { length } = sheetXml(rows);
-  const reader = await WorkbookReader.open(fileOf(makeWorkbook(`${sheetXml(rows)}<`)));
+  const reader = await openSheet(fileOf(makeWorkbook(`${sheetXml(rows)}<`)), {});
   assert.ok(length > 1024 * 1024);
   await assert.rejects(reader.read().next(), { message: /not XML/ });
 });

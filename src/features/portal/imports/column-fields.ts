@@ -16,6 +16,7 @@ import { html, type Html, shorten } from '../html/html.ts';
 import {
   COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN, PREVIEW_REASON_BYTES,
 } from '../limits.ts';
+import { toFields } from './csv-fields.ts';
 import type { FileDescription, FileHead } from './uploaded-file.ts';
 
 /** Values of members, such as the name of each one's column, as plain data. */
@@ -79,10 +80,12 @@ function describeFound<Member extends string>(
 
 /** Why rows cannot be read. @param what Such as `named name, price` */
 export function describeMissing(
-  what: string, { head: { header, untrusted = [] } }: FileDescription, members: readonly string[],
+  what: string, { head: { header, untrusted = [], notes = [] } }: FileDescription,
+  members: readonly string[],
 ): string {
   const explanations = explainUntrusted(header, untrusted, members);
-  return [`The file has no column ${what}.`, ...explanations, 'Choose the columns below.']
+  const remedy = 'Choose the columns below.';
+  return [`The file has no column ${what}.`, ...explanations, ...notes.map(toFields), remedy]
     .map((sentence) => shorten(sentence, PREVIEW_REASON_BYTES)).join(' ');
 }
 

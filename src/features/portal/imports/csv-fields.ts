@@ -2,12 +2,16 @@
  * Fields that say how a CSV file is written, where the file itself leaves it open; and the remedies
  * of errors in terms of these fields.
  */
+import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
 import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
-import { type Encoding, parseEncoding } from '../../../transfer/decode.ts';
+import { parseEncoding } from '../../../transfer/decode.ts';
 import type { FileOptions } from '../../../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
+
+/** How a file is opened, as chosen before its preview. */
+export type UploadOptions = Pick<FileOptions, 'encoding' | 'sheet'>;
 
 /** How the numbers and rows of a file are read, as plain data. */
 export interface CsvSettings {
@@ -18,7 +22,7 @@ export interface CsvSettings {
 export const DUPLICATES_LABEL = 'Several rows with the stock of one product';
 const LABELS = {
   decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
-  duplicates: DUPLICATES_LABEL,
+  sheet: 'Sheet', duplicates: DUPLICATES_LABEL,
 } as const;
 
 const PARAMETER = /\b(decimal|short_rows|duplicates)=([\w-]+)/g;
@@ -40,16 +44,24 @@ const ENCODINGS: readonly Choice[] = [
   { value: 'utf-16le', label: 'UTF-16 without a byte order mark (utf-16le)' },
 ];
 
-/** A field of the upload form: the file is previewed with it. */
-export const encodingField: Field = {
+const encodingField: Field = {
   name: 'encoding', label: LABELS.encoding, control: 'select', choices: ENCODINGS,
   hint: 'Leave it, unless the preview says that the file is not UTF-8. Then check the names there.',
 };
 
-/** Undefined for the default. */
-export function readEncoding(value: string): Encoding | undefined {
-  const parsed = value === '' ? undefined : parseEncoding(value);
-  return parsed && 'value' in parsed ? parsed.value : undefined;
+/** The fields of the upload form: the file is previewed with them. */
+export const UPLOAD_FIELDS: readonly Field[] = [encodingField, {
+  name: 'sheet', label: LABELS.sheet,
+  hint: 'Of an Excel workbook. Leave it blank for the first sheet that is not hidden.',
+}];
+
+/** Values of the fields; blank for the default. */
+export function readUploadOptions(values: ReadonlyMap<string, string>): UploadOptions {
+  const [encoding = '', sheet = ''] = UPLOAD_FIELDS.map(({ name }) => values.get(name)?.trim());
+  const parsed = encoding === '' ? undefined : parseEncoding(encoding);
+  return {
+    ...(parsed && 'value' in parsed && { encoding: parsed.value }), ...(sheet !== '' && { sheet }),
+  };
 }
 
 export const CSV_FIELD_NAMES = ['decimal', 'short_rows'];
@@ -88,15 +100,16 @@ export function readCsvFields(form: Form): CsvSettings {
 
 /** How a file is read with these settings. */
 export function toFileOptions(
-  { decimal, shortRows }: CsvSettings, { encoding }: { readonly encoding?: Encoding | undefined },
+  { decimal, shortRows }: CsvSettings, { encoding, sheet }: UploadOptions,
 ): FileOptions {
-  return { encoding, decimal, shortRows };
+  return { encoding, decimal, shortRows, sheet, spool: TemporaryFile.spool };
 }
 
 /** An error with its parameters as fields: `set decimal=comma` as `set "Decimal mark" to comma`. */
 export function toFields(detail: string): string {
   return detail
     .replaceAll(/encoding=([\w-]+)/g, `"${LABELS.encoding}" to $1 for a new upload`)
+    .replaceAll('sheet=NAME', `"${LABELS.sheet}" for a new upload`)
     .replaceAll(PARAMETER, (_, name: string, value: string) =>
       `"${LABELS[name as keyof typeof LABELS]}" to ${value}`) // one of the names in the pattern
     .replaceAll('map=adjust:COLUMN', 'the field "Column for stock adjustment"');

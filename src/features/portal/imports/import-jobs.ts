@@ -17,10 +17,10 @@ import {
 import {
   type ImportContext, ImportJob, type JobContent, type JobContext, VOID,
 } from './import-job.ts';
-import type { Encoding } from '../../../transfer/decode.ts';
 import { type Importer, isRunning } from './job-kind.ts';
 import { type JobTask, openFileTask } from './job-kinds.ts';
 import { MemoryJobs } from './memory-jobs.ts';
+import type { UploadOptions } from './csv-fields.ts';
 import { readFileHead, UploadedFile } from './uploaded-file.ts';
 
 /** The content of a new job. */
@@ -62,14 +62,14 @@ export class ImportJobs {
    * too many uploads, or the server is shutting down
    */
   async receive(
-    importer: Importer, name: string, content: AsyncIterable<Buffer>, encoding?: Encoding,
+    importer: Importer, name: string, content: AsyncIterable<Buffer>, options?: UploadOptions,
   ): Promise<ImportJob> {
     const release = this.#uploads.acquire(importer.sellerId);
     try {
       return await this.#create(importer, async (key) => {
         const file = await this.#store.createFile(key, 'upload');
         await fill(file, content);
-        const head = await readFileHead(() => file.read(), encoding);
+        const head = await readFileHead(() => file.read(), options);
         const upload = new UploadedFile({ name, head, sizeBytes: file.sizeBytes }, {
           key, store: this.#store,
         });

@@ -144,8 +144,8 @@ function renderRejectedFile(
       full.</p>`;
   }
   return html`<section class="card"><h2>Rejected rows</h2>
-    <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows in your file's format${
-  head.format === 'csv' && ', with the reason in an extra column'}. Correct them, then
+    <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows as ${
+  head.format === 'csv' ? 'CSV, with the reason in an extra column' : 'NDJSON'}. Correct them, then
       upload the corrected file. The download is available for one day.</p>
     <p><a class="button" href="${link(`/import/${id}/rejected`)}" download>Download rejected
       rows (${formatSize(format, rejected.sizeBytes)})</a></p>
@@ -167,7 +167,7 @@ function percentRead({ progress, file }: FileTask): number {
 
 /** What the counts do not say. */
 export function renderNotes(notes: readonly string[]): Content {
-  return notes.map((note) => html`<p>${shorten(note, PREVIEW_REASON_BYTES)}</p>`);
+  return notes.map((note) => html`<p>${shorten(toFields(note), PREVIEW_REASON_BYTES)}</p>`);
 }
 
 /** What the page of any file shows. @param imported Rows, those without a change included. */

@@ -3,6 +3,7 @@
  * to try the portal first import the sample catalogue, which is an import like any other.
  */
 import { readFile } from 'node:fs/promises';
+import { WORKBOOK_TYPE } from '../../../api/media-types.ts';
 import { AppError } from '../../../domain/error.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -19,7 +20,7 @@ import { renderExport } from '../products/export-file.ts';
 import { renderRecords } from '../records/records.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
-import { encodingField, readEncoding, toFields } from './csv-fields.ts';
+import { readUploadOptions, toFields, UPLOAD_FIELDS } from './csv-fields.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob, toImporter, viewTask } from './import-page.ts';
 import { formatSize, renderPhaseTag } from './job-view.ts';
@@ -28,7 +29,7 @@ import { guardUpload } from './uploaded-file.ts';
 const SAMPLE = new URL('../../../../data/sample-catalogue.csv', import.meta.url);
 /** Newest records on the page; the others have a page of their own. */
 const RECORDS_SHOWN = 5;
-const ENCODING_LIMIT_BYTES = 40;
+const OPTION_LIMIT_BYTES = 200;
 /** Error codes that are shown at the file field. */
 const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
@@ -69,15 +70,16 @@ async function receive(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<ImportJob> {
   let token = '';
-  let encoding = '';
+  const fields = new Map<string, string>();
   for await (const part of openForm(request.incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
-    if (part.name === encodingField.name) encoding = await readField(part, ENCODING_LIMIT_BYTES);
+    const isOption = UPLOAD_FIELDS.some(({ name }) => name === part.name);
+    if (isOption) fields.set(part.name, await readField(part, OPTION_LIMIT_BYTES));
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
     const content = guardUpload(part.content, () => assertSignedIn(request));
     return await getImportJobs(portal).receive(
-      toImporter(request), readName(part), content, readEncoding(encoding),
+      toImporter(request), readName(part), content, readUploadOptions(fields),
     );
   }
   throw new AppError('invalid_data', 'Choose a file.');
@@ -115,15 +117,15 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
   const limit = formatSize(format, UPLOAD_LIMIT_BYTES);
   const file: Field = {
     name: 'file', label: 'Product or stock file', type: 'file', isRequired: true,
-    accept: '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson',
-    hint: `CSV (from a spreadsheet, shop, till or ERP) or NDJSON, up to ${limit}. `
+    accept: `.csv,.tsv,.txt,.xlsx,.ndjson,.jsonl,text/csv,application/x-ndjson,${WORKBOOK_TYPE}`,
+    hint: `CSV (from a shop, till or ERP), an Excel workbook (.xlsx) or NDJSON, up to ${limit}. `
       + 'You can preview the changes before you import.',
   };
   return card('import', 'Import products or stock', html`
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
       ${hiddenField(CSRF_FIELD, csrfToken)}
-      ${renderFields([encodingField, file], { ...initialState(), errors })}
+      ${renderFields([...UPLOAD_FIELDS, file], { ...initialState(), errors })}
       <div id="upload-progress" hidden>
         <label for="upload-bar">Uploading</label>
         <progress id="upload-bar" max="100" value="0"></progress>

@@ -1,7 +1,7 @@
 /**
  * Uploaded files. `guardUpload` ends uploads that are too slow or whose session has ended.
- * `readFileHead` detects NDJSON and CSV by content, not by file name. Other common file types, such
- * as Excel workbooks, are rejected with a specific message.
+ * `readFileHead` detects NDJSON, CSV and workbooks by content, not by file name. Other common file
+ * types are rejected with a specific message.
  */
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -12,11 +12,12 @@ import type {
 } from '../../../store/nodes/import-job-store.ts';
 import { findUntrusted } from '../../../transfer/column-names.ts';
 import { countMembers } from '../../../transfer/columns.ts';
-import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
-import type { Encoding } from '../../../transfer/decode.ts';
+import type { CsvRecord } from '../../../transfer/csv-reader.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
 import { countStockMembers, recognizeContent } from '../../../transfer/stock-columns.ts';
-import { toFields } from './csv-fields.ts';
+import { TableReader } from '../../../transfer/table-reader.ts';
+import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
+import { toFields, type UploadOptions } from './csv-fields.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, REJECTED_ROWS_LIMIT_BYTES, UPLOAD_GRACE_MS,
   UPLOAD_MIN_RATE_BYTES_PER_SECOND,
@@ -48,7 +49,7 @@ export interface RejectedRow {
 interface RejectedBatches {
   readonly content: FileHead['kind'];
   /** Reads the file as when the rows were rejected. */
-  readonly createReader: () => CsvReader;
+  readonly createReader: () => TableReader;
   readonly batches: AsyncIterable<readonly RejectedRow[]>;
 }
 
@@ -132,12 +133,12 @@ export class UploadedFile {
   }
 }
 
-export interface FileHead {
+export interface FileHead extends UploadOptions {
   readonly format: 'csv' | 'ndjson';
-  /** As chosen for a CSV file without a byte order mark. */
-  readonly encoding?: Encoding | undefined;
   /** What the file seems to be. The seller may decide otherwise. */
   readonly kind: 'products' | 'stock';
+  /** Sentences about how it was read. */
+  readonly notes?: readonly string[];
   /** Column names; none in NDJSON. */
   readonly header: readonly string[];
   /** Columns that are not what their names say, by their index from 0. */
@@ -170,7 +171,7 @@ export async function* guardUpload(
 
 /** @param open Reads the file from its beginning. @throws AppError `invalid_data` */
 export async function readFileHead(
-  open: () => AsyncIterable<Buffer>, encoding?: Encoding,
+  open: () => AsyncIterable<Buffer>, options: UploadOptions = {},
 ): Promise<FileHead> {
   for await (const chunk of open()) {
     // A JSON object: no column name starts with a brace.
@@ -180,12 +181,12 @@ export async function readFileHead(
     }
     break;
   }
-  const { header, sample, examples } = await readRecords(open(), encoding);
+  const { header, sample, examples, notes } = await readRecords(open(), options);
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   const untrusted = findUntrusted(header.cells, sample.map(({ cells }) => cells));
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
-    format: 'csv', ...(encoding !== undefined && { encoding }),
+    format: 'csv', ...options, ...(notes.length > 0 && { notes }),
     kind: recognizeContent(header.cells, untrusted) === 'stock' ? 'stock' : 'products',
     header: header.cells.map(copyText), ...(untrusted.length > 0 && { untrusted }),
     examples: examples.map(({ cells }) => cells.map(shorten)),
@@ -204,16 +205,17 @@ function recognizeObject(text: string): FileHead['kind'] {
  * chosen encoding, these show what depends on it.
  */
 async function readRecords(
-  chunks: AsyncIterable<Buffer>, encoding: Encoding | undefined,
+  chunks: AsyncIterable<Buffer>, options: UploadOptions,
 ): Promise<{
   readonly header: CsvRecord | undefined;
   readonly sample: readonly CsvRecord[];
   readonly examples: readonly CsvRecord[];
+  readonly notes: readonly string[];
 }> {
   const first: CsvRecord[] = [];
   let sample: readonly CsvRecord[] | undefined;
-  const reader = new CsvReader({
-    encoding,
+  const reader = new TableReader({
+    ...options, spool: TemporaryFile.spool,
     countMembers: (names) =>
       Math.max(countMembers(names, new Map()), countStockMembers(names, new Map())),
   });
@@ -228,8 +230,8 @@ async function readRecords(
     if (first.length === 0) throw error;
   }
   const [header, ...rows] = first;
-  const affected = encoding === undefined ? []
+  const affected = options.encoding === undefined ? []
     : rows.filter(({ text }) => /[^\0-\x7f]/.test(text));
   const examples = [...new Set([...affected, ...rows])].slice(0, EXAMPLE_ROWS);
-  return { header, sample: sample ?? [], examples };
+  return { header, sample: sample ?? [], examples, notes: reader.notes };
 }

@@ -31,6 +31,8 @@ export interface RowProgress {
   duplicates: Pick<DuplicateRows, 'count' | 'first'>;
   commonCause: CommonCause | undefined;
   notes: ImportNotes;
+  /** Sentences about the file. */
+  fileNotes: readonly string[];
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
   /** Undefined in a dry run, and until the first rows are written. */
@@ -40,7 +42,7 @@ export interface RowProgress {
 export function startProgress(): RowProgress {
   return {
     readBytes: 0, processed: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
-    commonCause: undefined, notes: {}, ignoredColumns: [], importId: undefined,
+    commonCause: undefined, notes: {}, fileNotes: [], ignoredColumns: [], importId: undefined,
   };
 }
 
@@ -70,6 +72,7 @@ export async function* readRows(
     progress.commonCause = causes.findCommon();
     notes.addUnknownIds(batch.written?.unknownIds);
     progress.notes = notes.members;
+    progress.fileNotes = reader.notes;
     progress.processed += outcomes.length;
     yield outcomes;
   }

@@ -2,7 +2,7 @@
 import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
 import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
-import { createCsvReader } from '../../../../transfer/csv-rows.ts';
+import { createProductReader } from '../../../../transfer/csv-rows.ts';
 import { describeNotes, explainNothing } from '../../../../transfer/import-notes.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
 import { type Choice, renderFields } from '../../forms/fields.ts';
@@ -16,7 +16,9 @@ import {
   columnFieldNames, describeAmbiguous, describeMissing, type MemberValues, readColumns,
   renderColumnFields, renderColumns,
 } from '../column-fields.ts';
-import { CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields } from '../csv-fields.ts';
+import {
+  CSV_FIELD_NAMES, listCsvFields, readCsvFields, toFields, toFileOptions,
+} from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
   compareProducts, describeChecked, FILE_WORDS, limit, renderCommit, renderExamples, renderNotes,
@@ -55,8 +57,8 @@ export const productKind: FileJobKind<ProductImport> = {
   write: (task, run: FileRun, signal) =>
     run.upload.collectRejected({
       content: task.kind, batches: writeProducts(task, run),
-      createReader: () => createCsvReader({
-        encoding: run.upload.head.encoding, map: new Map(task.settings.map),
+      createReader: () => createProductReader({
+        ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
       }),
     }, signal),
   fieldNames: [
@@ -156,8 +158,8 @@ function listCounts(format: Format, { progress }: ProductImport, isDryRun: boole
   ];
 }
 
-function listNotes({ progress: { counts, notes } }: ProductImport): readonly string[] {
-  return describeNotes(counts, notes);
+function listNotes({ progress: { counts, notes, fileNotes } }: ProductImport): readonly string[] {
+  return describeNotes(counts, notes, fileNotes);
 }
 
 /** The first rows that override an earlier row. */

@@ -133,6 +133,9 @@ function readFile(
     get ignoredColumns() {
       return reader.ignoredColumns;
     },
+    get notes() {
+      return reader.notes;
+    },
     read: (chunks) => duplicates.find(reader.read(chunks)),
   }, file.read(), target, progress, sellerId);
 }

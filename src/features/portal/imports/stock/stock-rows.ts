@@ -38,13 +38,16 @@ export interface StockProgress {
   unknownIds: number;
   /** Known once the first rows are read. */
   ignoredColumns: readonly string[];
+  /** Sentences about the file. */
+  fileNotes: readonly string[];
   /** Undefined in a dry run, and until the first rows are written. */
   importId: ImportId | undefined;
 }
 
 export function startStockProgress(): StockProgress {
   return {
-    readBytes: 0, processed: 0, unknownIds: 0, ignoredColumns: [], importId: undefined,
+    readBytes: 0, processed: 0, unknownIds: 0, ignoredColumns: [], fileNotes: [],
+    importId: undefined,
     counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
   };
 }
@@ -67,6 +70,7 @@ interface StockBatch {
 
 interface StockReader {
   readonly ignoredColumns: readonly string[];
+  readonly notes: readonly string[];
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly StockRow[], void, void>;
 }
 
@@ -94,6 +98,7 @@ export async function* readStockRows(
     }
     progress.processed += rows.length;
     progress.ignoredColumns = reader.ignoredColumns;
+    progress.fileNotes = reader.notes;
     progress.importId ??= written?.importId;
     const zeroed = [...results];
     counts.zeroed += zeroed.filter(({ status }) => status === 'ok').length;

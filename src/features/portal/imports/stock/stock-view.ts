@@ -7,7 +7,7 @@ import type { Validator } from '../../../../domain/validation.ts';
 import { findLocation } from '../../../../transfer/column-names.ts';
 import { describeNotes } from '../../../../transfer/import-notes.ts';
 import { STOCK_MEMBERS, type StockMember } from '../../../../transfer/stock-columns.ts';
-import { createStockCsvReader } from '../../../../transfer/stock-rows.ts';
+import { createStockReader } from '../../../../transfer/stock-rows.ts';
 import { type Choice, type Field, renderFields } from '../../forms/fields.ts';
 import { type Form, type FormState, takeValue } from '../../forms/form.ts';
 import { parseTypedWhole } from '../../forms/typed-values.ts';
@@ -21,7 +21,7 @@ import {
   renderColumns,
 } from '../column-fields.ts';
 import {
-  CSV_FIELD_NAMES, DUPLICATES_LABEL, listCsvFields, readCsvFields,
+  CSV_FIELD_NAMES, DUPLICATES_LABEL, listCsvFields, readCsvFields, toFileOptions,
 } from '../csv-fields.ts';
 import type { FileJobKind, FileRun, JobDescription, TaskView } from '../job-kind.ts';
 import {
@@ -59,8 +59,8 @@ export const stockKind: FileJobKind<StockImport> = {
   write: (task, run: FileRun, signal) =>
     run.upload.collectRejected({
       content: task.kind, batches: writeStock(task, run),
-      createReader: () => createStockCsvReader({
-        encoding: run.upload.head.encoding, map: new Map(task.settings.map),
+      createReader: () => createStockReader({
+        ...toFileOptions(task.settings, run.upload.head), map: new Map(task.settings.map),
       }),
     }, signal),
   countProcessed: ({ applied = 0, unchanged = 0, failed = 0 }) => applied + unchanged + failed,
@@ -125,8 +125,10 @@ function renderPreview(request: PageRequest, job: JobDescription, task: StockImp
     ${renderRejectedLines(format, preview.rejected)}`;
 }
 
-function listNotes({ progress: { counts, unknownIds } }: StockImport): readonly string[] {
-  return describeNotes(counts, { unknown_ids: unknownIds });
+function listNotes(
+  { progress: { counts, unknownIds, fileNotes } }: StockImport,
+): readonly string[] {
+  return describeNotes(counts, { unknown_ids: unknownIds }, fileNotes);
 }
 
 /** Why rows cannot be read. */

@@ -1,0 +1,180 @@
+/**
+ * Reads the table in a file: CSV, or a sheet of a workbook. The first bytes of the file say which,
+ * not its name or media type.
+ */
+import { AppError } from '../domain/error.ts';
+import { invalidQuery } from '../http/request/query.ts';
+import type { CountMembers } from './csv-dialect.ts';
+import type { Delimiter } from './csv-record.ts';
+import { type CellUse, CsvReader, type CsvRecord } from './csv-reader.ts';
+import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
+import { gatherStart, isWorkbookStart } from './foreign-file.ts';
+import { sliceRows } from './import-row.ts';
+import { WORKBOOK_LIMIT_BYTES } from './limits.ts';
+import { type DecimalMark, findColumnMark } from './numbers.ts';
+import { openWorkbook } from './workbooks.ts';
+
+const REMEDY = 'Save the sheet as "CSV UTF-8", which may have any length, and send that.';
+
+interface TableOptions extends Pick<FileOptions, 'encoding' | 'sheet' | 'spool'> {
+  /** Recognises the line of column names. Default: the first line has them. */
+  readonly countMembers?: CountMembers;
+}
+
+/** Reads the records of one file. */
+export class TableReader {
+  readonly #options: TableOptions;
+  readonly #csv: CsvReader;
+  #sheet: OpenedSheet | undefined;
+
+  constructor(options: TableOptions = {}) {
+    this.#options = options;
+    this.#csv = new CsvReader(options);
+  }
+
+  /** What separates the cells in the texts of records; known after the header. */
+  get delimiter(): Delimiter {
+    return this.#csv.delimiter;
+  }
+
+  /** Whether quotes are part of these texts; known after the header. */
+  get hasLiteralQuotes(): boolean {
+    return this.#csv.hasLiteralQuotes;
+  }
+
+  /** Sentences for the summary, such as about hidden rows; known after the last record. */
+  get notes(): readonly string[] {
+    return this.#sheet?.notes ?? [];
+  }
+
+  /**
+   * Yields the records: first the header with the records of the head.
+   * @throws AppError `invalid_data`, `invalid_query`, `storage_full`
+   */
+  async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
+    const { spool, sheet } = this.#options;
+    const pieces = gatherStart(chunks);
+    try {
+      const { value: start } = await pieces.next();
+      const file = start ? prepend(start, pieces) : pieces;
+      const isWorkbook = start !== undefined && isWorkbookStart(start);
+      if (isWorkbook && openWorkbook && spool) {
+        const stored = await spool(file, WORKBOOK_LIMIT_BYTES, REMEDY);
+        return yield* this.#readWorkbook(stored, openWorkbook);
+      }
+      if (!isWorkbook && sheet !== undefined) throw notWorkbook();
+      yield* this.#csv.read(file);
+    } finally {
+      await pieces.return();
+    }
+  }
+
+  async *#readWorkbook(
+    file: Awaited<ReturnType<Spool>>, open: OpenWorkbook,
+  ): AsyncGenerator<readonly CsvRecord[], void, void> {
+    try {
+      this.#sheet = await open(file, this.#options);
+      yield* this.#sheet.read();
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function* prepend(
+  start: Uint8Array, pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield start;
+  yield* pieces;
+}
+
+function notWorkbook(): AppError {
+  const detail = 'Names a sheet of a workbook, and this file is none. Omit it.';
+  return invalidQuery([{ parameter: 'sheet', code: 'unknown', detail }]);
+}
+
+/**
+ * Yields the rows of a table in slices. Calls `open` with the header, and a sample: the records of
+ * the head of the file, which are the same however its chunks are cut. The function that it returns
+ * parses each record, or returns undefined to omit it.
+ * @throws AppError `invalid_data` if the file as a whole is invalid
+ */
+export async function* readTable<Row>(
+  reader: Pick<TableReader, 'read' | 'notes'>, chunks: AsyncIterable<Uint8Array>,
+  open: (
+    header: CsvRecord, sample: readonly CsvRecord[],
+  ) => (record: CsvRecord) => Row | undefined,
+): AsyncGenerator<readonly Row[], void, void> {
+  let parse: ReturnType<typeof open> | undefined;
+  function* parseAll(records: Iterable<CsvRecord>): Generator<Row, void, void> {
+    for (const record of records) {
+      const row = parse?.(record);
+      if (row !== undefined) yield row;
+    }
+  }
+  for await (const records of reader.read(chunks)) {
+    const rows = records.values();
+    if (!parse) {
+      const { value: header } = rows.next();
+      if (!header) continue;
+      parse = explainSheet(reader.notes, () => open(header, records.slice(1)));
+    }
+    yield* sliceRows(parseAll(rows));
+  }
+  if (parse) return;
+  throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
+}
+
+/** Says so if another sheet of a workbook may have the column names. */
+function explainSheet<Result>(notes: readonly string[], open: () => Result): Result {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof AppError) || notes.length === 0) throw error;
+    const detail = [error.publicDetail, ...notes].join(' ');
+    throw new AppError(error.code, detail, { issues: error.issues });
+  }
+}
+
+/** The columns of a member, what their cells are used for, and their decimal mark if known. */
+export interface UsedColumns {
+  readonly member: string;
+  /** The first of them with a cell that is not blank is read. */
+  readonly indexes: readonly number[];
+  readonly use: CellUse;
+  readonly mark?: DecimalMark | undefined;
+}
+
+/**
+ * The record as a reader of text needs it: numbers have the decimal mark of their column, and a
+ * cell that must not be used as its member is an error of the row. Records of CSV stay as they are.
+ */
+export function checkTypes(record: CsvRecord, used: readonly UsedColumns[]): CsvRecord {
+  const { types, cells } = record;
+  if (!types) return record;
+  const texts = [...cells];
+  for (const { member, indexes, use, mark } of used) {
+    const index = indexes.find((column) => !types.isBlank(column));
+    if (index === undefined) continue;
+    const error = types.validate(index, use);
+    if (error) return { ...record, issue: { pointer: `/${member}`, ...error } };
+    if (use === 'number' && !types.isText(index)) texts[index] = withMark(cells[index], mark);
+  }
+  return { ...record, cells: texts };
+}
+
+/** With a fourth decimal, a point is no thousands separator. */
+function withMark(number = '', mark: DecimalMark | undefined): string {
+  if (mark === 'comma') return number.replace('.', ',');
+  return mark === undefined && /\.\d{3}$/.test(number) ? `${number}0` : number;
+}
+
+/** The decimal mark on which the cells of a column agree that are text. */
+export function findTableMark(
+  sample: readonly CsvRecord[], findIndex: (cells: readonly string[]) => number,
+): DecimalMark | undefined {
+  return findColumnMark(sample.values().map(({ cells, types }) => {
+    const index = findIndex(cells);
+    return types?.isText(index) === false ? '' : cells[index] ?? '';
+  }));
+}
