@@ -4,7 +4,7 @@
  * once a second and without waiting for a disk that does not respond.
  */
 import { AppError } from '../domain/error.ts';
-import type { Reply } from '../http/response/reply.ts';
+import { type Reply, replyJson } from '../http/response/reply.ts';
 import type { StoreMetrics } from '../store/maintenance-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Operation, OperationResponse, Tag } from './description/operation.ts';
@@ -15,11 +15,9 @@ import {
 import { JSON_TYPE } from './media-types.ts';
 import type { ApiRequest, Services } from './route.ts';
 
-const HEADERS = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' };
-
 /** GET /healthz: 200, also while the server is stopping */
 export async function readHealth(): Promise<Reply> {
-  return { status: 200, headers: HEADERS, body: '{"status":"alive"}' };
+  return replyJson('{"status":"alive"}');
 }
 
 /** GET /readyz: 200, 503 */
@@ -28,7 +26,7 @@ export async function readReadiness(
 ): Promise<Reply> {
   const problem = await instances.get(createReadinessCheck)();
   if (problem !== undefined) throw new AppError('unavailable', problem);
-  return { status: 200, headers: HEADERS, body: '{"status":"ready"}' };
+  return replyJson('{"status":"ready"}');
 }
 
 /** Returns a sentence saying why the server is not ready, or undefined if it is. */

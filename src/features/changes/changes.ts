@@ -3,11 +3,11 @@
  * or a live stream (`change-stream.ts`).
  */
 import { AppError } from '../../domain/error.ts';
-import type { Reply } from '../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 import { changeNotifier, formatPage } from './change-notifier.ts';
 import { openChangeStream } from './change-stream.ts';
-import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
+import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import { parseParameters, position } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { changesParameters } from './operations.ts';
@@ -23,11 +23,7 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
     return openChangeStream({ ...feed, sellerId, openStream, disconnectSignal }, services);
   }
   const { changes, next } = formatPage(await readPage(call, services, feed));
-  return {
-    status: 200,
-    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store' },
-    body: `{"changes":[${changes.map(({ json }) => json).join(',')}],"next":${next}}`,
-  };
+  return replyJson(`{"changes":[${changes.map(({ json }) => json).join(',')}],"next":${next}}`);
 }
 
 /** @throws AppError `invalid_query`, and `invalid_data` for an invalid `Last-Event-ID` */

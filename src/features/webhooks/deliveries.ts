@@ -5,8 +5,8 @@ import type { WebhookReference } from '../../domain/id.ts';
 import {
   formatWebhookAttempt, formatWebhookAttemptDetail, type WebhookAttemptDetail,
 } from '../../domain/webhooks/webhook-attempt.ts';
-import type { Reply } from '../../http/response/reply.ts';
-import { getOwnWebhook, getWebhooks, referenceOf, replyJson, replyPage } from './routes.ts';
+import { type Reply, replyJson } from '../../http/response/reply.ts';
+import { getOwnWebhook, getWebhooks, referenceOf, replyPage } from './routes.ts';
 
 /** GET /api/v1/webhooks/{id}/deliveries: 200, 400, 404 */
 export async function listDeliveries(request: ApiRequest, services: Services): Promise<Reply> {

@@ -3,7 +3,6 @@
  * route responds with 404, even for an existing webhook.
  */
 import type { ApiRequest, Services } from '../../api/route.ts';
-import { JSON_TYPE } from '../../api/media-types.ts';
 import { pageParameters, splitPage } from '../../api/list.ts';
 import { parseParameters } from '../../api/parameters.ts';
 import { replayHeader, toWriteContext } from '../../api/write.ts';
@@ -15,7 +14,7 @@ import { formatWebhook, type Webhook } from '../../domain/webhooks/webhook.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../domain/webhooks/webhook-input.ts';
-import type { Reply } from '../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../http/response/reply.ts';
 import type { WebhookWithSecret, WrittenWebhook } from '../../store/webhook-store.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -168,12 +167,4 @@ function replyWritten({ webhook, isReplay }: WrittenWebhook): Reply {
 function replyWithSecret({ webhook, secret, isReplay }: WebhookWithSecret): Reply {
   const json = `${formatWebhook(webhook).slice(0, -1)},"secret":${JSON.stringify(secret)}}`;
   return replyJson(json, replayHeader(isReplay));
-}
-
-export function replyJson(json: string, headers: Record<string, string> = {}): Reply {
-  return {
-    status: 200,
-    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },
-    body: json,
-  };
 }

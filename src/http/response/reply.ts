@@ -28,6 +28,12 @@ const LISTS: readonly string[] = ['link', 'vary'];
 /** Fields that proxies add. */
 const PROXY_FIELDS = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'] as const;
 
+/** A JSON document that no cache keeps. */
+export function replyJson(body: string, fields: Reply['headers'] = {}): Reply {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...fields };
+  return { status: 200, headers, body };
+}
+
 /** The same response with these fields added. */
 export function withFields<Stream extends Chunks>(
   reply: Reply<Stream>, fields: Reply['headers'] | undefined,

@@ -41,9 +41,36 @@ const NAME: Field = {
   hint: 'So that you recognize it, such as the device that keeps it.',
 };
 
-/** GET /portal/account/passkeys: 200 */
-export async function showPasskeys(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderPasskeys(request, portal, initialState());
+/** GET /portal/account/passkeys: 200. @param state Of a form that was rejected. */
+export async function showPasskeys(
+  request: PageRequest, portal: Portal, state: FormState = initialState(),
+): Promise<Reply> {
+  const { account, link } = request;
+  const passkeys = await portal.store.listPasskeys(account);
+  const rpId = findRpId(request.base.origin);
+  return renderPage(request, portal, {
+    title: 'Passkeys',
+    status: statusOf(state),
+    scripts: ['passkey.js'],
+    content: html`${errorSummary(state)}
+      ${state.detail === undefined && flashNotice(request, DONE)}
+      <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
+        security key. It replaces the password and the authentication code, and works only at this
+        portal's address, so nobody can trick you into giving it away.</p>
+      ${rpId === undefined ? alert('low', html`<p>${renderAddressNote(request, PAGE)}</p>`) : html`
+        <noscript><p class="notice low">Adding and using passkeys needs JavaScript.</p></noscript>
+        <p class="notice low" data-passkey-missing hidden>This browser does not support
+          passkeys.</p>`}
+      ${table({
+    caption: 'Your passkeys',
+    columns: ['Name', 'Added', 'Last used'],
+    rows: passkeys.map((passkey) => renderRow(request, passkey, rpId)),
+    empty: html`<p>You have no passkey yet.</p>`,
+  })}
+      ${rpId !== undefined
+        && html`<p><a class="button primary" href="${link(`${PAGE}/new`)}">Add a passkey</a></p>`}
+      ${card('password', 'Password sign-in', renderPasswordSignIn(request))}`,
+  });
 }
 
 /** GET /portal/account/passkeys/{passkey_id}: 200, 404. POST: 303, 404, 422 */
@@ -125,38 +152,6 @@ export const passwordSignInForm = defineForm({
   },
 });
 
-/** The list; `state` is of a form that was rejected. */
-async function renderPasskeys(
-  request: PageRequest, portal: Portal, state: FormState,
-): Promise<Reply> {
-  const { account, link } = request;
-  const passkeys = await portal.store.listPasskeys(account);
-  const rpId = findRpId(request.base.origin);
-  return renderPage(request, portal, {
-    title: 'Passkeys',
-    status: statusOf(state),
-    scripts: ['passkey.js'],
-    content: html`${errorSummary(state)}
-      ${state.detail === undefined && flashNotice(request, DONE)}
-      <p>With a passkey, you sign in with your fingerprint, your face or the PIN of a device or a
-        security key. It replaces the password and the authentication code, and works only at this
-        portal's address, so nobody can trick you into giving it away.</p>
-      ${rpId === undefined ? alert('low', html`<p>${renderAddressNote(request, PAGE)}</p>`) : html`
-        <noscript><p class="notice low">Adding and using passkeys needs JavaScript.</p></noscript>
-        <p class="notice low" data-passkey-missing hidden>This browser does not support
-          passkeys.</p>`}
-      ${table({
-    caption: 'Your passkeys',
-    columns: ['Name', 'Added', 'Last used'],
-    rows: passkeys.map((passkey) => renderRow(request, passkey, rpId)),
-    empty: html`<p>You have no passkey yet.</p>`,
-  })}
-      ${rpId !== undefined
-        && html`<p><a class="button primary" href="${link(`${PAGE}/new`)}">Add a passkey</a></p>`}
-      ${card('password', 'Password sign-in', renderPasswordSignIn(request))}`,
-  });
-}
-
 function renderRow({ link, format }: PageRequest, passkey: Passkey, rpId?: string): Row {
   const { id, name, createdAt, lastUsedAt } = passkey;
   return [
@@ -218,7 +213,7 @@ export async function addPasskey(
   const rpId = getRpId(request);
   const registered = await readRegistration(request, portal, form);
   const reject = (detail: string): Promise<Reply> =>
-    renderPasskeys(request, portal, { form, errors: NO_ERRORS, detail });
+    showPasskeys(request, portal, { form, errors: NO_ERRORS, detail });
   if ('detail' in registered) return reject(`${registered.detail} Nothing was added.`);
   const { credentialId, publicKey, signCount } = registered.value;
   // The device has created it already, so a bad name must not be the end of it.

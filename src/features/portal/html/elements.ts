@@ -69,12 +69,12 @@ export function pager(label: string, first: string | undefined, next: string | u
   </nav>`;
 }
 
-/** Names and values, such as those of one product. */
-export type Facts = readonly (readonly [name: string, value: Content])[];
+/** Names and values, such as those of one product; `false` is left out. */
+export type Facts = readonly (readonly [name: string, value: Content] | false)[];
 
 export function facts(pairs: Facts): Html {
-  return html`<dl class="facts">${pairs.map(([name, value]) => html`
-    <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${pairs.map((pair) => pair && html`
+    <div><dt>${pair[0]}</dt><dd>${pair[1]}</dd></div>`)}</dl>`;
 }
 
 /** What only programs and support need, such as positions; closed unless `isOpen`. */

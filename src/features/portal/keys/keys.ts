@@ -91,8 +91,7 @@ export async function showKey(request: PageRequest, portal: Portal): Promise<Rep
       ['Key', html`<code>${maskApiKey(key)}</code>`],
       ['ID', html`<code>${formatId(key)}</code>`],
       ...KEY_FACTS.map(([label, render]) => [label, render(key, context)] as const),
-      ...key.revokedAt === undefined ? []
-        : [['Revoked', context.format.timeElement(key.revokedAt)] as const],
+      key.revokedAt !== undefined && ['Revoked', context.format.timeElement(key.revokedAt)],
     ])}</div>
     ${isActive(key, context.now) ? renderActions(request, key)
     : html`<p>This key no longer works. <a href="${link('/keys/new')}">Create a new key</a>.</p>`}
@@ -121,15 +120,23 @@ const FIND_FIELDS: readonly Field[] = [{
 }];
 
 /** GET /portal/keys/find: 200 */
-export async function showFindKey(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderFindPage(request, portal, initialState());
+export async function showFindKey(
+  request: PageRequest, portal: Portal, state: FormState = initialState(),
+): Promise<Reply> {
+  return renderPage(request, portal, {
+    title: 'Find an API key',
+    status: statusOf(state),
+    content: html`${renderFindErrors(state)}
+      <div class="card">${renderFindForm(request, '/keys/find', state)}</div>
+      <p><a href="${request.link('/keys')}">All API keys</a></p>`,
+  });
 }
 
 /** POST /portal/keys/find: 303, 422 */
 export async function findKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const outcome = await identifyKey(request, portal, form);
   return 'key' in outcome ? redirect(request.link(`${pathOf(outcome.key)}?done=found`))
-    : renderFindPage(request, portal, outcome);
+    : showFindKey(request, portal, outcome);
 }
 
 /** The form, without what was pasted. @param action Below `/portal`. */
@@ -175,14 +182,4 @@ function describeMiss(text: string, candidates: readonly string[]): string {
   return parseApiKey(pasted) === undefined
     ? 'This key has a typo: its checksum is wrong. Copy it again.'
     : 'This key does not belong to your shop. It may belong to another shop or server.';
-}
-
-function renderFindPage(request: PageRequest, portal: Portal, state: FormState): Reply {
-  return renderPage(request, portal, {
-    title: 'Find an API key',
-    status: statusOf(state),
-    content: html`${renderFindErrors(state)}
-      <div class="card">${renderFindForm(request, '/keys/find', state)}</div>
-      <p><a href="${request.link('/keys')}">All API keys</a></p>`,
-  });
 }

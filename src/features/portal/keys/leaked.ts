@@ -24,16 +24,38 @@ import { replaceKey } from './key-form.ts';
 
 const DONE = new Map([['revoked', 'Key revoked. Its next request is rejected.']]);
 
-/** GET /portal/leaked: 200 */
-export async function showLeaked(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderSearch(request, portal, initialState());
+/** GET /portal/leaked: 200. The form to paste the key in, and the keys to choose from. */
+export async function showLeaked(
+  request: PageRequest, portal: Portal, state: FormState = initialState(),
+): Promise<Reply> {
+  const { account: { sellerId }, format, link } = request;
+  const keys = await portal.store.listKeys(
+    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS, liveAt: portal.clock() }, true,
+  );
+  return renderPage(request, portal, {
+    title: 'Leaked API key',
+    status: statusOf(state),
+    content: html`${renderFindErrors(state)}
+      <p>A key is leaked if somebody else may have read it: in a public repository, a screenshot, a
+        message or a log. Find the key here to revoke it and to see what it did.</p>
+      <div class="card">${renderFindForm(request, '/leaked', state)}</div>
+      ${keys.length > 0 && html`<h2>Or choose the key</h2>${table({
+      caption: 'The newest keys that work',
+      columns: ['Key', 'Ends with', 'Last used'],
+      rows: keys.map((key) => [
+        html`<a href="${link(leakedPathOf(key))}">${key.name}</a>`,
+        html`<code>${maskApiKey(key)}</code>`, renderLastUse(format, key),
+      ]),
+    })}`}
+      <p><a href="${link('/keys')}">All API keys</a></p>`,
+  });
 }
 
 /** POST /portal/leaked: 303, 422 */
 export async function findLeaked(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const outcome = await identifyKey(request, portal, form);
   return 'key' in outcome ? redirect(request.link(leakedPathOf(outcome.key)))
-    : renderSearch(request, portal, outcome);
+    : showLeaked(request, portal, outcome);
 }
 
 /** GET /portal/leaked/{key_id}: 200, 404 */
@@ -80,33 +102,6 @@ export async function replaceLeaked(
 
 function leakedPathOf(key: ApiKey): string {
   return `/leaked/${formatId(key)}`;
-}
-
-/** The form to paste the key in, and the keys to choose from. */
-async function renderSearch(
-  request: PageRequest, portal: Portal, state: FormState,
-): Promise<Reply> {
-  const { account: { sellerId }, format, link } = request;
-  const keys = await portal.store.listKeys(
-    sellerId, { after: undefined, limit: PORTAL_PAGE_ROWS, liveAt: portal.clock() }, true,
-  );
-  return renderPage(request, portal, {
-    title: 'Leaked API key',
-    status: statusOf(state),
-    content: html`${renderFindErrors(state)}
-      <p>A key is leaked if somebody else may have read it: in a public repository, a screenshot, a
-        message or a log. Find the key here to revoke it and to see what it did.</p>
-      <div class="card">${renderFindForm(request, '/leaked', state)}</div>
-      ${keys.length > 0 && html`<h2>Or choose the key</h2>${table({
-      caption: 'The newest keys that work',
-      columns: ['Key', 'Ends with', 'Last used'],
-      rows: keys.map((key) => [
-        html`<a href="${link(leakedPathOf(key))}">${key.name}</a>`,
-        html`<code>${maskApiKey(key)}</code>`, renderLastUse(format, key),
-      ]),
-    })}`}
-      <p><a href="${link('/keys')}">All API keys</a></p>`,
-  });
 }
 
 /** The buttons that end the key; for one that has ended, a link to create another. */

@@ -10,7 +10,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { Form, hiddenField } from '../forms/form.ts';
-import { facts } from '../html/elements.ts';
+import { card, facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -67,9 +67,7 @@ export function renderConflict(
     title: 'Someone else edited this product',
     status: 409,
     content: html`${errorSummary(state, choices)}
-      <section class="card" aria-labelledby="versions">
-        <h2 id="versions">Choose which version to save</h2>
-        ${postForm(request, here, html`
+      ${card('versions', 'Choose which version to save', postForm(request, here, html`
           ${hiddenField('base', formatBase(product))}
           ${askedFields.map(({ name, typed }) =>
     [hiddenField(ASKED, name), hiddenField(name, typed)])}
@@ -82,8 +80,7 @@ export function renderConflict(
           </div>`}
           <div class="actions"><button class="primary">Save</button>
             <a class="button danger" href="${here}">Discard my changes</a>
-          </div>`)}
-      </section>`,
+          </div>`))}`,
   });
 }
 

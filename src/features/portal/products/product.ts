@@ -116,31 +116,8 @@ async function saveEdit(
 }
 
 /** GET /portal/products/{id}/delete: 200, 404 */
-export async function showDeletion(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderDeletion(request, portal, false);
-}
-
-/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
-export async function deleteProduct(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
-  if (id === undefined) throw noProduct();
-  const position = findWholeNumber(form.get('position'));
-  try {
-    const ifMatch = position === undefined ? [] : [position];
-    await portal.store.deleteProduct(toWriteContext(request, form), { id }, { ifMatch });
-  } catch (error) {
-    const isChanged = error instanceof AppError && error.code === 'precondition_failed';
-    if (isChanged) return renderDeletion(request, portal, true);
-    throw error;
-  }
-  const deletion = await findDeletion(request, portal, { productId: id });
-  return redirect(request.link('/products', didChange(deletion)));
-}
-
-async function renderDeletion(
-  request: PageRequest, portal: Portal, isChanged: boolean,
+export async function showDeletion(
+  request: PageRequest, portal: Portal, isChanged = false,
 ): Promise<Reply> {
   const product = await getProduct(request, portal);
   const path = request.link(pathOf(product));
@@ -158,6 +135,25 @@ async function renderDeletion(
   })}
       </section>`,
   });
+}
+
+/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
+export async function deleteProduct(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
+  if (id === undefined) throw noProduct();
+  const position = findWholeNumber(form.get('position'));
+  try {
+    const ifMatch = position === undefined ? [] : [position];
+    await portal.store.deleteProduct(toWriteContext(request, form), { id }, { ifMatch });
+  } catch (error) {
+    const isChanged = error instanceof AppError && error.code === 'precondition_failed';
+    if (isChanged) return showDeletion(request, portal, true);
+    throw error;
+  }
+  const deletion = await findDeletion(request, portal, { productId: id });
+  return redirect(request.link('/products', didChange(deletion)));
 }
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */

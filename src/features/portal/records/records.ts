@@ -121,7 +121,7 @@ export async function showRecord(request: PageRequest, portal: Portal): Promise<
 function renderFacts(request: PageRequest, record: ImportRecord, by: string | undefined): Html {
   const { format } = request;
   const { counts, source, reverts, finishedAt } = record;
-  const pairs: (readonly [name: string, value: Content] | false)[] = [
+  return facts([
     ['ID', html`<code>${formatImportId(record.sellerId, record.id)}</code>`],
     ['Status', renderStatus(record)],
     ['Started', format.fullTimeElement(record.startedAt)],
@@ -131,12 +131,9 @@ function renderFacts(request: PageRequest, record: ImportRecord, by: string | un
     record.mode !== undefined && ['Mode', html`<code>${record.mode}</code>`],
     source !== undefined && ['Source', html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`],
     reverts !== undefined && ['Reverted', renderReverted(request, record, reverts)],
-    ...OUTCOMES.flatMap(([name, label]) => {
-      const count = counts[name];
-      return count === undefined ? [] : [[label, format.number(count)] as const];
-    }),
-  ];
-  return facts(pairs.filter((pair) => pair !== false));
+    ...OUTCOMES.map(([name, label]) =>
+      counts[name] !== undefined && [label, format.number(counts[name])] as const),
+  ]);
 }
 
 function renderPositions(

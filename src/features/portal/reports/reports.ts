@@ -84,17 +84,8 @@ function readStockHistory(
 }
 
 /** Undefined if the result takes longer than a page may; it is kept for the next request. */
-async function waitFor<Result>(result: Promise<Result>): Promise<Result | undefined> {
-  const end = new AbortController();
-  const { signal } = end;
-  try {
-    return await Promise.race([
-      result, wait(REPORT_WAIT_MS, undefined, { signal, ref: false }).catch(() => undefined),
-    ]);
-  } finally {
-    end.abort();
-    result.catch(() => undefined); // after the race, nobody awaits it
-  }
+function waitFor<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  return Promise.race([result, wait(REPORT_WAIT_MS, undefined, { ref: false })]);
 }
 
 function renderHistory(

@@ -13,7 +13,7 @@ import { parseUserHandle } from '../../../domain/access/passkey.ts';
 import { passwordFingerprint, type Passwords } from '../../../domain/access/password.ts';
 import { findTotpStep } from '../../../domain/access/totp.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../../http/response/reply.ts';
 import type {
   Credentials, NewSession, PasskeyUse, StoredCredentials,
 } from '../../../store/account-store.ts';
@@ -251,7 +251,8 @@ export async function sendSignInOptions(
 ): Promise<Reply> {
   const rpId = getRpId(request);
   const challenge = await issueChallenge(request, portal, 'sign in');
-  return toJson({ ...challenge, rpId, allowed: [], lifeMs: CHALLENGE_LIFE_MS });
+  const options = { ...challenge, rpId, allowed: [], lifeMs: CHALLENGE_LIFE_MS };
+  return replyJson(JSON.stringify(options));
 }
 
 /** GET /portal/account/passkeys/options: 200, 404. What `passkey.js` asks for a confirmation. */
@@ -260,7 +261,8 @@ export async function sendConfirmationOptions(
 ): Promise<Reply> {
   const rpId = getRpId(request);
   const allowed = await listHostPasskeys(portal, request.account, rpId);
-  return toJson({ ...await issueChallenge(request, portal, 'confirm'), rpId, allowed });
+  const challenge = await issueChallenge(request, portal, 'confirm');
+  return replyJson(JSON.stringify({ ...challenge, rpId, allowed }));
 }
 
 /** GET /portal/sign-in/passkey: 303. Its address remains after a response that was rejected. */
@@ -280,14 +282,6 @@ export async function signInWithPasskey(
     return 'use' in outcome;
   });
   return answer(request, portal, form, outcome);
-}
-
-function toJson(value: object): Reply {
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: JSON.stringify(value),
-  };
 }
 
 async function verify(

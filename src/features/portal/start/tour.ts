@@ -3,12 +3,11 @@
  * done when the shop's data says so; nothing is remembered but whether the browser hides the list.
  * The overview shows it, and a page of its own, which `tour.js` keeps current.
  */
-import { JSON_TYPE } from '../../../api/media-types.ts';
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { type Reply, replyJson } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
 import { type Form, hiddenField } from '../forms/form.ts';
 import { findRoute, formatCurl } from '../html/curl.ts';
@@ -182,9 +181,5 @@ export async function switchTour(
 export async function showProgress(request: PageRequest, portal: Portal): Promise<Reply> {
   const tour = await readTour(request, portal);
   const done = tour.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
-  return {
-    status: 200,
-    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store' },
-    body: JSON.stringify({ done, notes: { request: describeCall(request, tour) } }),
-  };
+  return replyJson(JSON.stringify({ done, notes: { request: describeCall(request, tour) } }));
 }

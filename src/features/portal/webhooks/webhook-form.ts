@@ -12,7 +12,7 @@ import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
   Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField, rejectedState, toWriteContext,
 } from '../forms/form.ts';
-import { copyable } from '../html/elements.ts';
+import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -106,8 +106,7 @@ export async function renderSecretOnce(
 }
 
 function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
-  return html`<section class="card" aria-labelledby="new-secret">
-    <h2 id="new-secret">Signing secret</h2>
+  return card('new-secret', 'Signing secret', html`
     <p>Copy it now. You won't see it again. Your server uses it to verify that messages come
       from this server.</p>
     ${copyable('secret', secret)}
@@ -123,8 +122,7 @@ function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
         signatures in <code>webhook-signature</code>.</li>
       <li>Reject a <code>webhook-timestamp</code> that is more than five minutes off, and messages
         for any webhook other than <code>${formatWebhookId(webhook)}</code>.</li>
-    </ol>
-  </section>`;
+    </ol>`);
 }
 
 /** The body that an API client would send. */

@@ -15,11 +15,11 @@ import { getWebhooks } from '../../webhooks/routes.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { confirmation, makeDraftRoute, statusOf } from '../forms/form-page.ts';
 import {
-  type Form, type FormState, initialState, nonceField, rejectedState, toWriteContext,
+  type Form, type FormState, hiddenField, initialState, nonceField, rejectedState, toWriteContext,
 } from '../forms/form.ts';
 import { findWholeNumber, overlapField, readOverlap } from '../forms/typed-values.ts';
 import {
-  alert, details, facts, flashNotice, madeBy, numeric, pager, type Row, table, toast,
+  alert, card, details, facts, flashNotice, madeBy, numeric, pager, type Row, table, toast,
 } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -118,14 +118,13 @@ function renderTrouble(
   const path = request.link(pathOf(webhook));
   const next = obstacle ? WAYS_OUT[obstacle]
     : postForm(request, `${path}/retry`, html`<button class="primary">Retry now</button>`);
-  return html`<section class="card" aria-labelledby="trouble">
-    <h2 id="trouble">This webhook ${describeTrouble(webhook)}</h2>
+  return card('trouble', `This webhook ${describeTrouble(webhook)}`, html`
     <p>${webhook.disabledReason ?? html`${last && html`Last attempt: ${last.outcome}.`}
       Changes wait, and are sent in order once an attempt succeeds.`}</p>
     <div class="actions">
       ${next}
       ${last && html`<a class="button" href="${path}/attempts/${last.n}">View last attempt</a>`}
-    </div></section>`;
+    </div>`);
 }
 
 /** What is to be done before an attempt is possible. */
@@ -137,7 +136,7 @@ const WAYS_OUT: Readonly<Record<Obstacle, Html>> = {
 function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
   const { url, description, disabledReason, failingSince, updatedAt } = webhook;
   const nextAttemptAt = findNextAttempt(webhook);
-  const pairs: (readonly [name: string, value: Content] | false)[] = [
+  return html`${facts([
     ['URL', url],
     description !== '' && ['Description', description],
     ['ID', html`<code>${formatWebhookId(webhook)}</code>`],
@@ -150,8 +149,7 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
     ['Created', madeBy(format.timeElement(webhook.createdAt), webhook.createdBy)],
     ['Updated', format.timeElement(updatedAt)],
-  ];
-  return html`${facts(pairs.filter((pair) => pair !== false))}${details(facts([
+  ])}${details(facts([
     ['Delivered up to position', html`${format.number(webhook.position)} of ${
       format.number(position)}`],
   ]))}`;
@@ -175,40 +173,31 @@ function renderCards(request: PageRequest, webhook: Webhook, state: FormState): 
   const hint = `Enter 0 to resend the whole history. Current position: ${format.number(position)}.`;
   const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
   return html`<div class="columns">
-    <section class="card" aria-labelledby="test">
-      <h2 id="test">Test</h2>
+    ${card('test', 'Test', html`
       <p>Sends a signed test message now, even if the webhook is disabled.</p>
       ${postForm(request, action('test'), html`<button${!needsAttention(webhook)
-        && html` class="primary"`}>Send test message</button>`)}
-    </section>
+        && html` class="primary"`}>Send test message</button>`)}`)}
     ${renderSwitch(request, webhook, action('status'))}
-    <section class="card" aria-labelledby="replay">
-      <h2 id="replay">Resend changes</h2>
+    ${card('replay', 'Resend changes', html`
       <p>Sends all changes again from a point in the history, or the whole history.</p>
       ${details(postForm(request, action('replay'), html`${nonceField()}
         ${renderFields([{ ...REPLAY_FIELD, hint }], state)}
-        <button>Resend</button>`), state.errors.size > 0)}
-    </section>
-    <section class="card" aria-labelledby="rotate">
-      <h2 id="rotate">Rotate secret</h2>
-      ${postForm(request, action('rotate'), html`${nonceField()}
+        <button>Resend</button>`), state.errors.size > 0)}`)}
+    ${card('rotate', 'Rotate secret', postForm(request, action('rotate'), html`${nonceField()}
         ${renderFields([overlapField('Keep the old secret valid for')])}
-        <button>Create new secret</button>`)}
-    </section>
+        <button>Create new secret</button>`))}
   </div>`;
 }
 
 function renderSwitch(request: PageRequest, { status }: Webhook, action: string): Html {
   const isActive = status === 'active';
   const label = isActive ? 'Disable' : 'Enable';
-  return html`<section class="card" aria-labelledby="switch">
-    <h2 id="switch">${label}</h2>
+  return card('switch', label, html`
     <p>${isActive ? 'Nothing is sent until you enable it. Then delivery resumes where it stopped.'
     : 'Delivery resumes where it stopped. Changes since then are sent.'}</p>
     ${postForm(request, action, html`
-      <input type="hidden" name="status" value="${isActive ? 'disabled' : 'active'}">
-      <button>${label}</button>`)}
-  </section>`;
+      ${hiddenField('status', isActive ? 'disabled' : 'active')}
+      <button>${label}</button>`)}`);
 }
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
