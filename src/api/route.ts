@@ -82,7 +82,7 @@ interface CommonRoute extends RoutePattern {
 }
 
 /** A route that needs a key with a scope. */
-interface KeyRoute extends CommonRoute {
+export interface KeyRoute extends CommonRoute {
   readonly scope: Scope;
   readonly handle: (request: ApiRequest, services: Services) => Reply | Promise<Reply>;
 }

@@ -82,11 +82,8 @@ export type Row = Readonly<Record<string, unknown>>;
 /** The result of a command that lists rows with equal members; an empty list prints `hint`. */
 export function listResult(name: string, rows: readonly object[], hint: string): Result {
   const document = { [name]: rows };
-  return rows.length === 0 ? { document, note: hint } : { document, text: formatTable(rows) };
-}
-
-function formatTable(rows: readonly object[]): string {
-  return new Table().format(rows);
+  return rows.length === 0 ? { document, note: hint }
+    : { document, text: new Table().format(rows) };
 }
 
 /** A table that is printed in parts. Columns never get narrower. */

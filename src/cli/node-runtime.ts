@@ -1,6 +1,6 @@
 /** How this program is started again, and the Node releases that have all security fixes. */
 import { isSea } from 'node:sea';
-import type { Finding } from '../store/sql/check/finding.ts';
+import { type Finding, warning } from '../store/sql/check/finding.ts';
 
 /** The newest known releases. Update these together with the pinned releases. */
 const LINES = [
@@ -32,12 +32,8 @@ export function* checkNodeRelease(version: string, now: number): Generator<Findi
   if (!line) return; // newer than this server; older lines cannot run it
   const { newest, endOfLife } = line;
   if (now >= Date.parse(endOfLife)) {
-    yield warn(`Node ${version} has had no security fixes since ${endOfLife}.`);
+    yield warning(`Node ${version} has had no security fixes since ${endOfLife}.`, UPDATE);
   } else if (release.localeCompare(newest, 'en', { numeric: true }) < 0) {
-    yield warn(`Node ${version} is older than ${newest}.`);
+    yield warning(`Node ${version} is older than ${newest}.`, UPDATE);
   }
-}
-
-function warn(what: string): Finding {
-  return { level: 'warning', what, advice: UPDATE };
 }

@@ -4,24 +4,19 @@ import type { Store } from '../store/store.ts';
 
 /** For commands that need an existing catalogue and create none. @throws AppError `not_found` */
 export async function withStore<Result>(
-  location: StoreLocation, work: (store: Store) => Promise<Result>,
+  location: StoreLocation, work: (store: Store) => Promise<Result>, mustExist = true,
 ): Promise<Result> {
-  return closeAfter(await openStore(location, { mustExist: true }), work);
-}
-
-/** For commands that create a missing catalogue in a folder; a database must exist. */
-export async function withNewStore<Result>(
-  location: StoreLocation, work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  return closeAfter(await openStore(location), work);
-}
-
-async function closeAfter<Result>(
-  store: Store, work: (store: Store) => Promise<Result>,
-): Promise<Result> {
+  const store = await openStore(location, { mustExist });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** For commands that create a missing catalogue in a folder; a database must exist. */
+export function withNewStore<Result>(
+  location: StoreLocation, work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  return withStore(location, work, false);
 }

@@ -34,7 +34,8 @@ export function createFetch(handle: RequestListener): FetchHandler {
         connect((remote) => server.emit('connection', remote)));
       const { statusCode: status = 500, rawHeaders } = response;
       const body = WITHOUT_BODY.has(status) || request.method === 'HEAD' ? null
-        : toWeb(addAbortSignal(request.signal, response));
+        // The cast: Node's type of the same class.
+        : Readable.toWeb(addAbortSignal(request.signal, response)) as ReadableStream<Uint8Array>;
       if (!body) response.resume();
       return new Response(body, { status, headers: toPairs(rawHeaders) });
     },
@@ -58,10 +59,13 @@ function send(request: Request, createConnection: () => Duplex): Promise<Incomin
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { method, headers, body, signal } = request;
   const url = new URL(request.url);
+  // A program that replaces the body of a request may leave the length of the old one.
+  const fields = [...headers].filter(([name]) =>
+    name !== 'content-length' && !CONNECTION_FIELDS.has(name));
   const outgoing = sendRequest({
     method, signal, host: url.hostname, path: url.pathname + url.search,
     headers: {
-      host: url.host, ...Object.fromEntries(withoutFraming(headers)), connection: 'close',
+      host: url.host, ...Object.fromEntries(fields), connection: 'close',
       ...(body && { 'transfer-encoding': 'chunked' }),
     },
     // The cast: Node accepts any duplex stream, and its types do not say so.
@@ -103,17 +107,6 @@ async function writeBody(
     if (signal.aborted) await reader.cancel(signal.reason);
     reader.releaseLock();
   }
-}
-
-/** A program that replaces the body of a request may leave the length of the old one. */
-function withoutFraming(headers: Headers): [string, string][] {
-  return [...headers].filter(([name]) =>
-    name !== 'content-length' && !CONNECTION_FIELDS.has(name));
-}
-
-function toWeb(response: IncomingMessage): ReadableStream<Uint8Array> {
-  // The cast: Node's type of the same class.
-  return Readable.toWeb(response) as ReadableStream<Uint8Array>;
 }
 
 function toPairs(rawHeaders: readonly string[]): [string, string][] {

@@ -43,7 +43,8 @@ export const moveTo: Command = {
     return {
       document: { tables, rows, seconds },
       text: `${text}\nMoved ${moved} in ${seconds.toFixed(1)} s. Source and target are equal.`,
-      note: isToDatabase ? describeServers(folder) : describeFolder(folder),
+      note: isToDatabase ? describeServers(folder)
+        : `${folder} contains a complete catalogue. Start no server on the database any more.`,
     };
   },
 };
@@ -108,8 +109,4 @@ function describeServers(folder: string): string {
   return `Copy ${folder}/server.key to every server that uses the database, readable by its user `
     + 'only, and name it with --server-key-file: it decrypts the secrets in the database, and is '
     + 'not in it. Keep the data folder until the servers run, and start none on it.';
-}
-
-function describeFolder(folder: string): string {
-  return `${folder} contains a complete catalogue. Start no server on the database any more.`;
 }

@@ -4,7 +4,7 @@
  */
 import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import {
-  type NewProduct, NotFoundError, type Product, type ProductPatch, type SellerClient,
+  type NewProduct, NotFoundError, type Product, type ProductPatch,
 } from '../../client/index.ts';
 import { SENT_FIELDS, type SentField } from '../../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
@@ -93,7 +93,10 @@ export const setProduct: Command = {
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       const isCreated = flags['create'] !== undefined;
-      if (isCreated) return describeProduct(await create(products, sku, members));
+      // If another client creates the product first, the server rejects this one. The cast: the
+      // server says which members are missing.
+      const created = { sku, ...members } as NewProduct;
+      if (isCreated) return describeProduct(await products.create(created));
       throw new CommandFailure(`There is no product with the SKU ${sku}. To create it, add --create`
         + ` and give ${SENT_FIELDS.filter(({ name, isRequired }) => isRequired && name !== 'sku')
           .map(({ name }) => name).join(', ')}.`);
@@ -113,14 +116,6 @@ function createPrinter({ isJson, out }: Input): (rows: readonly Row[]) => void {
 function describeProduct(product: Product) {
   // The spread makes an interface a record.
   return { document: product, text: formatMembers({ ...product }) };
-}
-
-/** If another client creates the product first, the server rejects this one. */
-function create(
-  products: SellerClient['products'], sku: string, members: ProductPatch,
-): Promise<Product> {
-  // The cast: the server says which members are missing.
-  return products.create({ sku, ...members } as NewProduct);
 }
 
 /** @throws UsageError */

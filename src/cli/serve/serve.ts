@@ -78,9 +78,10 @@ export const serve: Command = {
           store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
           listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
         });
-        announce(input, listener.url);
-        if (await isEmpty(store)) {
-          const { url } = listener;
+        const { url } = listener;
+        input.out(input.isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
+        const [seller] = await store.listSellers({ after: undefined, limit: 1 });
+        if (!seller) {
           input.note(await running.describeFirstSteps(url, formatFirstSteps(url, location)));
         }
         listener.warnings.forEach(operator.warn);
@@ -141,14 +142,6 @@ function startFeatures(
 /** Prints notices as text, and each error as a JSON line. */
 function plainOperator({ note }: Input): Operator {
   return { note, warn: note, report: safeErrorReporter(undefined) };
-}
-
-function announce({ isJson, out }: Input, url: string): void {
-  out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
-}
-
-async function isEmpty(store: Store): Promise<boolean> {
-  return (await store.listSellers({ after: undefined, limit: 1 })).length === 0;
 }
 
 /** The steps on the command line, to type in another terminal. */

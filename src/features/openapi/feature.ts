@@ -87,25 +87,16 @@ function serverDescription(): ServerDescription {
 async function readOpenApi(
   { headers, prefix }: OpenRequest, { instances, basePath }: Services,
 ): Promise<Reply> {
-  const reply = instances.get(prefix === basePath ? documentReply : mountedDocumentReply);
+  const reply = instances.get(prefix === basePath ? ownDocument : mountedDocument);
   const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
   if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
   return { status: 304, headers: { 'cache-control': cacheControl, etag } };
 }
 
 /** Built once per app: the route needs no key, so requests must not hash or compress it again. */
-function documentReply(services: Services): Reply {
-  return renderDocument(services, {});
-}
-
-/** A shop can be mounted at several paths: the URL of the server is relative to the document's. */
-function mountedDocumentReply(services: Services): Reply {
-  return renderDocument(services, { baseUrl: '../..' });
-}
-
-function renderDocument(
-  { description, instances }: Services, server: ServerDescription,
-): Reply {
+const renderDocument = (server: ServerDescription) => (
+  { description, instances }: Services,
+): Reply => {
   const text = describeApi(description, { ...instances.get(serverDescription), ...server });
   const etag = `"${hash('sha256', text, 'base64url')}"`;
   return {
@@ -113,4 +104,7 @@ function renderDocument(
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },
     body: Buffer.from(text), // a Buffer, so that its compressed form is cached too
   };
-}
+};
+const ownDocument = renderDocument({});
+/** A shop can be mounted at several paths: the URL of the server is relative to the document's. */
+const mountedDocument = renderDocument({ baseUrl: '../..' });

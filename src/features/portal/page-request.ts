@@ -4,12 +4,9 @@ import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import { makeCsrfToken } from './forms/csrf.ts';
-import { formOf } from './forms/draft.ts';
 import { Form } from './forms/form.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import {
-  type AnonymousPageRequest, type Draft, type PageRequest, type Portal, ROOT,
-} from './route.ts';
+import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
 import { renderRoleNeeded } from './people/roles.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
 
@@ -49,13 +46,9 @@ export async function showDraft(
   }, user, portal);
   if (!own.may(route.role)) return renderRoleNeeded(own, portal, route.role);
   try {
-    return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
+    const form = new Form(draft.fields.map(([name, value]) => [name, value]));
+    return await draftRoute.show({ ...own, isDraft: true }, portal, form);
   } catch (error) {
     return renderErrorPage(error, portal, own); // such as a product that was deleted
   }
-}
-
-/** A page's path as the browser sees it. */
-export function linkTo(prefix: string, path: string, query = new URLSearchParams()): string {
-  return `${prefix}${ROOT}${path === '/' ? '' : path}${query.size > 0 ? `?${query}` : ''}`;
 }

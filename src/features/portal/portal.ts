@@ -22,7 +22,7 @@ import { Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { resolveOrigin } from './origin.ts';
-import { linkTo, toSignedInRequest } from './page-request.ts';
+import { toSignedInRequest } from './page-request.ts';
 import { renderRoleNeeded } from './people/roles.ts';
 import {
   type AnonymousPageRequest, isPortalPath, type PageRoute, type Portal, type PortalBase, ROOT,
@@ -73,8 +73,8 @@ export function createPortal(
     async answer(page, services) {
       portal ??= connect(services);
       const { request, path, prefix, record } = page;
-      const link: AnonymousPageRequest['link'] = (target, query) =>
-        linkTo(prefix, target, query);
+      const link: AnonymousPageRequest['link'] = (target, query = new URLSearchParams()) =>
+        `${prefix}${ROOT}${target === '/' ? '' : target}${query.size > 0 ? `?${query}` : ''}`;
       if (path === '/') {
         record.route = '/';
         return redirect(link('/'));

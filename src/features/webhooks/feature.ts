@@ -1,5 +1,6 @@
 /** Webhooks: their routes, and the worker that delivers changes to their endpoints. */
-import { keyRoute } from '../../api/route.ts';
+import type { Operation } from '../../api/description/operation.ts';
+import { type KeyRoute, keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
 import { type Parsers, switchWith } from '../../domain/arguments.ts';
 import { formatWebhookId, type SellerId } from '../../domain/id.ts';
@@ -9,7 +10,7 @@ import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import { listDeliveries, readDelivery, resendDelivery, testWebhook } from './deliveries.ts';
-import { messageOperation, webhookOperations } from './description/operations.ts';
+import { messageOperation, webhookOperations as operations } from './description/operations.ts';
 import { webhookSchemas } from './description/schemas.ts';
 import {
   createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook, replayWebhook,
@@ -29,32 +30,29 @@ export interface WebhooksShopOption {
 
 const scope: Scope = 'webhooks:write';
 const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+/** A route that is off without the webhook service. */
+const route = (
+  method: string, path: string, operation: Operation, handle: KeyRoute['handle'],
+): KeyRoute => ({
+  ...keyRoute(method, path, scope, operation, handle),
+  isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
+});
 
 export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
   routes: [
-    keyRoute('GET', WEBHOOKS, scope, webhookOperations.list, listWebhooks),
-    keyRoute('POST', WEBHOOKS, scope, webhookOperations.create, createWebhook),
-    keyRoute('GET', WEBHOOK, scope, webhookOperations.read, readWebhook),
-    keyRoute('PATCH', WEBHOOK, scope, webhookOperations.patch, patchWebhook),
-    keyRoute('DELETE', WEBHOOK, scope, webhookOperations.delete, deleteWebhook),
-    keyRoute(
-      'GET', `${WEBHOOK}/deliveries`, scope, webhookOperations.listDeliveries, listDeliveries,
-    ),
-    keyRoute(
-      'GET', `${WEBHOOK}/deliveries/{n}`, scope, webhookOperations.readDelivery, readDelivery,
-    ),
-    keyRoute(
-      'POST', `${WEBHOOK}/deliveries/{n}/resend`, scope, webhookOperations.resend, resendDelivery,
-    ),
-    keyRoute('POST', `${WEBHOOK}/retry`, scope, webhookOperations.retry, retryWebhook),
-    keyRoute('POST', `${WEBHOOK}/test`, scope, webhookOperations.test, testWebhook),
-    keyRoute('POST', `${WEBHOOK}/replay`, scope, webhookOperations.replay, replayWebhook),
-    keyRoute(
-      'POST', `${WEBHOOK}/rotate-secret`, scope, webhookOperations.rotateSecret, rotateSecret,
-    ),
-  ].map((route) => ({
-    ...route, isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
-  })),
+    route('GET', WEBHOOKS, operations.list, listWebhooks),
+    route('POST', WEBHOOKS, operations.create, createWebhook),
+    route('GET', WEBHOOK, operations.read, readWebhook),
+    route('PATCH', WEBHOOK, operations.patch, patchWebhook),
+    route('DELETE', WEBHOOK, operations.delete, deleteWebhook),
+    route('GET', `${WEBHOOK}/deliveries`, operations.listDeliveries, listDeliveries),
+    route('GET', `${WEBHOOK}/deliveries/{n}`, operations.readDelivery, readDelivery),
+    route('POST', `${WEBHOOK}/deliveries/{n}/resend`, operations.resend, resendDelivery),
+    route('POST', `${WEBHOOK}/retry`, operations.retry, retryWebhook),
+    route('POST', `${WEBHOOK}/test`, operations.test, testWebhook),
+    route('POST', `${WEBHOOK}/replay`, operations.replay, replayWebhook),
+    route('POST', `${WEBHOOK}/rotate-secret`, operations.rotateSecret, rotateSecret),
+  ],
   schemas: webhookSchemas,
   webhooks: [messageOperation],
   pathParameters: [{

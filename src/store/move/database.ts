@@ -19,7 +19,7 @@ import type { Table } from './tables.ts';
 /** "SPAm": nothing else should lock this number. */
 const LOCK_NUMBER = 0x5350416d;
 const LOCK_NOT_AVAILABLE = '55P03';
-const PUT_SETTING = `INSERT INTO setting (name, value) VALUES ($1, $2)
+export const PUT_SETTING = `INSERT INTO setting (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 /** Of the session: values in one form, and no limit on the time of a move. */
 const SETTINGS = {
@@ -85,15 +85,6 @@ export async function beginMove(
   await query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`);
   await query(PUT_SETTING, MOVE_SETTING, mark);
   await query('COMMIT');
-}
-
-/** The next run copies everything again. */
-export async function distrustMove(query: Query): Promise<void> {
-  await query(PUT_SETTING, MOVE_SETTING, 'differs');
-}
-
-export async function endMove(query: Query): Promise<void> {
-  await query('DELETE FROM setting WHERE name = $1', MOVE_SETTING);
 }
 
 function explainError(error: unknown): unknown {

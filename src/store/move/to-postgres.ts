@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import type { ConnectOptions } from '../postgres/connect/open-connection.ts';
-import { migrate } from '../postgres/schema/migrate.ts';
+import { migrate, MOVE_SETTING } from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import type { ServerKey } from '../rules/server-key.ts';
@@ -20,12 +20,8 @@ import {
 } from '../sqlite/engine/database-file.ts';
 import { SCHEMA_VERSION } from '../sqlite/schema/migrate.ts';
 import { findServerKey } from '../sqlite/files/server-key.ts';
-import {
-  assertNoServers, beginMove, distrustMove, endMove, findMark, withDatabase,
-} from './database.ts';
-import {
-  copyTables, type MoveProgress, type ProvenTable, proveTables, readState,
-} from './move.ts';
+import { assertNoServers, beginMove, findMark, PUT_SETTING, withDatabase } from './database.ts';
+import { copyTables, type MoveProgress, type ProvenTable, proveTables, readState } from './move.ts';
 import { PostgresSide } from './postgres-side.ts';
 import { SqliteSide } from './sqlite-side.ts';
 import { listTablesWithDerived, type Table } from './tables.ts';
@@ -54,11 +50,12 @@ export async function moveToPostgres(task: MoveTask): Promise<readonly ProvenTab
       await copyTables(move);
       await query(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`);
       const proven = await proveTables(move).catch(async (error: unknown) => {
-        if (error instanceof AppError) await distrustMove(query);
+        // Then the next run copies everything again.
+        if (error instanceof AppError) await query(PUT_SETTING, MOVE_SETTING, 'differs');
         throw error;
       });
       await assertNoServers(query);
-      await endMove(query);
+      await query('DELETE FROM setting WHERE name = $1', MOVE_SETTING);
       return proven;
     });
   } finally {

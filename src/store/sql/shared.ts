@@ -8,7 +8,7 @@ import { sellerMutations, sellerQueries } from './access/sellers.ts';
 import { accountMutations, accountQueries, peopleMutations } from './accounts/accounts.ts';
 import { auditQueries, prepareAuditLog } from './accounts/audit.ts';
 import {
-  columnMappingMutations, columnMappingQueries, savedFilterMutations, savedFilterQueries,
+  columnMappingMutations, columnMappingQueries, prepareListFilters, savedFilterMutations,
 } from './accounts/saved-filters.ts';
 import { invitationMutations, invitationQueries } from './accounts/invitations.ts';
 import {
@@ -36,7 +36,7 @@ export function sharedQueries(sql: Sql) {
     ...importQueries(sql), ...idempotencyQueries(sql), ...webhookQueries(sql),
     ...accountQueries(sql), ...totpQueries(sql), ...sessionQueries(sql), ...invitationQueries(sql),
     ...passkeyQueries(sql), ...auditQueries(sql), ...columnMappingQueries(sql),
-    ...savedFilterQueries(sql),
+    listFilters: prepareListFilters(sql),
   };
 }
 

@@ -70,10 +70,6 @@ export function draftField(encrypted: string): Content {
   return encrypted !== '' && hiddenField(FIELD, encrypted);
 }
 
-export function formOf({ fields }: Draft): Form {
-  return new Form(fields.map(([name, value]) => [name, value]));
-}
-
 /** The CSRF token identifies the browser while nobody is signed in. */
 function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `draft ${csrfToken}`;

@@ -16,16 +16,12 @@ export function formatField(
   if (value === undefined) return '–';
   switch (kind) {
     case 'text': case 'paragraphs': return String(value);
-    case 'pairs': return formatPairs(product.metadata);
+    case 'pairs': // such as `erp_id: 10473, supplier: Acme`
+      return [...readMetadata(product.metadata)].map((pair) => pair.join(': ')).join(', ');
     case 'flag': return 'Yes';
     case 'price': return format.money(Number(value));
     case 'quantity': return format.number(Number(value));
   }
-}
-
-/** Such as `erp_id: 10473, supplier: Acme`. */
-function formatPairs(metadata: NewProduct['metadata']): string {
-  return [...readMetadata(metadata)].map(([name, text]) => `${name}: ${text}`).join(', ');
 }
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;

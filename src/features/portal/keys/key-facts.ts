@@ -94,14 +94,11 @@ function renderStatus(key: ApiKey, { format, link, now }: KeyContext): Html {
     link(pathOf({ sellerId, id: successorId }))}">Replaced</a>`}`;
 }
 
+/** A range of one address is shown as that address. */
 function renderRanges({ addressRanges }: ApiKey, limit: number): Content {
   if (addressRanges.length === 0) return 'Any';
   const more = addressRanges.length - limit;
   return html`${addressRanges.slice(0, limit).map((range) => html`
-    <code>${formatRange(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
-}
-
-/** A range of one address is shown as that address. */
-function formatRange(range: string): string {
-  return range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '');
+    <code>${range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '')}</code>`)}${
+  more > 0 && html` and ${more} more`}`;
 }

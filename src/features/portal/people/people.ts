@@ -24,7 +24,7 @@ import { redirect, renderPage } from '../html/page.ts';
 import { type PageRequest, type Portal, ROOT } from '../route.ts';
 import { CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { CLEAR_SESSION_COOKIE } from '../sign-in/session.ts';
-import { renderRoles, ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
+import { ROLE_LABELS, ROLE_MEANINGS } from './roles.ts';
 
 const DONE = new Map([
   ['renamed', 'Name changed.'], ['role', 'Role changed.'], ['removed', 'Account removed.'],
@@ -51,7 +51,8 @@ export async function showPeople(request: PageRequest, portal: Portal): Promise<
       ...invitations.map((invitation) => renderInvitation(request, invitation)),
     ],
   })}
-      ${card('roles', 'Roles', renderRoles())}`,
+      ${card('roles', 'Roles', facts(ROLES.map((role) =>
+    [ROLE_LABELS[role], ROLE_MEANINGS[role]])))}`,
   });
 }
 

@@ -1,8 +1,8 @@
 /** The roles in words, and the page that a role may not see, or whose form it may not send. */
-import { type Role, ROLES } from '../../../domain/access/account.ts';
+import type { Role } from '../../../domain/access/account.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { alert, facts } from '../html/elements.ts';
-import { html, type Html } from '../html/html.ts';
+import { alert } from '../html/elements.ts';
+import { html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
@@ -16,10 +16,6 @@ export const ROLE_MEANINGS: Readonly<Record<Role, string>> = {
   editor: 'Create, edit, import and delete products, and change their stock.',
   viewer: 'See and export products, stock and their history. Changes nothing.',
 };
-
-export function renderRoles(): Html {
-  return facts(ROLES.map((role) => [ROLE_LABELS[role], ROLE_MEANINGS[role]]));
-}
 
 /** Status 403. Says which role is needed, and who can give it. */
 export async function renderRoleNeeded(

@@ -22,7 +22,7 @@ import {
   listQuery, type ProductSearch, readSearch, readSearchPage, searchFields,
 } from './product-search.ts';
 import {
-  bulkToast, canSelect, selectable, selectAll, selectionForm,
+  bulkToast, canSelect, selectionForm,
 } from './product-selection.ts';
 
 /**
@@ -35,6 +35,9 @@ const LINKS = 6;
 /** Length of a search that takes no space from texts. */
 const SEARCH_BYTES = 200;
 
+/** A checkbox for all rows, which needs scripts. */
+const SELECT_ALL =
+  html`<input type="checkbox" data-select-all aria-label="Select this page" hidden>`;
 const FLASH = new Map([
   ['none', 'No products were selected. Tick some, or choose what to apply the action to.'],
   ['same', 'You changed no values. Nothing was saved.'],
@@ -92,7 +95,7 @@ function productTable(
   return table({
     caption: 'Products',
     columns: [
-      { ...name, label: html`${isSelectable && selectAll()}${name.label}` },
+      { ...name, label: html`${isSelectable && SELECT_ALL}${name.label}` },
       { ...head('stock', 'Stock'), isNumber: true, cardLabel: 'Stock' },
       { ...head('price', 'Price'), isNumber: true, live: 'price' },
       { ...head('sku', 'SKU'), live: 'sku' },
@@ -101,7 +104,8 @@ function productTable(
     ],
     rows: products.map((product, index) => {
       const [link, ...cells] = renderRow(request, product, lessBytes);
-      return [selectable(isSelectable, index, html`${link}`), ...cells];
+      const checkbox = html`<input type="checkbox" name="row" value="${index}">`;
+      return [isSelectable ? html`<label>${checkbox}${link}</label>` : link, ...cells];
     }),
     empty: renderEmpty(request, portal, search),
   });

@@ -68,7 +68,10 @@ export function readSearch(request: PageRequest, portal: Portal): ProductSearch 
   const errors = new Map<string, string>();
   const parameters = translate(request, form, errors);
   const valid = parseValid(parameters, request, errors);
-  const list = form.get('stock') === 'low' ? withLowStock(request, valid) : valid;
+  const { lowStock } = request.account;
+  // The API has no such filter: it depends on the thresholds of the products and the shop.
+  const list = form.get('stock') !== 'low' ? valid
+    : { ...valid, filter: { ...valid.filter, lowStock }, isPlain: false };
   const scope = cursorScope(request.account.sellerId, list);
   const start = readStart<KeysetAnchor>(request, portal, scope, errors);
   const isFiltered = form.get('stock') === 'low'
@@ -134,11 +137,6 @@ export function readList(request: PageRequest, form: Form): URLSearchParams {
 /** The path of a page of the list, below `/portal`. */
 export function listPath(list: URLSearchParams): string {
   return list.size > 0 ? `/products?${list}` : '/products';
-}
-
-/** The API has no such filter: it depends on the thresholds of the products and the shop. */
-function withLowStock({ account: { lowStock } }: PageRequest, list: ListQuery): ListQuery {
-  return { ...list, filter: { ...list.filter, lowStock }, isPlain: false };
 }
 
 /** Translates the form to the API's query parameters. */

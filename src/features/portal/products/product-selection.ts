@@ -18,26 +18,16 @@ import { hasPage, type PageRequest, type Portal } from '../route.ts';
 import { listFields, readList, readSearch } from './product-search.ts';
 
 const PATH = '/products/selection';
-/** As in the links of the rows, so that the page compresses well. */
+/**
+ * Ids without the seller, whose products are the only ones that a form can name, in the base of the
+ * links of the rows, so that the page compresses well.
+ */
 const SHORT_RADIX = 32;
 const LIST_LIMIT_CHARACTERS = 1_000;
 
 /** The ticked products, or all that match a filter. */
 export type Selection =
   { readonly ids: readonly ProductId[] } | { readonly filter: ProductFilter };
-
-/** The checkbox of a row, whose value is its index; the product's name is its label. */
-export function selectable(
-  isShown: boolean, index: number, name: Html,
-): Html {
-  return !isShown ? name
-    : html`<label><input type="checkbox" name="row" value="${index}">${name}</label>`;
-}
-
-/** A checkbox for all rows, which needs scripts. */
-export function selectAll(): Html {
-  return html`<input type="checkbox" data-select-all aria-label="Select this page" hidden>`;
-}
 
 interface SelectableList {
   readonly products: readonly Product[];
@@ -60,7 +50,7 @@ export function selectionForm(
     html`<button name="action" value="${value}" class="small">${label}</button>`;
   return postForm(request, link(PATH), html`
     ${listFields(list).map(([name, value]) => hiddenField(name, value))}
-    ${hiddenField('page', products.map(toShortId).join(' '))}
+    ${hiddenField('page', products.map(({ id }) => id.toString(SHORT_RADIX)).join(' '))}
     <div class="actions"><label for="scope">Apply to</label>
       <select name="scope" id="scope">
         <option value="ticked">selected products</option>
@@ -114,11 +104,6 @@ export async function readSelection(
   const ids = [...new Set(texts.map(parseShortId))];
   const products = await portal.store.findProducts(sellerId, ids);
   return { ids: ids.filter((id) => products.has(id)) };
-}
-
-/** Without the seller, whose products are the only ones that a form can name. */
-function toShortId({ id }: Product): string {
-  return id.toString(SHORT_RADIX);
 }
 
 /** An id that no product has if the text is none. */

@@ -60,11 +60,6 @@ export async function listHostPasskeys(
     .map(({ credentialId: id, transports }) => ({ id, transports }));
 }
 
-/** Whether a browser has sent an assertion of a passkey instead of a password. */
-export function hasAssertion(form: Form): boolean {
-  return form.get('credential_id') !== '';
-}
-
 /** The text of a field in base64url. */
 export function readResponseText(form: Form, name: ResponseField): string {
   return readResponseBytes(form, name).toString();

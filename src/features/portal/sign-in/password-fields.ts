@@ -11,7 +11,7 @@ import type { Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
-import { COPIED_PASSKEY, hasAssertion, readUse } from './passkeys.ts';
+import { COPIED_PASSKEY, readUse } from './passkeys.ts';
 
 /** Set an `id` if the page has several. */
 export const CURRENT_PASSWORD = {
@@ -33,7 +33,7 @@ export async function confirmPassword(
   const { store, passwords, limits } = portal;
   let detail = 'Incorrect password.';
   const isRight = await limits.tryConfirmation(account, async () => {
-    if (!hasAssertion(form)) {
+    if (form.get('credential_id') === '') { // without a passkey's assertion
       const credentials = await store.findCredentials(account.email);
       return passwords.verify(form.get(name), credentials?.passwordHash);
     }

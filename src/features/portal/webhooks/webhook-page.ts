@@ -28,7 +28,7 @@ import type { PageRequest, Portal } from '../route.ts';
 import { DELIVERED, describeMessage, renderOutcome } from './attempt-page.ts';
 import { renderSecretOnce } from './webhook-form.ts';
 import {
-  describeDelivery, describeLag, describeTrouble, describeTypes, findObstacle, getWebhook, nameOf,
+  DELIVERY_LABELS, describeLag, describeTrouble, describeTypes, findObstacle, getWebhook, nameOf,
   type Obstacle, pathOf, referenceOf, renderState,
 } from './webhooks.ts';
 
@@ -143,7 +143,7 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
     ['Status', renderState(webhook)],
     disabledReason !== undefined && ['Reason', disabledReason],
     ['Events', describeTypes(webhook)],
-    ['Messages', describeDelivery(webhook)],
+    ['Messages', DELIVERY_LABELS[webhook.delivery]],
     ['Delivery', describeLag(format, position - webhook.position)],
     failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],

@@ -25,7 +25,7 @@ import { cut, matcherOf } from '../search/find-matches.ts';
 /** Limit on a URL, a description or an outcome in lists and titles. */
 export const WEBHOOK_TEXT_BYTES = 150;
 
-const DELIVERY_LABELS: Readonly<Record<WebhookDelivery, string>> = {
+export const DELIVERY_LABELS: Readonly<Record<WebhookDelivery, string>> = {
   batch: 'Up to 100 changes in a message', single: 'One change in a message',
 };
 
@@ -116,10 +116,6 @@ export function renderState({ status, failures }: Webhook): Html {
 /** What is wrong with a webhook that needs attention, after its name. */
 export function describeTrouble({ status }: Webhook): string {
   return status === 'active' ? 'is failing' : 'was disabled';
-}
-
-export function describeDelivery({ delivery }: Webhook): string {
-  return DELIVERY_LABELS[delivery];
 }
 
 export function describeTypes({ types }: Webhook): string {

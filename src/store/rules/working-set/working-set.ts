@@ -16,7 +16,7 @@ import { productMutations } from '../mutations/product-mutations.ts';
 import { revertMutations, type RevertRows } from '../mutations/revert-mutations.ts';
 import { stockMutations, type StockRows } from '../mutations/stock-mutations.ts';
 import { countInStock, type StockBatch } from '../stock-batch.ts';
-import { LevelTable, type StockLevel, type StockLevelCache } from '../stock-levels.ts';
+import { LevelTable, type StockLevelCache } from '../stock-levels.ts';
 import type { LoadedSeller } from './loaded-seller.ts';
 
 /** Batch numbers are exact in JavaScript and unlikely to be drawn twice. */
@@ -96,7 +96,8 @@ export class WorkingSet {
       flush: () => {}, // reads see what was written
       countMissing: (sellerId, namedLevels) =>
         this.#get(sellerId).levels.countInStock() - countInStock(namedLevels),
-      listMissing: (sellerId, namedLevels) => [this.#listMissing(sellerId, namedLevels)],
+      listMissing: (sellerId, namedLevels) =>
+        [this.#get(sellerId).levels.listInStock(new Set([...namedLevels].map(({ id }) => id)))],
     };
   }
 
@@ -125,11 +126,5 @@ export class WorkingSet {
   #insertImport(record: ImportRecord): void {
     this.imports.push(record);
     this.#get(record.sellerId).imports.noteInsert(record.id, record.counts);
-  }
-
-  #listMissing(
-    sellerId: SellerId, namedLevels: ReadonlySet<StockLevel>,
-  ): readonly StockLevel[] {
-    return this.#get(sellerId).levels.listInStock(new Set([...namedLevels].map(({ id }) => id)));
   }
 }

@@ -2,7 +2,7 @@
  * The audit log: one chain of events per seller, by the rules of `rules/audit.ts`, so that an event
  * touches the rows of its seller only.
  */
-import { AUDIT_TYPES, type AuditEvent } from '../../../domain/access/audit.ts';
+import { AUDIT_TYPES } from '../../../domain/access/audit.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore } from '../../account-store.ts';
 import {
@@ -84,7 +84,8 @@ export function auditQueries(sql: Sql) {
       const beyond = after === undefined ? { before } : { after };
       const rows = type === undefined ? await statements.all.all({ sellerId, ...beyond, limit })
         : await statements.ofType.all({ sellerId, ...beyond, type, limit });
-      return rows.map(mapEvent);
+      return rows.map((row) =>
+        ({ ...mapHashedEvent(row), type: readOneOf(row, 'type', AUDIT_TYPES) }));
     },
     async countAuditEvents(sellerId, type) {
       const row = type === undefined
@@ -93,10 +94,6 @@ export function auditQueries(sql: Sql) {
       return toListCount(readInteger(row ?? {}, 'count'));
     },
   } satisfies Partial<QueriesOf<AccountStore>>;
-}
-
-function mapEvent(row: Row): AuditEvent {
-  return { ...mapHashedEvent(row), type: readOneOf(row, 'type', AUDIT_TYPES) };
 }
 
 /** Reads all columns except the hash. */

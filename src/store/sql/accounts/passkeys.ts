@@ -3,7 +3,7 @@
  * passkey remains, also if two requests come at the same time: each mutation locks its seller.
  */
 import type { AccountReference } from '../../../domain/access/account.ts';
-import { type NewPasskey, type Passkey, readTransports } from '../../../domain/access/passkey.ts';
+import { type Passkey, readTransports } from '../../../domain/access/passkey.ts';
 import { AppError } from '../../../domain/error.ts';
 import { nextId } from '../../../domain/id.ts';
 import { PASSKEYS_PER_ACCOUNT_LIMIT } from '../../../domain/limits.ts';
@@ -39,13 +39,13 @@ export function passkeyMutations(sql: Sql, audit: AuditLog) {
         throw new AppError('limit_reached', 'Nothing was added: your account has '
           + `${PASSKEYS_PER_ACCOUNT_LIMIT} passkeys, which is the limit. Remove one first.`);
       }
-      const bytes = toBytes(passkey);
-      if (await findCredential.get({ sellerId, credentialId: bytes.credentialId })) return false;
+      const credentialId = Buffer.from(passkey.credentialId, 'base64url');
+      if (await findCredential.get({ sellerId, credentialId })) return false;
       const { rpId, signCount, name, transports } = passkey;
       const id = nextId(passkeys.at(-1)?.id ?? 0, at);
       await insert.run({
-        ...bytes, sellerId, accountId, id, rpId, signCount, name,
-        transports: transports.join(' '), at,
+        sellerId, accountId, id, credentialId, rpId, signCount, name, at,
+        publicKey: Buffer.from(passkey.publicKey, 'base64url'), transports: transports.join(' '),
       });
       await audit.add({ ...by, sellerId, type: 'passkey_added', subject: name }, at);
       return true;
@@ -138,13 +138,6 @@ function prepareNoteUse(sql: Sql) {
   ): Promise<boolean> => {
     const key = Buffer.from(publicKey, 'base64url');
     return await note.run({ sellerId, accountId, id, publicKey: key, signCount, at }) === 1;
-  };
-}
-
-function toBytes({ credentialId, publicKey }: NewPasskey) {
-  return {
-    credentialId: Buffer.from(credentialId, 'base64url'),
-    publicKey: Buffer.from(publicKey, 'base64url'),
   };
 }
 

@@ -15,7 +15,7 @@ import { readText } from '../row.ts';
 import type { Sql } from '../sql.ts';
 
 export function savedFilterMutations(sql: Sql) {
-  const listFilters = prepareList(sql);
+  const listFilters = prepareListFilters(sql);
   const set = sql.prepare(`
     INSERT INTO saved_filter (seller_id, list, name, query)
     VALUES (:sellerId, :list, :name, :query)
@@ -37,11 +37,7 @@ export function savedFilterMutations(sql: Sql) {
   } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
-export function savedFilterQueries(sql: Sql) {
-  return { listFilters: prepareList(sql) } satisfies Partial<QueriesOf<AccountStore>>;
-}
-
-function prepareList(sql: Sql) {
+export function prepareListFilters(sql: Sql) {
   const select = sql.prepare(`
     SELECT name, query FROM saved_filter WHERE seller_id = :sellerId AND list = :list
     ORDER BY name LIMIT ${SAVED_FILTERS_PER_LIST_LIMIT}`);

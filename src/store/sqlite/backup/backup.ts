@@ -42,7 +42,7 @@ export async function backUp(
     source.exec('BEGIN');
     const facts = readFacts(source); // starts the snapshot that is copied
     assertKnownVersion(facts.version, file); // it may be only in the write-ahead log
-    const bytes = readSize(source);
+    const bytes = readPragma(source, 'page_count') * readPragma(source, 'page_size');
     const to = dirname(target.path);
     // If the copy filled its disk, a server on it would reject all changes.
     const isOnOneDisk = statSync(to).dev === statSync(folder).dev;
@@ -60,10 +60,6 @@ export async function backUp(
     target.discard();
     throw explainCopyError(error, target.path);
   }
-}
-
-function readSize(db: DatabaseSync): number {
-  return readPragma(db, 'page_count') * readPragma(db, 'page_size');
 }
 
 async function copy(

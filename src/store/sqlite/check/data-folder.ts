@@ -35,7 +35,7 @@ import {
 } from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
 import {
-  ALLOWED_FOREIGN_FILES, isLasting, isUnfinished, UPLOADS,
+  ALLOWED_FOREIGN_FILES, LASTING_FILES, UNFINISHED_FILES, UPLOADS,
 } from '../files/data-folder-files.ts';
 import { readInteger, readText } from '../../sql/row.ts';
 import { isCurrentProjection } from '../search/projection-file.ts';
@@ -159,8 +159,8 @@ function* checkFiles(folder: string, now: number): Findings {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats || ALLOWED_FOREIGN_FILES.test(name)) continue; // already gone, or ignored
     if (name === UPLOADS) yield* checkUploads(path, stats, now);
-    else if (isUnfinished(name)) yield* checkLeftover(path, stats, now);
-    else if (isLasting(name)) yield* checkOwn(path, name, stats, uid);
+    else if (UNFINISHED_FILES.test(name)) yield* checkLeftover(path, stats, now);
+    else if (LASTING_FILES.test(name)) yield* checkOwn(path, name, stats, uid);
     else if (!stats.isSocket()) { // the server's socket has a name chosen by the operator
       yield warning(`${path} is not a file of this server.`,
         'Keep nothing else in the data folder: move it away.');

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  type Dialect, fault, type Finding, type Findings, type Rule, type Scan, scanRows, warning,
+  type Dialect, fault, type Finding, type Findings, type Scan, warning,
 } from '../../sql/check/finding.ts';
 import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 
@@ -54,11 +54,6 @@ export function unreadable(error: Error): Finding {
 export function isUnreadable(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError
     || (error instanceof Error && ('errcode' in error || 'syscall' in error));
-}
-
-/** One finding for each row of a query and each rule that it breaks. */
-export function checkRows(db: DatabaseSync, rows: string, rules: readonly Rule[]): Findings {
-  return runScan(db, scanRows(() => rows, rules));
 }
 
 export function* runScan(db: DatabaseSync, { select, begin }: Scan): Findings {

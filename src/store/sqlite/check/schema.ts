@@ -7,8 +7,8 @@ import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { describeVersion, migrate } from '../schema/migrate.ts';
 import { openTemporary } from '../../temporary/temporary-database.ts';
 import { readOptional, readText } from '../../sql/row.ts';
-import { fault, type Findings, warning } from '../../sql/check/finding.ts';
-import { checkRows, isUnreadable } from './finding.ts';
+import { fault, type Findings, scanRows, warning } from '../../sql/check/finding.ts';
+import { isUnreadable, runScan } from './finding.ts';
 
 /** Whether it is a database of this server, and of a version that this program supports. */
 export function* checkVersion(db: DatabaseSync): Findings {
@@ -38,11 +38,11 @@ export function* checkIntegrity(db: DatabaseSync): Findings {
 
 /** Rows that reference a seller, an account or a webhook that does not exist. */
 export function checkReferences(db: DatabaseSync): Findings {
-  return checkRows(db, `
+  return runScan(db, scanRows(() => `
     SELECT "table" AS child, parent, count(*) AS rows FROM pragma_foreign_key_check
     GROUP BY 1, 2 ORDER BY 1, 2`, [
     ['rows > 0', 'Rows of {child} reference a {parent} that does not exist: {rows}.'],
-  ]);
+  ]));
 }
 
 export function* checkSchema(db: DatabaseSync): Findings {

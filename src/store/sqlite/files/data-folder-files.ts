@@ -7,21 +7,15 @@ export const UPLOADS = 'uploads';
 export const ALLOWED_FOREIGN_FILES = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
 
 /** Databases, replaced ones, and locks (also databases), with SQLite's files beside them. */
-const LASTING = new RegExp('^(?:(?:catalogue|search)\\.db|catalogue\\.db\\.replaced-\\d{8}T\\d{6}Z'
-  + '|(?:search\\.db|webhooks|backups)\\.lock)(?:-wal|-shm|-journal)?$|^server\\.key$');
+export const LASTING_FILES = new RegExp(
+  '^(?:(?:catalogue|search)\\.db|catalogue\\.db\\.replaced-\\d{8}T\\d{6}Z'
+  + '|(?:search\\.db|webhooks|backups)\\.lock)(?:-wal|-shm|-journal)?$|^server\\.key$',
+);
 /** Temporary file names; a killed process leaves such files behind. */
-const UNFINISHED = new RegExp('^(?:catalogue\\.db|server\\.key)\\.[\\da-f-]+\\.part'
+export const UNFINISHED_FILES = new RegExp('^(?:catalogue\\.db|server\\.key)\\.[\\da-f-]+\\.part'
   + '(?:-wal|-shm|-journal|\\.lock)?$');
 /** Includes an operator's copies, such as `catalogue.db.old`. */
 const BESIDE_OURS = /^(?:catalogue\.db|search\.db|server\.key|webhooks\.lock|backups\.lock)/;
-
-export function isLasting(name: string): boolean {
-  return LASTING.test(name);
-}
-
-export function isUnfinished(name: string): boolean {
-  return UNFINISHED.test(name);
-}
 
 /** Whether a folder with this file may be a data folder whose catalogue was removed. */
 export function mayBeBeside(name: string): boolean {

@@ -51,7 +51,8 @@ export async function showGrid(request: PageRequest, portal: Portal): Promise<Re
   const list = isSelection ? readList(request, query) : listQuery(request, query);
   return renderGrid(request, portal, {
     rows: products.map((product) => makeRow(product, format)),
-    products: byId(products), list, state: initialState(),
+    products: new Map(products.map((product) => [product.id, product])),
+    list, state: initialState(),
     next: next && link('/products/grid', next),
   });
 }
@@ -180,10 +181,6 @@ function findProducts(
   { account: { sellerId } }: PageRequest, { store }: Portal, rows: readonly GridRow[],
 ): Promise<ReadonlyMap<ProductId, Product>> {
   return store.findProducts(sellerId, rows.map(({ id }) => id));
-}
-
-function byId(products: readonly Product[]): ReadonlyMap<ProductId, Product> {
-  return new Map(products.map((product) => [product.id, product]));
 }
 
 interface Grid {
