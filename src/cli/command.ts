@@ -99,14 +99,13 @@ export class CommandFailure extends Error {
   override readonly name: string = 'CommandFailure';
   readonly exitStatus: number;
 
-  constructor(message: string, { exitStatus = 1, ...options }: FailureOptions = {}) {
+  constructor(
+    message: string,
+    { exitStatus = 1, ...options }: ErrorOptions & { readonly exitStatus?: number } = {},
+  ) {
     super(message, options);
     this.exitStatus = exitStatus;
   }
-}
-
-interface FailureOptions extends ErrorOptions {
-  readonly exitStatus?: number;
 }
 
 const COMMON_FLAGS: Flags = {

@@ -22,11 +22,6 @@ export interface ChangesOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   readonly onPosition?: ((position: number) => void) | undefined;
 }
 
-interface ChangePage {
-  readonly changes: readonly Change[];
-  readonly next: number;
-}
-
 const CHANGES = '/api/v1/changes';
 const PAGE_SIZE = 1_000;
 /** A stream ends regularly: the first delay is short. */
@@ -46,7 +41,7 @@ async function* readPages(
   let { after } = options;
   for (;;) {
     const query = { after, types, import: importId, limit: PAGE_SIZE };
-    const { changes, next } = await sendForJson<ChangePage>(sender, {
+    const { changes, next } = await sendForJson<{ changes: unknown; next: number }>(sender, {
       ...options, method: 'GET', path: CHANGES, query,
     });
     yield* readItems<Change>(changes);
@@ -84,15 +79,10 @@ async function* followStream(
   }
 }
 
-interface StreamEvent {
-  readonly id: string;
-  readonly data: string;
-}
-
 /** Events that have an id: the others carry no position. */
 async function* parseEvents(
   lines: AsyncIterable<string>,
-): AsyncGenerator<StreamEvent, void, void> {
+): AsyncGenerator<{ readonly id: string; readonly data: string }, void, void> {
   let id = '';
   let data = '';
   for await (const line of lines) {

@@ -18,16 +18,11 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Fields about the connection in memory (RFC 9110 section 7.6.1), not about the message. */
 const CONNECTION_FIELDS: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-interface FetchHandler {
-  fetch(request: Request): Promise<Response>;
-  close(): void;
-}
-
 /** Makes a `fetch` of a request handler. */
-export function createFetch(handle: RequestListener): FetchHandler {
+export function createFetch(handle: RequestListener) {
   const server = createServer({ requestTimeout: 0 }, handle);
   return {
-    async fetch(request) {
+    async fetch(request: Request): Promise<Response> {
       if (typeof request?.url !== 'string') throw wrongArgument('fetch', 'Must be a Request.');
       request.signal.throwIfAborted();
       const response = await send(request, () =>

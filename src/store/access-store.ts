@@ -87,14 +87,11 @@ interface KeyUsage {
 
 export type CountedUsage = KeyUsage & KeyReference;
 
-/** Up to `limit` entries from the hour `since` on, newest first. */
-interface UsageQuery {
-  readonly since: number;
-  readonly limit: number;
-}
-
 export interface UsageStore {
   /** Adds to earlier counts, and removes those older than 8 days. */
   noteUsage(usage: readonly CountedUsage[]): Promise<void>;
-  readUsage(sellerId: SellerId, query: UsageQuery): Promise<readonly KeyUsage[]>;
+  /** Up to `limit` entries from the hour `since` on, newest first. */
+  readUsage(
+    sellerId: SellerId, query: { readonly since: number; readonly limit: number },
+  ): Promise<readonly KeyUsage[]>;
 }

@@ -6,12 +6,8 @@ import { assertCatalogueExists } from './sqlite/engine/database-file.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
-/** A data folder. */
-interface FolderLocation {
-  readonly folder: string;
-}
-
-export type StoreLocation = FolderLocation | DatabaseLocation;
+/** A data folder, or a database. */
+export type StoreLocation = { readonly folder: string } | DatabaseLocation;
 
 interface OpenOptions {
   /** Milliseconds since 1970. Default: the system's clock. */

@@ -29,13 +29,6 @@ export function hasPage({ router }: Pick<Portal, 'router'>, path: string): boole
   return method !== undefined && router.find(method, path).route.path === path;
 }
 
-/** An entry of the navigation, for accounts that may see its page. */
-interface Section {
-  readonly path: string;
-  readonly name: string;
-  readonly role: Role;
-}
-
 /** An element of a list of results. */
 export type SearchResult = readonly [path: string, name: string, detail: Content];
 
@@ -75,8 +68,9 @@ export interface Portal extends Services {
   readonly passwords: Passwords;
   readonly limits: PortalLimits;
   readonly formats: Formats;
-  /** The navigation's entries. */
-  readonly sections: readonly Section[];
+  /** The navigation's entries, for accounts that may see their pages. */
+  readonly sections:
+    readonly { readonly path: string; readonly name: string; readonly role: Role }[];
   readonly additions: readonly Addition[];
   /** State that pages keep between requests, such as uploads; closed with the portal. */
   readonly pageInstances: Instances<Portal>;

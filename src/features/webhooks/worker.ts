@@ -16,15 +16,11 @@ import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { DeliveryMember, DueWebhook } from '../../store/webhook-store.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';
 
-interface InFlightDelivery {
-  readonly isFailing: boolean;
-  readonly done: Promise<void>;
-}
-
 export class WebhookWorker {
   readonly #options: EndpointOptions;
   /** By endpoint. */
-  readonly #inFlight = new Map<string, InFlightDelivery>();
+  readonly #inFlight =
+    new Map<string, { readonly isFailing: boolean; readonly done: Promise<void> }>();
   readonly #polling: Promise<void>;
   /** Aborted to poll immediately. */
   #idle = new AbortController();

@@ -30,14 +30,11 @@ export interface ConnectionMetrics {
   readonly unreadable: number;
 }
 
-/** What a client still has to read, and by when. */
-interface Backlog {
-  readonly dueBytes: number;
-  readonly dueAt: number;
-}
-
-/** A TLS connection is two of these: the TCP connection and itself. */
-type OpenSockets = Map<Socket, Backlog | undefined>;
+/**
+ * With what a client still has to read, and by when. A TLS connection is two of these: the TCP
+ * connection and itself.
+ */
+type OpenSockets = Map<Socket, { readonly dueBytes: number; readonly dueAt: number } | undefined>;
 
 /** Call it before the server listens. */
 export function limitConnections(

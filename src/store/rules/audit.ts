@@ -11,16 +11,13 @@ import type { AuditEvent, NewAuditEvent } from '../../domain/access/audit.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { ServerKey } from './server-key.ts';
 
-interface AddedEvent extends Omit<NewAuditEvent, 'subject'> {
-  readonly subject?: string;
-}
-
 /** What mutations need: each adds its events in its own transaction. */
 export interface AuditLog {
   /** Starts a chain: once for each seller, when it is created, and once for the server. */
   start(sellerId: SellerId | undefined): Promise<void>;
   /** `at` is in milliseconds since 1970. */
-  add(event: AddedEvent, at: number): Promise<void>;
+  add(event: Omit<NewAuditEvent, 'subject'> & { readonly subject?: string }, at: number):
+  Promise<void>;
 }
 
 /** The number of a seller's chain is its id. */

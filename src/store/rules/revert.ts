@@ -157,18 +157,15 @@ function listDifferences(one: NewProduct, other: NewProduct): readonly (keyof Ne
 /** What an import reverts; undefined if it is no revert, or if its record is gone. */
 type FindReverted = (importId: ImportId) => RevertedChanges | undefined;
 
-/** A revert that changed the product. `isCounted`: it counts with the selected changes. */
-interface LaterRevert {
-  readonly reverts: RevertedChanges;
-  readonly isCounted: boolean;
-}
-
 /** Which changes of a product a revert takes back. */
 export class SelectedChanges {
   readonly #selected: RevertedChanges;
   readonly #find: FindReverted;
-  /** Those that no later one has undone, newest first. */
-  readonly #later: LaterRevert[] = [];
+  /**
+   * The reverts that changed the product and that no later one has undone, newest first.
+   * `isCounted`: it counts with the selected changes.
+   */
+  readonly #later: { readonly reverts: RevertedChanges; readonly isCounted: boolean }[] = [];
   /** Whether the newest change that counts is of the same revert: the rest is undone already. */
   #isRepeated: boolean | undefined;
 

@@ -12,7 +12,7 @@ import { STOCKTAKE_CACHE_KIB, STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import type { Awaitable } from '../rules/history/queries.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
 import { readId, readInteger, readText } from '../sql/row.ts';
-import { explainWriting } from '../sqlite/engine/disk-failure.ts';
+import { explainAccess } from '../sqlite/engine/disk-failure.ts';
 import { openTemporary } from './temporary-database.ts';
 
 /** Reads the catalogue. */
@@ -121,6 +121,6 @@ function add(insert: StatementSync, ...values: readonly SQLInputValue[]): void {
   try {
     insert.run(...values);
   } catch (error) {
-    throw explainWriting(error);
+    throw explainAccess(error, 'writing');
   }
 }

@@ -17,16 +17,13 @@ const PRESETS: readonly (readonly [label: string, days: number])[] = [
   ['Today', 1], ['Last 7 days', 7], ['Last 30 days', 30],
 ];
 
-/** Milliseconds since 1970, inclusive; undefined without a limit. */
-interface TimeRange {
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-}
-
-/** The chosen range without its invalid ends, whose errors are added. */
+/**
+ * The chosen range without its invalid ends, whose errors are added: milliseconds since 1970,
+ * inclusive; undefined without a limit.
+ */
 export function readTimeRange(
   form: Form, timeZone: string, errors: Map<string, string>,
-): TimeRange {
+) {
   const readDay = (name: string): number | undefined => {
     const text = form.get(name);
     const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTime(`${text}T00:00:00Z`) : undefined;

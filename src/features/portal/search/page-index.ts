@@ -1,5 +1,6 @@
 /** Pages of the portal that a search finds by their titles and by other words for them. */
 import { searchTermsOf } from '../../../domain/catalogue/product-query.ts';
+import type { Portal } from '../route.ts';
 
 export interface FoundPage {
   readonly path: string;
@@ -68,7 +69,9 @@ const OTHER_PAGES: readonly (FoundPage & { readonly words: string })[] = [
 ];
 
 /** Pages with a word that begins with each term. Better titles come first. */
-export function findPages(sections: readonly FoundPageSection[], q: string): readonly FoundPage[] {
+export function findPages(
+  sections: readonly Pick<Portal['sections'][number], 'path' | 'name'>[], q: string,
+): readonly FoundPage[] {
   const terms = searchTermsOf(q).map(({ text }) => text);
   if (terms.length === 0) return [];
   const all = [
@@ -84,9 +87,4 @@ export function findPages(sections: readonly FoundPageSection[], q: string): rea
   return [
     ...matches.filter(({ title }) => isIn(title)), ...matches.filter(({ title }) => !isIn(title)),
   ].map(({ path, title }) => ({ path, title }));
-}
-
-interface FoundPageSection {
-  readonly path: string;
-  readonly name: string;
 }

@@ -28,12 +28,6 @@ import {
   unknownOutcome,
 } from './failures.ts';
 
-/** A seller as this node's last transaction left it. */
-interface Remembered {
-  readonly state: SellerState;
-  readonly lastImportId: number | undefined;
-}
-
 const FIND_BATCH = 'SELECT FROM change WHERE seller_id = $1 AND position = $2 AND batch = $3';
 
 /** Sellers that are remembered; the least recently written is forgotten first. */
@@ -49,7 +43,9 @@ export class CatalogueTransactions {
   readonly #onCommit: (sellerId: SellerId, position: number) => void;
   readonly #findPlace: FindPlace | undefined;
   readonly #cache = new StockLevelCache();
-  readonly #remembered = new Map<SellerId, Remembered>();
+  /** Sellers as this node's last transaction left them. */
+  readonly #remembered =
+    new Map<SellerId, { readonly state: SellerState; readonly lastImportId: number | undefined }>();
   /** Until when a seller is locked, because another node writes to it (`performance.now`). */
   readonly #contended = new Map<SellerId, number>();
 

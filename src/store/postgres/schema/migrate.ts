@@ -37,12 +37,6 @@ const KEY_SETTING = 'server_key_check';
 /** The setting of a database that a move has not filled yet. */
 export const MOVE_SETTING = 'move';
 
-/** What a migration has done. */
-interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * The first migration of a database makes it one of this key.
  * @param migrations For tests
@@ -50,7 +44,7 @@ interface Migrated {
  */
 export async function migrate(
   connection: Connection, key: ServerKey, migrations = MIGRATIONS,
-): Promise<Migrated> {
+): Promise<{ readonly from: number; readonly to: number }> {
   const runner = makePatientRunner(connection);
   const query = queryOf(runner);
   await query('BEGIN');

@@ -42,11 +42,6 @@ interface Creation {
 
 export type WrittenSecret = WrittenWebhook & GeneratedSecret;
 
-/** Another process has created a webhook with this id: call it again with another one. */
-interface TakenId {
-  readonly rejection: 'id';
-}
-
 /** What the mutations need of their engine, apart from SQL. */
 export interface WebhookEnvironment {
   readonly positions: {
@@ -69,7 +64,8 @@ export function webhookMutations(sql: Sql, { positions, audit }: WebhookEnvironm
     async createWebhook(
       { actor, actor: { sellerId }, webhook: input, generated: { id, secret } }: Creation,
       at: number,
-    ): Promise<WrittenSecret | TakenId> {
+    ): Promise<WrittenSecret | { readonly rejection: 'id' }> {
+      // Another process has created a webhook with this id: it is called again with another one.
       if (await statements.find({ sellerId, id })) return { rejection: 'id' };
       await assertRoom(actor);
       const [position, createdBy] = [await positions.of(sellerId), await findName(actor)];

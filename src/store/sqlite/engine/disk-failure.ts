@@ -39,9 +39,9 @@ const FAILURES = new Map<number, { readonly reading?: Failure; readonly writing?
   [SQLITE_NOTADB, { reading: UNREADABLE, writing: UNREADABLE }],
 ]);
 
-/** Explains why reading failed; returns other errors unchanged. */
-export function explainReading(cause: unknown): unknown {
-  const failure = FAILURES.get(resultCodeOf(cause))?.reading;
+/** Explains why a database could not be read or written; returns other errors unchanged. */
+export function explainAccess(cause: unknown, access: 'reading' | 'writing'): unknown {
+  const failure = FAILURES.get(resultCodeOf(cause))?.[access];
   return failure ? new AppError(failure[0], `${failure[1]} Try again later.`, { cause }) : cause;
 }
 
@@ -49,12 +49,6 @@ export function explainReading(cause: unknown): unknown {
 export function describeWriteFailure(error: unknown): Failure {
   const failure = FAILURES.get(resultCodeOf(error))?.writing;
   return failure ?? ['internal', 'The change could not be made.'];
-}
-
-/** Explains why a temporary file could not be written; returns other errors unchanged. */
-export function explainWriting(cause: unknown): unknown {
-  const failure = FAILURES.get(resultCodeOf(cause))?.writing;
-  return failure ? new AppError(failure[0], `${failure[1]} Try again later.`, { cause }) : cause;
 }
 
 /** Why a folder cannot be opened, by result code or system error. */

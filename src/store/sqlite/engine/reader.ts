@@ -9,7 +9,7 @@ import type { Grant } from '../../access-store.ts';
 import { readCursorKey } from './database-file.ts';
 import { assertKnownVersion, describeVersion } from '../schema/migrate.ts';
 import { openReader } from './connection.ts';
-import { explainReading, resultCodeOf } from './disk-failure.ts';
+import { explainAccess, resultCodeOf } from './disk-failure.ts';
 import { chainQueries, productBatchQueries } from '../history/chain-queries.ts';
 import { feedQueries } from '../history/history-queries.ts';
 import { grantQueries } from '../catalogue/grants.ts';
@@ -123,7 +123,7 @@ type Query = (...args: unknown[]) => unknown;
 /** An unreadable disk is not our bug: the request gets 503, not 500. */
 function explainFailures(query: Query): Query {
   const fail = (error: unknown): never => {
-    throw explainReading(error);
+    throw explainAccess(error, 'reading');
   };
   return (...args) => {
     try {
