@@ -2,17 +2,20 @@
  * A stocktake as a stream of any length: when all of its batches are written, the products in stock
  * that none of them named are set to 0, in further batches under the same Idempotency-Key. It
  * zeroes nothing if the body is cut off, if a line does not identify its product, if two lines have
- * a stock of one product, or if the zero limit is exceeded. Only products that existed when its
- * first batch was written are zeroed, so a product created during the stream is left alone.
+ * a stock of one product, if a product to be zeroed may be meant by an unknown SKU, or if the zero
+ * limit is exceeded. Only products that existed when its first batch was written are zeroed, so a
+ * product created during the stream is left alone.
  */
 import { STOCKTAKE_BATCH_PRODUCTS } from '../limits.ts';
-import { explainUnknownSku } from '../../domain/catalogue/spreadsheet-sku.ts';
+import { explainUnknownSku, foldSku } from '../../domain/catalogue/spreadsheet-sku.ts';
 import { isMismatch, type StockResult } from '../../domain/catalogue/stock-change.ts';
 import { listReferences } from '../../domain/catalogue/stock-sync.ts';
 import { AppError } from '../../domain/error.ts';
 import type { ProductId } from '../../domain/id.ts';
 import { formatCount } from '../../domain/wording.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { MissingProducts, StreamedStocktake } from '../../store/catalogue-store.ts';
+import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { isDuplicate } from './duplicate-levels.ts';
 import { explainZeroLimit } from './stock-result.ts';
@@ -37,6 +40,8 @@ export function createStocktakeTarget(
   const { target, stocktake } = options;
   const unidentified = { count: 0, firstLine: 0 };
   const duplicates = { count: 0, firstLine: 0 };
+  const unknown = new SkuLines();
+  let hasUnknown = false;
   let startPosition: number | undefined;
   return {
     ...target,
@@ -49,6 +54,10 @@ export function createStocktakeTarget(
       const references = rows.flatMap((row) => {
         const result = 'change' in row.entry ? results.next().value : undefined;
         const invalid = listUnclear(row, result);
+        if (result?.status === 'not_found') {
+          unknown.note(foldSku(result.sku ?? ''), row.line);
+          hasUnknown = true;
+        }
         const fault = invalid?.length === 0 ? unidentified
           : isDuplicate(row) ? duplicates : undefined;
         if (fault) {
@@ -65,13 +74,33 @@ export function createStocktakeTarget(
       if (unidentified.count > 0) throw explain(unidentified, UNIDENTIFIED);
       if (duplicates.count > 0) throw explain(duplicates, DUPLICATE);
       const total = await stocktake.findMissing(startPosition ?? position);
+      if (hasUnknown) await assertDistinct(stocktake, unknown);
       yield* zeroMissing({ ...options, total }, part);
     },
     async close() {
+      unknown[Symbol.dispose]();
       await stocktake.close();
       await target.close();
     },
   };
+}
+
+/** @throws AppError `sync_refused` if an unknown SKU may be that of a product to be set to 0 */
+async function assertDistinct(stocktake: StreamedStocktake, unknown: SkuLines): Promise<void> {
+  for (let after: ProductId | undefined; ;) {
+    await yieldToEventLoop();
+    const products = await stocktake.listMissing({ after, limit: STOCKTAKE_BATCH_PRODUCTS });
+    for (const { sku } of products) {
+      const line = unknown.find(foldSku(sku));
+      if (line === undefined) continue;
+      const fault = `Line ${line} has a SKU that no product has, and may mean your product `
+        + `${JSON.stringify(sku)}, so no product was set to 0`;
+      const remedy = 'Correct the SKU, or add a line for that product, and send the file again.';
+      throw new AppError('sync_refused', `${fault}. ${remedy}`);
+    }
+    if (products.length < STOCKTAKE_BATCH_PRODUCTS) return;
+    after = products.at(-1)?.id;
+  }
 }
 
 /**

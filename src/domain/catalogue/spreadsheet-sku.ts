@@ -28,6 +28,11 @@ export function isDate(sku: string): boolean {
   return DATES.some((date) => date.test(sku));
 }
 
+/** The same for SKUs that differ only in case, spaces, leading zeros and outer apostrophes. */
+export function foldSku(sku: string): string {
+  return sku.normalize('NFKC').toLowerCase().replace(/\s|^'|'$/g, '').replace(/^0+(?=.)/, '');
+}
+
 /** The error of a row whose id belongs to a product with another SKU. */
 export function describeIdOwner(ownerSku: string): Issue {
   const detail = `Is the id of your product ${JSON.stringify(ownerSku)}. Correct the SKU, or remove`

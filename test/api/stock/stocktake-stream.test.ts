@@ -67,6 +67,25 @@ test('zeroes nothing if a spreadsheet has shortened a SKU', async (t) => {
   assert.deepEqual(await readStocks(seller), { 4006381333931: 5, B: 5 });
 });
 
+test('zeroes nothing if an unknown SKU may be that of a product', async (t) => {
+  const stocks = { '00815': 5, 'A-1': 5, 'B 2': 5, C: 5 };
+  const { seller } = await openShop(t, stocks);
+  const cases = [['815', '00815'], ['a-1', 'A-1'], ['0A-1', 'A-1'], ['b2', 'B 2']] as const;
+  for (const [sku, meant] of cases) {
+    const rows = ['00815', 'A-1', 'B 2'].filter((other) => other !== meant);
+    const file = [sku, ...rows].map((name) => `${name},5\n`).join('');
+    for (const query of ['force=true&dry_run=true', 'force=true']) {
+      const { last } = await take(seller, file, query);
+      const fault = `Line 2 has a SKU that no product has, and may mean your product "${meant}", `;
+      assert.ok(last.problem.detail.startsWith(fault), last.problem.detail);
+    }
+  }
+  assert.deepEqual(await readStocks(seller), stocks);
+  // Both products are named, so nobody can mean one by the other.
+  const { last } = await take(seller, '815,5\n00815,5\na-1,1\nA-1,4\nB 2,5\n', 'force=true');
+  assert.equal(last.summary.zeroed, 1);
+});
+
 test('accepts NDJSON, by SKU and id, and reports only failed lines on request', async (t) => {
   const { seller, ids } = await openShop(t, { A: 5, B: 5, C: 5 });
   const lines = [{ id: ids['A'], adjust: -1 }, { sku: 'B', set: 1, expect: 9 }];
