@@ -2,15 +2,23 @@
  * Writes cells and lines of CSV (RFC 4180), with commas, CRLF and quotes where needed, and checks
  * the cells of a row. A text that a spreadsheet would run as a formula gets a leading apostrophe,
  * as OWASP ("CSV Injection") and WooCommerce do; a text that begins with an apostrophe gets another
- * one, so that every text can be restored exactly.
+ * one, and so does one that would stand for no value, so that every text can be restored exactly.
  */
 import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
+import type { ValidationError } from '../domain/text.ts';
 
 /** Delimiters, line breaks, and outer white space, which some readers would trim. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
-const NEEDS_APOSTROPHE = /^[=+\-@\t\r'＝＋－＠]/;
-const HAS_APOSTROPHE = /^'[=+\-@\t\r'＝＋－＠]/;
+/** What spreadsheets and databases write where there is no value. */
+const NO_VALUE = String.raw`(?:#(?:N/[AD]|NV|[¡¿]?[\p{Lu}/0]{2,9}[!?])|NULL|\\N)$`;
+const ESCAPED = String.raw`(?:[=+\-@\t\r'＝＋－＠]|${NO_VALUE})`;
+const NEEDS_APOSTROPHE = new RegExp(`^${ESCAPED}`, 'u');
+const HAS_APOSTROPHE = new RegExp(`^'${ESCAPED}`, 'u');
+/** Cells that need no such apostrophe rarely begin with one of these. */
+const MAY_BE_NO_TEXT = /^[#'N\\]/;
+const IS_NO_VALUE = new RegExp(`^${NO_VALUE}`, 'u');
+const IN_APOSTROPHES = /^'[^=+\-@\t\r'＝＋－＠].*'$/s;
 
 /** The header line. */
 export function formatCsvHeader(fields: readonly string[]): string {
@@ -46,11 +54,20 @@ const TEXT_MARK = /^(?:'(\d.*)|="([^"]+)")$/s;
 const [APOSTROPHE, EQUALS] = [0x27, 0x3d];
 
 /** The text after a mark that only means text; undefined if there is none. */
-export function findMarkedText(cell: string): string | undefined {
+export function parseTextMark(cell: string): string | undefined {
   const code = cell.charCodeAt(0);
   if (code !== APOSTROPHE && code !== EQUALS) return undefined;
   const [, digits, quoted] = TEXT_MARK.exec(cell) ?? [];
   return digits ?? quoted;
+}
+
+/** The error of a cell that is no SKU, name or category. */
+export function validateTextCell(cell: string): ValidationError | undefined {
+  if (!MAY_BE_NO_TEXT.test(cell)) return undefined;
+  const fault = IS_NO_VALUE.test(cell) ? 'Stands for an error or a missing value. Correct it'
+    : IN_APOSTROPHES.test(cell) ? 'Is in apostrophes. Remove them' : undefined;
+  return fault === undefined ? undefined
+    : { code: 'format', detail: `${fault}, or put an apostrophe before it to keep it as it is.` };
 }
 
 export function isBlank(cell: string): boolean {

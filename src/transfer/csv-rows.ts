@@ -8,14 +8,16 @@
 import type { SkipReason } from '../domain/catalogue/import.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import { isShortenedNumber } from '../domain/catalogue/spreadsheet-sku.ts';
+import { isChangedNumber } from '../domain/catalogue/spreadsheet-sku.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 import {
   type ColumnMap, type Columns, countMembers, DEFAULTABLE_FIELDS, type Defaults, findColumns,
   type Member, ROW_FIELDS, type RowField,
 } from './columns.ts';
-import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import {
+  isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
+} from './csv-cells.ts';
 import { findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
@@ -33,6 +35,7 @@ import {
 const DIFFERENCES = 'Write the stock that there is, or send differences in a stock file.';
 const NO_CATEGORY = 'Uncategorized';
 const NUMBERS: ReadonlySet<RowField['kind']> = new Set(['price', 'quantity']);
+const TEXTS = ['sku', 'name', 'category'] as const;
 /** A tag, a comment or a character reference: HTML, which a description is not. */
 const MARKUP = /<[a-z!/]|&(?:#\w+|[a-z]\w*);/i;
 
@@ -144,7 +147,7 @@ export class CsvRows implements RowReader {
 
   #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
     const skuCell = pick(cells, columns, 'sku');
-    const digits = findMarkedText(skuCell);
+    const digits = parseTextMark(skuCell);
     const sku = digits ?? unescapeFormula(skuCell);
     const characters = text.length;
     const role = columns.storeView === undefined ? 'product'
@@ -170,6 +173,10 @@ export class CsvRows implements RowReader {
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
     const absent: RowField['name'][] = [];
+    for (const member of TEXTS) {
+      const fault = validateTextCell(pick(cells, columns, member));
+      if (fault) issues.push({ pointer: `/${member}`, ...fault });
+    }
     for (const field of ROW_FIELDS) {
       const { name, kind, isRequired } = field;
       const cell = inherited[name]
@@ -252,9 +259,9 @@ function readConditions(
   cells: readonly string[], { productId }: Columns, sku: string,
 ): RowConditions | undefined {
   const id = productId === undefined ? '' : (cells[productId] ?? '').trim();
-  const isShortened = isShortenedNumber(sku);
-  if (id === '' && !isShortened) return undefined;
-  return { ...(id !== '' && { id }), ...(isShortened && { createsNone: true }) };
+  const isChanged = isChangedNumber(sku);
+  if (id === '' && !isChanged) return undefined;
+  return { ...(id !== '' && { id }), ...(isChanged && { createsNone: true }) };
 }
 
 /** Spreadsheets write the names of truth values in capitals. */
@@ -313,5 +320,5 @@ function pickColumn(cells: readonly string[], { indexes }: Columns, member: Memb
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
   const cell = pick(cells, columns, member);
-  return (member === 'barcode' ? findMarkedText(cell) : undefined) ?? unescapeFormula(cell);
+  return (member === 'barcode' ? parseTextMark(cell) : undefined) ?? unescapeFormula(cell);
 }

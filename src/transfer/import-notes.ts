@@ -3,7 +3,7 @@
  * SKUs a spreadsheet may have changed; in numbers for programs, and in sentences for people.
  */
 import type { ImportNotes, SkipReason } from '../domain/catalogue/import.ts';
-import { isDate } from '../domain/catalogue/spreadsheet-sku.ts';
+import { looksLikeDate } from '../domain/catalogue/spreadsheet-sku.ts';
 import { copyText } from '../domain/text.ts';
 import { formatCount } from '../domain/wording.ts';
 import type { ImportRow, RowReader } from './import-row.ts';
@@ -30,7 +30,7 @@ export class RowNotes {
 
   add({ skipReason, sku, status }: ImportRow & { readonly status: string }): void {
     if (skipReason) this.#skipReasons[skipReason] = (this.#skipReasons[skipReason] ?? 0) + 1;
-    if (!this.#isCsv || status !== 'created' || sku === null || !isDate(sku)) return;
+    if (!this.#isCsv || status !== 'created' || sku === null || !looksLikeDate(sku)) return;
     this.#dateSkus += 1;
     this.#firstDateSku ??= copyText(sku);
   }

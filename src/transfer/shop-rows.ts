@@ -7,7 +7,7 @@ import { IMPORT_PARENTS_LIMIT } from './limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
 import { copyText } from '../domain/text.ts';
 import type { Columns } from './columns.ts';
-import { findMarkedText, unescapeFormula } from './csv-cells.ts';
+import { parseTextMark, unescapeFormula } from './csv-cells.ts';
 
 /** The kind of a row that variations name as parent. */
 const PARENT = 'variable';
@@ -52,7 +52,7 @@ export class Inheritance {
       remember(this.#parents.id, read(columns.id).trim(), copy);
     } else {
       const parent = read(columns.parent);
-      category ||= this.#findCategory(findMarkedText(parent) ?? unescapeFormula(parent).trim());
+      category ||= this.#findCategory(parseTextMark(parent) ?? unescapeFormula(parent).trim());
     }
     return { name, category };
   }

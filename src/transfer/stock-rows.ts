@@ -5,7 +5,9 @@
  */
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseStockChange, type SentChange } from '../domain/catalogue/stock-change.ts';
-import { findMarkedText, isBlank, unescapeFormula, validateCellCount } from './csv-cells.ts';
+import {
+  isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
+} from './csv-cells.ts';
 import { findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
@@ -130,7 +132,7 @@ function parseRow(
 function addMissing(
   issues: Issue[], members: Members, { sku, set }: StockColumns['indexes'],
 ): boolean {
-  const hasProduct = 'sku' in members || 'id' in members;
+  const hasProduct = 'sku' in members || 'id' in members || issues.some(isReferenceIssue);
   const hasQuantity = 'set' in members || 'adjust' in members || issues.some(isQuantityIssue);
   if (!hasProduct) issues.push(blank(sku === undefined ? '/id' : '/sku'));
   if (!hasQuantity) issues.push(blank(set === undefined ? '/adjust' : '/set'));
@@ -138,7 +140,7 @@ function addMissing(
 }
 
 function addMark(row: StockRow, sku: string): StockRow {
-  return findMarkedText(sku) === undefined ? row : { ...row, markedSku: sku };
+  return parseTextMark(sku) === undefined ? row : { ...row, markedSku: sku };
 }
 
 /** Only a row of a file may have both a SKU and an id. */
@@ -168,8 +170,10 @@ function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
   for (const { member, index, isText, mark } of used) {
     const cell = cells[index];
     if (cell === undefined || isBlank(cell)) continue;
-    if (isText) {
-      members[member] = (member === 'sku' ? findMarkedText(cell) : undefined)
+    const fault = isText ? validateTextCell(cell) : undefined;
+    if (fault) issues.push({ pointer: `/${member}`, ...fault });
+    else if (isText) {
+      members[member] = (member === 'sku' ? parseTextMark(cell) : undefined)
         ?? unescapeFormula(cell);
     }
     else {
@@ -184,6 +188,10 @@ function readMembers(cells: readonly string[], used: readonly UsedColumn[]) {
 
 function isQuantityIssue({ pointer }: Issue): boolean {
   return pointer === '/set' || pointer === '/adjust';
+}
+
+function isReferenceIssue({ pointer }: Issue): boolean {
+  return pointer === '/sku' || pointer === '/id';
 }
 
 function blank(pointer: string): Issue {

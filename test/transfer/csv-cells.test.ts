@@ -18,7 +18,8 @@ const HOSTILE = [
   '=1+1', '+1', '-1', '@SUM(A1)', "'quoted", "'=1", "''", '＝1', '＋1', '－1', '＠1', '=', "'",
   '"', '""', '" "', ',', ';', 'a,b;c', ' outer space ', '\u00a0nbsp\u00a0', 'say "hi", twice',
   '🥄 spoon', '👩‍👩‍👧 family', 'שלום עולם', 'مرحبا', '\u202Eright to left', 'e\u0301 é', '漢字',
-  '1e5', '00123', 'TRUE', '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0",
+  '#N/A', '#NV', '#REF!', '#¡VALOR!', 'NULL', '\\N', "'NULL", "'Mug'", "''Mug'", "=1'", "'=1'",
+  '#1', 'NULLS', '1e5', '00123', 'TRUE', '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0",
 ];
 
 function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR): Product {

@@ -8,29 +8,32 @@ import type { Issue } from '../error.ts';
 
 /** Such as 4.00638E+12, and 4,00638E+12 in other countries. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d+$/i;
+/** Such as 4711.0, as programs write a column of numbers that has blank cells. */
+const DECIMAL_NUMBER = /^\d{3,}[.,]0$/;
 
 /** The first three letters of months in English, German, French, Spanish, Italian and Dutch. */
 const MONTH = '(?:jan|ene|gen|feb|fév|mar|mär|mrz|mrt|apr|avr|abr|may|mai|mei|mag|jun|jui|giu|jul|'
   + 'lug|aug|aoû|ago|sep|set|oct|okt|ott|nov|dec|dez|déc|dic)';
-/** Such as 4-Mar, 04. Mrz, Mar-24, 3/4/2024, 04.03.2024 and 2024-03-04. */
+/** Such as 4-Mar, 04. Mrz, Mar-24, 3/4/2024, 04.03.24 and 2024-03-04. */
 const DATES: readonly RegExp[] = [
   new RegExp(String.raw`^\d{1,2}\.?[- ]${MONTH}\.?(?:[- ]\d{2,4})?$`, 'i'),
   new RegExp(String.raw`^${MONTH}\.?[- ]\d{2,4}$`, 'i'),
-  /^\d{1,2}([/.])\d{1,2}\1\d{4}$/,
+  /^(?:0?[1-9]|[12]\d|3[01])([/.])(?:0?[1-9]|[12]\d|3[01])\1(?:\d\d|\d{4})$/,
   /^(?:19|20)\d\d-\d\d-\d\d$/,
 ];
 
-export function isShortenedNumber(sku: string): boolean {
-  return SHORTENED_NUMBER.test(sku);
+/** Whether no product should be created from it. */
+export function isChangedNumber(sku: string): boolean {
+  return SHORTENED_NUMBER.test(sku) || DECIMAL_NUMBER.test(sku);
 }
 
-export function isDate(sku: string): boolean {
+export function looksLikeDate(sku: string): boolean {
   return DATES.some((date) => date.test(sku));
 }
 
-/** The same for SKUs that differ only in case, spaces, leading zeros and outer apostrophes. */
+/** The same for SKUs that differ only in case, spaces and leading zeros. */
 export function foldSku(sku: string): string {
-  return sku.normalize('NFKC').toLowerCase().replace(/\s|^'|'$/g, '').replace(/^0+(?=.)/, '');
+  return sku.normalize('NFKC').toLowerCase().replace(/\s/g, '').replace(/^0+(?=.)/, '');
 }
 
 /** The error of a row whose id belongs to a product with another SKU. */
@@ -42,7 +45,8 @@ export function describeIdOwner(ownerSku: string): Issue {
 
 /** What to do about a SKU that no product has, if a spreadsheet may have changed it. */
 export function explainUnknownSku(sku: string): string | undefined {
-  const fault = isShortenedNumber(sku) ? 'A spreadsheet has shortened this number.'
-    : isDate(sku) ? 'A spreadsheet may have changed it to a date.' : undefined;
+  if (DECIMAL_NUMBER.test(sku)) return 'A program has added decimals. Write the SKU without them.';
+  const fault = SHORTENED_NUMBER.test(sku) ? 'A spreadsheet has shortened this number.'
+    : looksLikeDate(sku) ? 'A spreadsheet may have changed it to a date.' : undefined;
   return fault && `${fault} Format the column as text, and enter the SKU again.`;
 }

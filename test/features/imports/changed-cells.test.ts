@@ -1,0 +1,54 @@
+/** Cells that a spreadsheet, a database or another program has changed, at every door. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openShop, readStocks, sendStock } from '../../api/stock/stock.ts';
+import { CSV_HEADER, importFile, readLines } from './import.ts';
+
+const CSV = { 'content-type': 'text/csv' };
+const NO_VALUES =
+  ['#N/A', '#NV', '#REF!', '#WERT!', '#NAME?', '#DIV/0!', '#¡VALOR!', 'NULL', '\\N'];
+
+test('imports no error value, missing value or text in apostrophes', async (t) => {
+  const { seller } = await openShop(t, { A: 5 });
+  for (const cell of [...NO_VALUES, "'A-1'", "'101'"]) {
+    const rows = [`N,C,${cell},1,1`, `${cell},C,A,1,1`, `N,${cell},A,1,1`];
+    const imported = await importFile(seller, { body: `${CSV_HEADER}${rows.join('\n')}\n` });
+    assert.deepEqual(imported.rows.map(({ errors }) => errors[0].pointer),
+      ['/sku', '/name', '/category'], cell);
+    assert.match(imported.rows[0].errors[0].detail, /^(?:Stands for an error|Is in apostrophes)/);
+    // The remedy keeps the text.
+    const kept = await importFile(seller, { body: `${CSV_HEADER}N,C,'${cell},1,1\n` });
+    assert.equal(kept.summary.created, 1, cell);
+  }
+  const body = `${CSV_HEADER}'s-Hertogenbosch,#1 Mugs,NULL-1,1,1\n`;
+  assert.equal((await importFile(seller, { body })).summary.created, 1);
+});
+
+test('reads no SKU from such a cell in a stocktake, and zeroes nothing', async (t) => {
+  const { seller } = await openShop(t, { A: 5, 4711: 5 });
+  for (const cell of [...NO_VALUES, "'A'", "'101'", '4711.0', '"4711,0"']) {
+    const answer = await sendStock(seller, `sku,stock\n${cell},1\n`, {
+      query: 'complete=true&force=true', headers: CSV,
+    });
+    const { rows, last } = readLines(answer);
+    assert.equal(rows.length, 1);
+    assert.match(last.problem.detail, /^Line 2 does not identify its product/, cell);
+  }
+  assert.deepEqual(await readStocks(seller), { A: 5, 4711: 5 });
+});
+
+test('creates no product from a number to which a program added decimals', async (t) => {
+  const { seller } = await openShop(t, { '815.0': 5 });
+  const { rows, summary } = await importFile(seller, {
+    body: `${CSV_HEADER}N,C,4711.0,1,1\nN,C,815.0,1,1\nN,C,2.0,1,1\n`,
+  });
+  assert.deepEqual([summary.failed, summary.updated, summary.created], [1, 1, 1]);
+  assert.match(rows[0].errors[0].detail, /A program has added decimals\. Write the SKU without/);
+});
+
+test('warns of SKUs that look like dates with a year of two digits', async (t) => {
+  const { seller } = await openShop(t, {});
+  const body = `${CSV_HEADER}N,C,05.06.24,1,1\nN,C,10.40.24,1,1\n`;
+  const { summary } = await importFile(seller, { body });
+  assert.deepEqual([summary.date_skus, summary.first_date_sku], [1, '05.06.24']);
+});
