@@ -2,17 +2,19 @@
  * The names that tills, ERPs and shops give the columns of products and stock: the only list of
  * them. Names are compared without regard to case, accents and punctuation: `On_Hand` is `on hand`.
  *
- * A name alone does not make a quantity. A name that asks, such as `In stock?`, never does. One
- * that only says whether there is stock does unless its cells are flags. One that says an amount of
- * anything does unless another column says that the amounts are not pieces. Nor is a column of
- * numbers one of names: the French Nombre counts, the Spanish one names.
+ * A name alone does not make a quantity. A name that asks, such as `In stock?`, never does, and
+ * neither does `Stock %` or `Stock +/-`. One that only says whether there is stock does unless its
+ * cells are flags. One that says an amount of anything does unless another column says that the
+ * amounts are not pieces. A column of numbers has no names of products: the French Nombre is a
+ * count, the Spanish one a name.
  */
 import type { Issue } from '../domain/error.ts';
 
 /** What a column has: a member of a product or stock change, units, or the place of a row. */
 type NamedMember = 'sku' | 'name' | 'category' | 'price' | 'currency' | 'stock' | 'barcode'
   | 'adjust' | 'reason';
-type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit' | 'location';
+type ColumnKind = NamedMember | 'amount' | 'availability' | 'unit' | 'priceUnit'
+  | 'location';
 
 /** Separated by commas. */
 const NAMES: Readonly<Record<ColumnKind, string>> = {
@@ -55,7 +57,7 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     price tax incl, price tax included, Preis, Verkaufspreis, Einzelpreis, Stückpreis, Ladenpreis,
     Bruttopreis, Nettopreis, Preis brutto, Preis netto, Verkaufspreis brutto, Verkaufspreis netto,
     VK, VK-Preis, VKPreis, VK brutto, VK netto, Regulärer Preis, Prix, Prix de vente, Prix unitaire,
-    Prix TTC, Prix HT, Prix de vente TTC, Prix de vente HT, Prix public, PU, PV, Tarif,
+    Prix TTC, Prix HT, Prix de vente TTC, Prix de vente HT, Prix public, Tarif,
     Tarif régulier, Precio, Precio de venta, Precio unitario, Precio normal, Precio final, PVP,
     Prezzo, Prezzo di vendita, Prezzo unitario, Prezzo di listino, Prezzo al pubblico, Preço,
     Preço de venda, Preço unitário, Preço normal, Prijs, Verkoopprijs, Stukprijs, Normale prijs,
@@ -63,8 +65,8 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     Cena brutto, Cena netto, Pris, Försäljningspris, Ordinarie pris, Utpris, Salgspris, Utsalgspris,
     Hinta, Myyntihinta, Prodejní cena, Cena s DPH, Cena bez DPH, Běžná cena, Predajná cena, Ár,
     Eladási ár, Preț, Fiyat, Fiyatı, Satış fiyatı, Birim fiyat, Normal fiyat, Цена, Цена продажи,
-    Розничная цена, Цена розничная, Базовая цена, Ціна, Τιμή, 価格, 販売価格, 単価, 売価, 通常価格, 价格, 售价, 销售价,
-    销售价格, 零售价, 单价, 價格, 售價, 가격, 판매가, 판매가격`,
+    Розничная цена, Цена розничная, Базовая цена, Ціна, Τιμή, 価格, 販売価格, 売価, 通常価格, 价格, 售价, 销售价,
+    销售价格, 零售价, 價格, 售價, 가격, 판매가, 판매가격`,
   currency: `
     currency, currency code, Währung, Devise, Monnaie, Moneda, Divisa, Valuta, Moeda, Waluta, Měna,
     Валюта, Para birimi, Döviz, 通貨, 币种, 货币, 貨幣, 통화`,
@@ -80,17 +82,17 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     available quantity, qty on hand, qty available, available qty, inventory, inventory level,
     inventory quantity, inventory qty, variant inventory qty, count, counted, counted quantity, soh,
     Bestand, Lagerbestand, Istbestand, Ist-Bestand, Warenbestand, Aktueller Bestand,
-    Verfügbarer Bestand, Verfügbare Menge, Lagermenge, Stückzahl, Anzahl, Quantité en stock,
+    Verfügbarer Bestand, Verfügbare Menge, Lagermenge, Stückzahl, Quantité en stock,
     Qté en stock, Quantité disponible, Stock actuel, Stock réel, Stock disponible,
-    Cantidad disponible, Existencias, Existencia, Stock actual, Inventario, Unidades, Giacenza,
-    Giacenze, Esistenza, Voorraad, Voorraadniveau, Aantal, Estoque, Estoque atual, Stan magazynowy,
-    Dostępna ilość, Liczba sztuk, Antal, Lagersaldo, Lagerbeholdning, Beholdning, Antall,
-    Varastosaldo, Počet kusů, Zásoba, Zásoby, Készlet, Stoc, Stok, Stok adedi, Stok miktarı, Adet,
+    Cantidad disponible, Existencias, Existencia, Stock actual, Inventario, Giacenza,
+    Giacenze, Esistenza, Voorraad, Voorraadniveau, Estoque, Estoque atual, Stan magazynowy,
+    Dostępna ilość, Liczba sztuk, Lagersaldo, Lagerbeholdning, Beholdning, Varastosaldo,
+    Počet kusů, Zásoba, Zásoby, Készlet, Stoc, Stok, Stok adedi, Stok miktarı, Adet,
     Остаток, Запасы, Залишок, Απόθεμα, 在庫, 在庫数, 库存, 库存数量, 庫存, 재고, 재고수량`,
   amount: `
-    quantity, qty, Menge, Quantité, Qté, Cantidad, Quantità, Q.tà, Qta, Hoeveelheid, Quantidade,
-    Qtd, Qtde, Ilość, Määrä, Množství, Množstvo, Mennyiség, Cantitate, Miktar, Количество,
-    Кількість, Ποσότητα, 数量, 수량`,
+    quantity, qty, Menge, Anzahl, Aantal, Antal, Antall, Unidades, Quantité, Qté, Cantidad,
+    Quantità, Q.tà, Qta, Hoeveelheid, Quantidade, Qtd, Qtde, Ilość, Määrä, Množství, Množstvo,
+    Mennyiség, Cantitate, Miktar, Количество, Кількість, Ποσότητα, 数量, 수량`,
   availability: `
     in stock, available, Auf Lager, Vorrätig, Verfügbar, Verfuegbar, En stock, Disponible,
     En existencia, In magazzino, Disponibile, Disponibilità, Op voorraad, Beschikbaar, Em estoque,
@@ -103,6 +105,8 @@ const NAMES: Readonly<Record<ColumnKind, string>> = {
     Meeteenheid, Jednostka, Jednostka miary, J.m., Enhet, Enhed, Yksikkö, MJ, Měrná jednotka,
     Jednotka, Mértékegység, Ед. изм., Единица измерения, Единица, Birim, Ölçü birimi, 単位, 单位, 單位,
     단위`,
+  priceUnit: `
+    price unit, Preiseinheit, Unité de prix, Unidad de precio, Unità di prezzo, Prijseenheid`,
   location: `
     warehouse, location, location name, store, branch, depot, site, bin, Lager, Lagerort,
     Lagerplatz, Standort, Filiale, Werk, Entrepôt, Emplacement, Magasin, Almacén, Ubicación, Tienda,
@@ -127,8 +131,12 @@ const KIND_OF_NAME: ReadonlyMap<string, ColumnKind> = new Map(
   (Object.keys(NAMES) as ColumnKind[]).flatMap((kind) =>
     [...toSet(NAMES[kind])].map((name) => [name, kind] as const)));
 
-/** In any writing. */
-const QUESTION_MARK = /[?？¿؟]/;
+/** A question, in any writing, a share or a difference: no value of a member. */
+const NO_VALUE = /[?？¿؟%‰±]|\+ *\/ *[-–−]/;
+/** What a column of levels is not: `Stock #` is a number of an article. */
+const NO_LEVEL = /[#№]/;
+/** A price for one piece, as a column of price units says it. */
+const ONE = /^(?:1(?:[.,]0{1,2})?(?!\d|[.,]\d)|\D)/;
 const NUMBER = /^[-+]?\d[\d.,\s]*$/;
 /** A number other than 0 and 1, which may be flags. */
 const COUNT = /^[-+]?(?!0*[01](?:[.,]0*)?$)\d[\d.,\s]*$/;
@@ -178,14 +186,44 @@ export function recognizeColumns(
 ): ReadonlyMap<string, readonly number[]> {
   const columns: Map<string, readonly number[]> = new Map();
   for (const [index, name] of header.entries()) {
-    const kind = QUESTION_MARK.test(name) ? undefined : kindOf(name);
-    const isMember = kind !== undefined && kind !== 'unit' && kind !== 'location';
+    const kind = NO_VALUE.test(name) ? undefined : kindOf(name);
+    const isMember = kind !== undefined && kind !== 'unit' && kind !== 'priceUnit'
+      && kind !== 'location';
     if (!isMember || untrusted.includes(index)) continue;
     const member = kind === 'amount' || kind === 'availability' ? 'stock' : kind;
+    if (member === 'stock' && NO_LEVEL.test(name)) continue;
     columns.set(member, [...columns.get(member) ?? [], index]);
   }
   const skus = columns.get('sku')?.filter((index) => /sku/i.test(header[index] ?? '')) ?? [];
   return skus.length > 0 ? columns.set('sku', skus) : columns;
+}
+
+/**
+ * Returns the check of rows by their units: an amount must be in pieces, a price for one of them.
+ * @param columns of the amount, unless `map` names it, and of the price
+ */
+export function createUnitCheck(
+  header: readonly string[],
+  columns: { readonly amount?: number | undefined; readonly price?: number | undefined },
+): (cells: readonly string[]) => Issue | undefined {
+  const kinds = header.map(kindOf);
+  const unit = kinds[columns.amount ?? -1] === 'amount' ? kinds.indexOf('unit') : -1;
+  const priceUnit = columns.price === undefined ? -1 : kinds.indexOf('priceUnit');
+  let lastUnit = '';
+  return (cells) => {
+    const [unitCell = '', price = ''] = [cells[unit], cells[priceUnit]];
+    if (unitCell !== lastUnit && unitCell !== '') {
+      if (!PIECES.has(foldName(unitCell))) return explainUnit(header[unit], unitCell);
+      lastUnit = unitCell;
+    }
+    return price === '' || ONE.test(price) ? undefined : explainUnit(header[priceUnit], price);
+  };
+}
+
+function explainUnit(name = '', unit: string): Issue {
+  const detail = `By "${name.trim()}", the row is for ${unit}. Convert its amount or price to one `
+    + 'piece, and leave the unit blank.';
+  return { pointer: '', code: 'mismatch', detail };
 }
 
 /** The column that a file has if it has a row for each place of a product. */

@@ -14,8 +14,8 @@ import {
 } from './column-names.ts';
 import { countColumns } from './csv-cells.ts';
 import {
-  ambiguousColumns, assertUnique, countFound, findNamedColumns, listIgnored, missingColumns,
-  normalizeName, parsePairs,
+  ambiguousColumns, assertUnique, assertUnmerged, countFound, findNamedColumns, listIgnored,
+  missingColumns, normalizeName, parsePairs,
 } from './header.ts';
 import type { DecimalMark } from './numbers.ts';
 
@@ -179,7 +179,11 @@ export function findColumns(
   const { used, missing, ambiguous, indexes, isUsable } = columns;
   assertUnique(header, used);
   for (const member of ambiguous) throw ambiguousColumns(header, member, indexes[member]);
-  if (isUsable) return columns;
+  if (isUsable) {
+    assertUnmerged(header, MEMBERS.flatMap((member) => map.has(member) ? []
+      : indexes[member].map((index) => [member, index] as const)), sample);
+    return columns;
+  }
   throw missingColumns(header, missing.join(', '), missing, explainUntrusted(
     header, untrusted, missing));
 }

@@ -58,7 +58,7 @@ export class FileHead {
 
 /**
  * The column names are on the first line whose names stand for two members, or on the one after it
- * if that has as many. Without any, they are on the line with the most members, or the most cells.
+ * if that has as many. Without any, they are on the first line with the most cells.
  * @param isWhole whether the head is the whole file
  */
 export function detectDialect(
@@ -75,7 +75,7 @@ export function detectDialect(
   };
   for (const delimiter of delimiters) {
     const candidates = listLines(lines, start + line.length, delimiter, limit).map((one) => {
-      const isHeader = one.names.length <= IMPORT_COLUMNS_LIMIT;
+      const isHeader = one.names.length > 1 && one.names.length <= IMPORT_COLUMNS_LIMIT;
       const members = isHeader ? countMembers?.(one.names) ?? 0 : 0;
       return { ...one, delimiter, members, cells: one.names.length };
     });
@@ -109,7 +109,9 @@ export function chooseHeader<Line extends HeaderCandidate>(
     if (best && best.members >= HEADER_MEMBERS) {
       if (!candidate.isNext || candidate.members < best.members) return best;
       best = candidate;
-    } else if (!best || isBetter(candidate, best)) best = candidate;
+    } else if (!best || candidate.members >= HEADER_MEMBERS || candidate.cells > best.cells) {
+      best = candidate; // a name of one member may be the text of a row
+    }
   }
   return best;
 }

@@ -18,7 +18,7 @@ import {
 import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
-import { findSkuListIssue } from './column-names.ts';
+import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
@@ -70,6 +70,7 @@ export class CsvRows implements RowReader {
   readonly #defaults = new Map<RowField['name'], ParsedDefault>();
   readonly #reader: TableReader;
   #columns: Columns | undefined;
+  #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
   readonly #storeViews = new StoreViews();
@@ -100,6 +101,10 @@ export class CsvRows implements RowReader {
     const { map, defaults, isPartial, decimal } = this.#settings;
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
+    const { stock: [amount], price: [price] } = columns.indexes;
+    this.#checkUnits = createUnitCheck(header.cells, {
+      amount: map.has('stock') ? undefined : amount, price,
+    });
     // Shops write three decimals only where the currency has them.
     const isWrittenByShop = columns.decimal !== undefined && this.#reader.delimiter === ','
       && this.#currency.decimals === 3;
@@ -191,6 +196,8 @@ export class CsvRows implements RowReader {
     if (mismatch) issues.push(mismatch);
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
+    const unitIssue = this.#checkUnits(cells);
+    if (unitIssue) issues.push(unitIssue);
     const list = findSkuListIssue(columns.hasSkuLists, sku);
     if (list) issues.push(list);
     const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;

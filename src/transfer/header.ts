@@ -1,6 +1,7 @@
 /** The header of a CSV file: finds columns by name, parses `map`, and explains errors. */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError } from '../domain/error.ts';
+import { isBlank } from './csv-cells.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
 /** Shown characters of a column name. */
@@ -64,6 +65,29 @@ export function assertUnique(header: readonly string[], used: ReadonlySet<number
       : `The file has the columns "${firstName}" and "${secondName}" (${columns}), which count as `
         + 'the same';
     throw new AppError('invalid_data', `${fault}. Rename or remove one of them.`);
+  }
+}
+
+/**
+ * Rejects a column that is read, if the next one has cells and no name: the heading of both may be
+ * one merged cell, as of a stock for each place.
+ * @param columns by their members, without those that `map` names
+ */
+export function assertUnmerged(
+  header: readonly string[], columns: Iterable<readonly [member: string, index: number]>,
+  rows: readonly (readonly string[])[],
+): void {
+  const last = header.findLastIndex((name) => !isBlank(name));
+  for (const [member, index] of columns) {
+    if (index >= last || !isBlank(header[index + 1] ?? '')) continue;
+    if (rows.every((cells) => isBlank(cells[index + 1] ?? ''))) continue;
+    const name = shortenName(header[index] ?? '');
+    const fault = `Column ${index + 2} has cells and no name, so "${name}" may be the heading of `
+      + `both. Give it a name, or set map=${member}:${name}`;
+    const detail = `Name the column to read, such as map=${member}:${name}.`;
+    throw new AppError('invalid_data', `${fault}.`, {
+      issues: [{ parameter: 'map', code: 'required', detail }],
+    });
   }
 }
 

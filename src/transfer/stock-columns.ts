@@ -11,8 +11,8 @@ import {
 import { matchColumns } from './columns.ts';
 import { countColumns } from './csv-cells.ts';
 import {
-  ambiguousColumns, countFound, findNamedColumns, listIgnored, missingColumns, normalizeName,
-  parsePairs,
+  ambiguousColumns, assertUnmerged, countFound, findNamedColumns, listIgnored, missingColumns,
+  normalizeName, parsePairs,
 } from './header.ts';
 
 export type StockMember = keyof StockChange;
@@ -83,6 +83,8 @@ export function findStockColumns(
   // The cast: each member has its entry.
   const indexes = Object.fromEntries(STOCK_MEMBERS.map((member) =>
     [member, matched.indexes[member][0]])) as Record<StockMember, number | undefined>;
+  assertUnmerged(header, STOCK_MEMBERS.flatMap((member) => map.has(member) ? []
+    : matched.indexes[member].map((index) => [member, index] as const)), sample);
   const used = new Set(Object.values(indexes));
   const ignored = listIgnored(header, (index) =>
     !used.has(index) && !EXPORT_ONLY_COLUMNS.has(normalizeName(header[index] ?? '')));
@@ -117,10 +119,13 @@ export function matchStockColumns(
     [member, findNamedColumns(header, name)] as const));
   const mappedIndexes = new Set([...mapped.values()].flat());
   const recognized = recognizeColumns(header, untrusted);
+  // In Odoo, a sequence is the place in a list.
+  const isOdoo = header.some((name) => foldName(name) === 'internal reference');
   const listOwn = (member: StockMember): readonly number[] => {
     const partner = PAIRS.find((pair) => pair.some((name) => name === member))
       ?.find((other) => other !== member);
     if (partner && map.has(partner)) return [];
+    if (member === 'sequence' && isOdoo) return [];
     const named = recognized.get(member === 'set' ? 'stock' : member) ?? [];
     const own = [...header.keys()].filter((index) => !mappedIndexes.has(index)
       && (named.includes(index) || foldName(header[index]) === member));

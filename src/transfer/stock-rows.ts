@@ -8,7 +8,7 @@ import { parseStockChange, type SentChange } from '../domain/catalogue/stock-cha
 import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
 } from './csv-cells.ts';
-import { findSkuListIssue } from './column-names.ts';
+import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import { isErrorColumn } from './header.ts';
@@ -91,7 +91,11 @@ export class StockCsvRows {
         const use = !isText ? 'number' : member === 'reason' ? 'text' : 'identifier';
         return [{ member, index, indexes: [index], use, isText, mark }];
       });
-      return (record) => parseRow(checkTypes(record, used), columns, used, settings);
+      const checkUnits = createUnitCheck(header, {
+        amount: settings.map.has('set') ? undefined : columns.indexes.set,
+      });
+      const rowSettings = { ...settings, used, checkUnits };
+      return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
     });
   }
 }
@@ -111,9 +115,14 @@ function findFault(
     ?? findSkuListIssue(hasSkuLists, cells[indexes.sku ?? -1] ?? '');
 }
 
+interface RowSettings extends StockCsvSettings {
+  readonly used: readonly UsedColumn[];
+  readonly checkUnits: ReturnType<typeof createUnitCheck>;
+}
+
 function parseRow(
-  record: CsvRecord, columns: StockColumns, used: readonly UsedColumn[],
-  { hasSource, shortRows }: StockCsvSettings,
+  record: CsvRecord, columns: StockColumns,
+  { used, hasSource, shortRows, checkUnits }: RowSettings,
 ): StockRow | undefined {
   const { line, cells, text } = record;
   const { indexes } = columns;
@@ -121,6 +130,8 @@ function parseRow(
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
+  const unitIssue = checkUnits(cells);
+  if (unitIssue) issues.push(unitIssue);
   const isComplete = 'sku' in members && 'set' in members;
   if (!isComplete && addMissing(issues, members, indexes) && cells.every(isBlank)) return undefined;
   const entry = parseChange(members, hasSource);

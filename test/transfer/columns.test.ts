@@ -26,6 +26,15 @@ test('names the ignored columns, except those of our own export', () => {
   assert.deepEqual(findColumns(header, NO_MAP).ignored, ['Colour', 'Size']);
 });
 
+test('reads no price that may be the cost, and none below a merged heading', () => {
+  for (const name of ['PU', 'PV', '単価', '单价', 'Preis %']) {
+    assert.deepEqual(findColumns(['sku', 'name', name], NO_MAP, new Map(), true).indexes.price, []);
+  }
+  const error = catchAppError(() => findColumns(['sku', 'Price', '', 'stock'], NO_MAP, new Map(),
+    true, [['A', '1', '2', '3']]));
+  assert.match(error.publicDetail, /^Column 3 has cells .* or set map=price:Price\.$/);
+});
+
 test('names at most 100 ignored columns', () => {
   const many = Array.from({ length: 300 }, (_, n) => `column ${n}`);
   assert.deepEqual(findColumns([...OWN, ...many], NO_MAP).ignored, many.slice(0, 100));

@@ -40,6 +40,16 @@ test('does not look for column names below the twentieth line', async () => {
   assert.deepEqual(first, ['x']);
 });
 
+test('takes no row for column names because a cell of it is one', async () => {
+  const files = [
+    ['Artcl;Info;Qtty\nA;In Stock;5\n', 'Artcl;Info;Qtty'],
+    ['Stock\nArtcl;Qtty\nA;5', 'Artcl;Qtty'],
+  ] as const;
+  for (const [file, header] of files) {
+    assert.equal((await cellsOf(file))[0]?.join(';'), header);
+  }
+});
+
 test('takes the last of several header lines, as templates have them', async () => {
   const file = 'TemplateType=x\tVersion=1\nSeller SKU\tQuantity\nsku\tquantity\nA\t1\n';
   assert.deepEqual((await cellsOf(file)).slice(0, 2), [['sku', 'quantity'], ['A', '1']]);

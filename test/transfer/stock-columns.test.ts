@@ -48,6 +48,43 @@ test('reads our own exports of stock and products', () => {
   assert.deepEqual(ignored, ['name', 'price', 'Colour']);
 });
 
+test('reads no level from a share, a difference, or the number of an article', () => {
+  for (const name of ['Bestand +/-', 'Stock (+ / -)', 'Stock ±', 'Stock %', 'Stock #', 'Stock?']) {
+    const error = catchAppError(() => find(['SKU', name]));
+    assert.match(error.publicDetail, /no column for set or adjust/, name);
+    assert.deepEqual(find(['SKU', name], `set:${name}`), ['sku 0', 'set 1']);
+  }
+  assert.deepEqual(find(['SKU #', 'Stock (pcs.)', 'Stock']), ['sku 0', 'set 2']);
+});
+
+test('reads no sequence of updates from a list of Odoo', () => {
+  const header = ['Internal Reference', 'Sequence', 'Quantity On Hand'];
+  assert.deepEqual(find(header), ['sku 0', 'set 2']);
+  assert.deepEqual(find(header, 'sequence:Sequence'), ['sku 0', 'set 2', 'sequence 1']);
+});
+
+test('reads pieces per package as no stock', () => {
+  for (const [amount, unit] of [['Anzahl', 'Einheit'], ['Aantal', 'Eenheid'], ['Antal', 'Enhet']]) {
+    const header = ['SKU', amount ?? '', unit ?? ''];
+    assert.deepEqual(find(header), ['sku 0', 'set 1']);
+    catchAppError(() => findStockColumns(header, new Map(), [['A', '6', 'Karton']]));
+  }
+});
+
+test('rejects a heading over several columns, unless map names the first', () => {
+  const header = ['SKU', 'Stock', '', 'Note'];
+  const rows = [['A', '1', '', ''], ['B', '1', '2', '']];
+  const error = catchAppError(() => findStockColumns(header, new Map(), rows));
+  assert.match(error.publicDetail, /^Column 3 has cells and no name, so "Stock" may be the head/);
+  assert.match(error.publicDetail, /Give it a name, or set map=set:Stock\.$/);
+  for (const [map, sample] of [['set:Stock', rows], ['', rows.slice(0, 1)]] as const) {
+    const columns = map === '' ? new Map() : parseStockColumnMap(map);
+    assert.equal(findStockColumns(header, columns, sample).indexes.set, 1);
+  }
+  const indexed = ['', 'SKU', 'Stock', ''];
+  assert.equal(findStockColumns(indexed, new Map(), [['0', 'A', '1', '']]).count, 3);
+});
+
 test('prefers the column that has the name of its member', () => {
   assert.deepEqual(find(['Code', 'SKU', 'Qty']), ['sku 1', 'set 2']);
 });

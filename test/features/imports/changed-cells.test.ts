@@ -46,6 +46,25 @@ test('creates no product from a number to which a program added decimals', async
   assert.match(rows[0].errors[0].detail, /A program has added decimals\. Write the SKU without/);
 });
 
+test('checks the units of every row', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5 });
+  const pieces = Array.from({ length: 1_100 }, (_, n) => `X${n},1,Stk\n`).join('');
+  const file = `sku,Menge,Einheit\n${pieces}A,500,g\nB,7,\n`;
+  const send = async (query: string) =>
+    readLines(await sendStock(seller, file, { query, headers: CSV }));
+  const { rows } = await send('dry_run=true');
+  assert.deepEqual(rows.slice(-2).map(({ sku, status }) => [sku, status]),
+    [['A', 'invalid'], ['B', 'ok']]);
+  assert.match(rows.at(-2).errors[0].detail, /^By "Einheit", the row is for g\./);
+  assert.equal((await send('map=set:Menge')).rows.at(-2).stock, 500);
+  const body = `sku,name,category,price,menge,einheit,Preiseinheit\n${
+    Array.from({ length: 1_100 }, (_, n) => `A${n},N,C,1,1,St,1\n`).join('')
+  }K,N,C,1,1,kg,1\nL,N,C,1,1,St,100\nM,N,C,1,1,St,"1,00"\nN,N,C,1,1,,1.000\n`;
+  const imported = await importFile(seller, { body });
+  assert.deepEqual(imported.rows.map(({ sku }) => sku), ['K', 'L', 'N']);
+  assert.match(imported.rows[1].errors[0].detail, /^By "Preiseinheit", the row is for 100\./);
+});
+
 test('warns of SKUs that look like dates with a year of two digits', async (t) => {
   const { seller } = await openShop(t, {});
   const body = `${CSV_HEADER}N,C,05.06.24,1,1\nN,C,10.40.24,1,1\n`;
