@@ -10,7 +10,7 @@ import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import { listDeliveries, readDelivery, resendDelivery, testWebhook } from './deliveries.ts';
-import { messageOperation, webhookOperations as operations } from './description/operations.ts';
+import { messageOperation, webhookOperations } from './description/operations.ts';
 import { webhookSchemas } from './description/schemas.ts';
 import {
   createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook, replayWebhook,
@@ -40,18 +40,18 @@ const route = (
 
 export const webhooks: Feature<WebhooksOption, WebhooksShopOption> = {
   routes: [
-    route('GET', WEBHOOKS, operations.list, listWebhooks),
-    route('POST', WEBHOOKS, operations.create, createWebhook),
-    route('GET', WEBHOOK, operations.read, readWebhook),
-    route('PATCH', WEBHOOK, operations.patch, patchWebhook),
-    route('DELETE', WEBHOOK, operations.delete, deleteWebhook),
-    route('GET', `${WEBHOOK}/deliveries`, operations.listDeliveries, listDeliveries),
-    route('GET', `${WEBHOOK}/deliveries/{n}`, operations.readDelivery, readDelivery),
-    route('POST', `${WEBHOOK}/deliveries/{n}/resend`, operations.resend, resendDelivery),
-    route('POST', `${WEBHOOK}/retry`, operations.retry, retryWebhook),
-    route('POST', `${WEBHOOK}/test`, operations.test, testWebhook),
-    route('POST', `${WEBHOOK}/replay`, operations.replay, replayWebhook),
-    route('POST', `${WEBHOOK}/rotate-secret`, operations.rotateSecret, rotateSecret),
+    route('GET', WEBHOOKS, webhookOperations.list, listWebhooks),
+    route('POST', WEBHOOKS, webhookOperations.create, createWebhook),
+    route('GET', WEBHOOK, webhookOperations.read, readWebhook),
+    route('PATCH', WEBHOOK, webhookOperations.patch, patchWebhook),
+    route('DELETE', WEBHOOK, webhookOperations.delete, deleteWebhook),
+    route('GET', `${WEBHOOK}/deliveries`, webhookOperations.listDeliveries, listDeliveries),
+    route('GET', `${WEBHOOK}/deliveries/{n}`, webhookOperations.readDelivery, readDelivery),
+    route('POST', `${WEBHOOK}/deliveries/{n}/resend`, webhookOperations.resend, resendDelivery),
+    route('POST', `${WEBHOOK}/retry`, webhookOperations.retry, retryWebhook),
+    route('POST', `${WEBHOOK}/test`, webhookOperations.test, testWebhook),
+    route('POST', `${WEBHOOK}/replay`, webhookOperations.replay, replayWebhook),
+    route('POST', `${WEBHOOK}/rotate-secret`, webhookOperations.rotateSecret, rotateSecret),
   ],
   schemas: webhookSchemas,
   webhooks: [messageOperation],
