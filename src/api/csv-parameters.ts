@@ -4,6 +4,7 @@ import { type Encoding, parseEncoding } from '../transfer/decode.ts';
 import { TemporaryFile } from '../store/temporary/temporary-file.ts';
 import type { FileOptions } from '../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../transfer/numbers.ts';
+import { SKU_SOURCES, type SkuSource } from '../transfer/shop-rows.ts';
 import { openWorkbook } from '../transfer/workbooks.ts';
 import { CSV_TYPE, WORKBOOK_TYPE } from './media-types.ts';
 import { invalidQuery } from '../http/request/query.ts';
@@ -26,6 +27,14 @@ export const csvParameters = {
       + 'the default: a line break or a delimiter may have moved its cells. With `blank`, its last '
       + 'cells are blank, as programs write that leave them out.',
   },
+  sku_from: {
+    schema: { enum: SKU_SOURCES }, example: 'handle+options',
+    // In a query, a plus sign that is not encoded is a space.
+    parse: (text: string) => choice(SKU_SOURCES).parse(text.replaceAll(' ', '+')),
+    description: 'CSV of Shopify: makes the SKU of a variant without one from the handle of its '
+      + 'product and the values of its options, such as `linen-shirt/S`. By default, such a row is '
+      + 'rejected.',
+  },
   sheet: {
     schema: { type: 'string', minLength: 1 }, parse: (text: string) => ({ value: text }),
     example: 'Stock',
@@ -38,11 +47,15 @@ interface CsvValues {
   readonly encoding: Encoding | undefined;
   readonly decimal: DecimalMark | undefined;
   readonly short_rows: ShortRows | undefined;
+  readonly sku_from: SkuSource | undefined;
   readonly sheet: string | undefined;
 }
 
-export function toFileOptions({ encoding, decimal, short_rows, sheet }: CsvValues): FileOptions {
-  return { encoding, decimal, shortRows: short_rows, sheet, spool: TemporaryFile.spool };
+export function toFileOptions(
+  { encoding, decimal, short_rows, sku_from, sheet }: CsvValues,
+): FileOptions {
+  const spool = TemporaryFile.spool;
+  return { encoding, decimal, shortRows: short_rows, skuFrom: sku_from, sheet, spool };
 }
 
 /** Whether a file of this media type has a table: its first bytes say whether it is CSV. */

@@ -30,13 +30,17 @@ export interface CsvOptions {
   readonly decimal?: 'point' | 'comma' | undefined;
   /** CSV: whether rows with too few cells are rejected (default), or end in blank cells. */
   readonly short_rows?: 'reject' | 'blank' | undefined;
+  /** Shopify: how variants without a SKU get one. By default, their rows are rejected. */
+  readonly sku_from?: 'handle+options' | undefined;
   /** Workbooks (.xlsx): the name of the sheet. Default: the first one that is not hidden. */
   readonly sheet?: string | undefined;
 }
 
 /** The query parameters of these options. */
-export function pickCsvOptions({ encoding, decimal, short_rows, sheet }: CsvOptions): CsvOptions {
-  return { encoding, decimal, short_rows, sheet };
+export function pickCsvOptions(
+  { encoding, decimal, short_rows, sku_from, sheet }: CsvOptions,
+): CsvOptions {
+  return { encoding, decimal, short_rows, sku_from, sheet };
 }
 
 /** A request body and its kind, made of the first piece of a source. */

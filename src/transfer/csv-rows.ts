@@ -27,7 +27,9 @@ import {
 } from './import-row.ts';
 import { type DecimalMark, parseLevel, parseNumber } from './numbers.ts';
 import { recognizeContent } from './stock-columns.ts';
-import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
+import {
+  createSkuSource, firstCategory, Inheritance, isContainer, StoreViews,
+} from './shop-rows.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
@@ -52,6 +54,12 @@ const UNCLEAR_VIEW: Issue = {
   detail: 'May translate an earlier row: the file has too many products to tell. Sort it by SKU.',
 };
 
+const NO_SKU: Issue = {
+  pointer: '/sku', code: 'blank',
+  detail: 'Must not be blank. To make SKUs from the handles and options of Shopify, set '
+    + 'sku_from=handle+options.',
+};
+
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
@@ -70,6 +78,7 @@ export class CsvRows implements RowReader {
   readonly #defaults = new Map<RowField['name'], ParsedDefault>();
   readonly #reader: TableReader;
   #columns: Columns | undefined;
+  #makeSku: ReturnType<typeof createSkuSource> = () => '';
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
@@ -98,7 +107,8 @@ export class CsvRows implements RowReader {
   }
 
   #open(header: CsvRecord, sample: readonly CsvRecord[]): Columns {
-    const { map, defaults, isPartial, decimal } = this.#settings;
+    const { map, defaults, isPartial, decimal, skuFrom } = this.#settings;
+    this.#makeSku = createSkuSource(header.cells, skuFrom);
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
     const { stock: [amount], price: [price] } = columns.indexes;
@@ -153,7 +163,7 @@ export class CsvRows implements RowReader {
   #parse({ line, cells, text, issue }: CsvRecord, columns: Columns): ImportRow {
     const skuCell = pick(cells, columns, 'sku');
     const digits = parseTextMark(skuCell);
-    const sku = digits ?? unescapeFormula(skuCell);
+    const sku = (digits ?? unescapeFormula(skuCell)) || this.#makeSku(cells);
     const characters = text.length;
     const role = columns.storeView === undefined ? 'product'
       : this.#storeViews.findRole(cells[columns.storeView], sku);
@@ -191,6 +201,15 @@ export class CsvRows implements RowReader {
       else if (isRequired || this.#defaults.has(name)) absent.push(name);
     }
     addPairs(members, cells, columns);
+    this.#addRowIssues(issues, cells, columns, sku);
+    const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
+    const conditions = readConditions(cells, columns, sku);
+    return parseContent(members, issues, this.#currency, leftOut, conditions);
+  }
+
+  #addRowIssues(
+    issues: Issue[], cells: readonly string[], columns: Columns, sku: string,
+  ): void {
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
@@ -200,9 +219,7 @@ export class CsvRows implements RowReader {
     if (unitIssue) issues.push(unitIssue);
     const list = findSkuListIssue(columns.hasSkuLists, sku);
     if (list) issues.push(list);
-    const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
-    const conditions = readConditions(cells, columns, sku);
-    return parseContent(members, issues, this.#currency, leftOut, conditions);
+    if (columns.group !== undefined && isBlank(sku)) issues.push(NO_SKU);
   }
 
   /** What a shop has in an optional column, such as HTML, need not be a value of ours. */

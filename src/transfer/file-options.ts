@@ -4,6 +4,7 @@ import type { CountMembers } from './csv-dialect.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { Encoding } from './decode.ts';
 import type { DecimalMark } from './numbers.ts';
+import type { SkuSource } from './shop-rows.ts';
 
 export interface FileOptions {
   /** The encoding of a file without a byte order mark. Default: UTF-8. */
@@ -12,6 +13,8 @@ export interface FileOptions {
   readonly decimal?: DecimalMark | undefined;
   /** Default: `reject`. */
   readonly shortRows?: ShortRows | undefined;
+  /** What makes the SKUs of rows without one. Default: such rows are rejected. */
+  readonly skuFrom?: SkuSource | undefined;
   /** The sheet of a workbook, in any case. Default: the first one that is not hidden. */
   readonly sheet?: string | undefined;
   /** Keeps the file of a workbook while it is read. Without it, workbooks are rejected. */

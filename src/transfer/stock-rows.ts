@@ -18,6 +18,7 @@ import {
   countStockMembers, findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns,
   type StockMember,
 } from './stock-columns.ts';
+import { createSkuSource } from './shop-rows.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';
@@ -94,7 +95,8 @@ export class StockCsvRows {
       const checkUnits = createUnitCheck(header, {
         amount: settings.map.has('set') ? undefined : columns.indexes.set,
       });
-      const rowSettings = { ...settings, used, checkUnits };
+      const makeSku = createSkuSource(header, settings.skuFrom);
+      const rowSettings = { ...settings, used, checkUnits, makeSku };
       return (record) => parseRow(checkTypes(record, used), columns, rowSettings);
     });
   }
@@ -118,11 +120,12 @@ function findFault(
 interface RowSettings extends StockCsvSettings {
   readonly used: readonly UsedColumn[];
   readonly checkUnits: ReturnType<typeof createUnitCheck>;
+  readonly makeSku: ReturnType<typeof createSkuSource>;
 }
 
 function parseRow(
   record: CsvRecord, columns: StockColumns,
-  { used, hasSource, shortRows, checkUnits }: RowSettings,
+  { used, hasSource, shortRows, checkUnits, makeSku }: RowSettings,
 ): StockRow | undefined {
   const { line, cells, text } = record;
   const { indexes } = columns;
@@ -130,6 +133,8 @@ function parseRow(
   const fault = findFault(record, columns, shortRows);
   if (fault && !cells.every(isBlank)) return { line, characters, entry: { issues: [fault] } };
   const { members, issues } = readMembers(cells, used);
+  const madeSku = 'sku' in members ? '' : makeSku(cells);
+  if (madeSku !== '') members.sku = madeSku;
   const unitIssue = checkUnits(cells);
   if (unitIssue) issues.push(unitIssue);
   const isComplete = 'sku' in members && 'set' in members;

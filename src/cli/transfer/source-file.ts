@@ -57,16 +57,20 @@ export const CSV_FLAGS = {
     value: 'reject|blank',
     help: 'rows with fewer cells than the header: reject them (default), or read blank cells',
   },
+  'sku-from': {
+    value: 'handle+options', help: 'make the SKUs of Shopify variants that have none',
+  },
   sheet: { value: 'NAME', help: 'sheet of a workbook (default: the first that is not hidden)' },
 };
 
 export function readCsvOptions(flags: Input['flags']): CsvOptions {
-  const { encoding, decimal, sheet, 'short-rows': short_rows } = flags;
+  const { encoding, decimal, sheet, 'short-rows': short_rows, 'sku-from': sku_from } = flags;
   return {
     ...(encoding !== undefined && { encoding }),
     ...(sheet !== undefined && { sheet }),
     // The casts: the server checks them.
     ...(decimal !== undefined && { decimal: decimal as CsvOptions['decimal'] }),
+    ...(sku_from !== undefined && { sku_from: sku_from as CsvOptions['sku_from'] }),
     ...(short_rows !== undefined && { short_rows: short_rows as CsvOptions['short_rows'] }),
   };
 }

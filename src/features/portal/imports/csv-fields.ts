@@ -7,6 +7,7 @@ import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
 import { parseEncoding } from '../../../transfer/decode.ts';
 import type { FileOptions } from '../../../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
+import { hasHandles, SKU_SOURCES, type SkuSource } from '../../../transfer/shop-rows.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 
@@ -17,15 +18,16 @@ export type UploadOptions = Pick<FileOptions, 'encoding' | 'sheet'>;
 export interface CsvSettings {
   readonly decimal?: DecimalMark | undefined;
   readonly shortRows?: ShortRows | undefined;
+  readonly skuFrom?: SkuSource | undefined;
 }
 
 export const DUPLICATES_LABEL = 'Several rows with the stock of one product';
 const LABELS = {
   decimal: 'Decimal mark', short_rows: 'Rows with too few cells', encoding: 'Text encoding',
-  sheet: 'Sheet', duplicates: DUPLICATES_LABEL,
+  sku_from: 'Rows without a SKU', sheet: 'Sheet', duplicates: DUPLICATES_LABEL,
 } as const;
 
-const PARAMETER = /\b(decimal|short_rows|duplicates)=([\w-]+)/g;
+const PARAMETER = /\b(decimal|short_rows|sku_from|duplicates)=([\w+-]+)/g;
 
 const ENCODINGS: readonly Choice[] = [
   { value: '', label: 'Unicode (UTF-8, or UTF-16 with a byte order mark)' },
@@ -64,11 +66,12 @@ export function readUploadOptions(values: ReadonlyMap<string, string>): UploadOp
   };
 }
 
-export const CSV_FIELD_NAMES = ['decimal', 'short_rows'];
+export const CSV_FIELD_NAMES = ['decimal', 'short_rows', 'sku_from'];
 
 /** None if the file is NDJSON. */
 export function listCsvFields(
-  { decimal, shortRows = 'reject' }: CsvSettings, { format }: { readonly format: 'csv' | 'ndjson' },
+  { decimal, shortRows = 'reject', skuFrom }: CsvSettings,
+  { format, header }: { readonly format: 'csv' | 'ndjson'; readonly header: readonly string[] },
 ): readonly Field[] {
   if (format !== 'csv') return [];
   return [
@@ -87,6 +90,13 @@ export function listCsvFields(
         { value: 'blank', label: 'Blank: read the missing cells as blank' },
       ],
     },
+    ...!hasHandles(header) ? [] : [{
+      name: 'sku_from', label: LABELS.sku_from, control: 'select', initial: skuFrom ?? '',
+      choices: [
+        { value: '', label: 'Reject' },
+        { value: 'handle+options', label: 'Make SKUs from the handles and options of Shopify' },
+      ],
+    } as const],
   ];
 }
 
@@ -95,14 +105,15 @@ export function readCsvFields(form: Form): CsvSettings {
   return {
     decimal: DECIMAL_MARKS.find((mark) => mark === form.get('decimal')),
     shortRows: SHORT_ROWS.find((choice) => choice === form.get('short_rows')),
+    skuFrom: SKU_SOURCES.find((choice) => choice === form.get('sku_from')),
   };
 }
 
 /** How a file is read with these settings. */
 export function toFileOptions(
-  { decimal, shortRows }: CsvSettings, { encoding, sheet }: UploadOptions,
+  { decimal, shortRows, skuFrom }: CsvSettings, { encoding, sheet }: UploadOptions,
 ): FileOptions {
-  return { encoding, decimal, shortRows, sheet, spool: TemporaryFile.spool };
+  return { encoding, decimal, shortRows, skuFrom, sheet, spool: TemporaryFile.spool };
 }
 
 /** An error with its parameters as fields: `set decimal=comma` as `set "Decimal mark" to comma`. */
