@@ -4,7 +4,7 @@ import { type Encoding, parseEncoding } from '../transfer/decode.ts';
 import { TemporaryFile } from '../store/temporary/temporary-file.ts';
 import type { FileOptions } from '../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../transfer/numbers.ts';
-import { SKU_SOURCES, type SkuSource } from '../transfer/shop-rows.ts';
+import { SKU_SOURCES, type SkuSource } from '../transfer/sku-source.ts';
 import { openWorkbook } from '../transfer/workbooks.ts';
 import { CSV_TYPE, WORKBOOK_TYPE } from './media-types.ts';
 import { invalidQuery } from '../http/request/query.ts';

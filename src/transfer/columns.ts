@@ -7,7 +7,7 @@
  * `grouped` rows, and rows that translate a product for a store view.
  */
 import {
-  PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
+  PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
 import {
   explainUntrusted, findUntrusted, hasSkuLists, recognizeColumns,
@@ -17,17 +17,12 @@ import {
   ambiguousColumns, assertUnique, assertUnmerged, countFound, findNamedColumns, listIgnored,
   missingColumns, normalizeName, parsePairs,
 } from './header.ts';
+import { DEFAULTABLE } from './import-row.ts';
 import type { DecimalMark } from './numbers.ts';
+import { matchStockColumns } from './stock-columns.ts';
 
 export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
-
-/** Fields that a row may leave out. */
-export type RowField = SentField & { readonly name: Exclude<SentFieldName, 'sku'> };
-export const ROW_FIELDS = SENT_FIELDS.filter((field): field is RowField => field.name !== 'sku');
-/** Those that new products need, and may have a default for. */
-export const DEFAULTABLE_FIELDS = ROW_FIELDS.filter(({ isRequired }) => isRequired);
-export const DEFAULTABLE: readonly RowField['name'][] = DEFAULTABLE_FIELDS.map(({ name }) => name);
 
 /** Before the name of a pair of metadata, in the name of its column. */
 const PAIR_PREFIX = 'metadata.';
@@ -247,6 +242,20 @@ export function matchColumns(
     // To change an existing product, its SKU and one more column or default are enough.
     ambiguous, isUsable: isComplete && ambiguous.length === 0,
   };
+}
+
+/**
+ * What a file with this header has: products, or stock alone. It is unclear if the file has names
+ * or prices, too, but not all that new products need: an export of products, or a list of stock.
+ */
+export function recognizeContent(
+  header: readonly string[], untrusted: readonly number[] = [],
+): 'products' | 'stock' | 'unclear' {
+  if (matchStockColumns(header, undefined, untrusted).missing.length > 0) return 'products';
+  const { indexes: { name, category, price }, missing, isShop } =
+    matchColumns(header, undefined, undefined, undefined, untrusted);
+  if (name.length + category.length + price.length === 0) return 'stock';
+  return isShop || missing.length === 0 ? 'products' : 'unclear';
 }
 
 /** How many members these names stand for; 0 if `map` names a column that is not among them. */

@@ -12,8 +12,8 @@ import { isChangedNumber } from '../domain/catalogue/spreadsheet-sku.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import { invalid, type ParseResult } from '../domain/validation.ts';
 import {
-  type ColumnMap, type Columns, countMembers, DEFAULTABLE_FIELDS, type Defaults, findColumns,
-  type Member, ROW_FIELDS, type RowField,
+  type ColumnMap, type Columns, countMembers, type Defaults, findColumns, type Member,
+  recognizeContent,
 } from './columns.ts';
 import {
   isBlank, parseTextMark, unescapeFormula, validateCellCount, validateTextCell,
@@ -22,14 +22,12 @@ import { createUnitCheck, findSkuListIssue } from './column-names.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { FileOptions } from './file-options.ts';
 import {
-  findCurrencyIssue, type ImportRow, type LeftOut, missingMember, parseContent,
-  type RowConditions, type RowContent, type RowReader,
+  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, type LeftOut, missingMember,
+  parseContent, ROW_FIELDS, type RowConditions, type RowContent, type RowField, type RowReader,
 } from './import-row.ts';
 import { type DecimalMark, parseLevel, parseNumber } from './numbers.ts';
-import { recognizeContent } from './stock-columns.ts';
-import {
-  createSkuSource, firstCategory, Inheritance, isContainer, StoreViews,
-} from './shop-rows.ts';
+import { firstCategory, Inheritance, isContainer, StoreViews } from './shop-rows.ts';
+import { createSkuSource } from './sku-source.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';

@@ -4,7 +4,7 @@ import type { CountMembers } from './csv-dialect.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { Encoding } from './decode.ts';
 import type { DecimalMark } from './numbers.ts';
-import type { SkuSource } from './shop-rows.ts';
+import type { SkuSource } from './sku-source.ts';
 
 export interface FileOptions {
   /** The encoding of a file without a byte order mark. Default: UTF-8. */

@@ -4,8 +4,7 @@
  */
 import type { Issue } from '../domain/error.ts';
 import { formatCount, joinNames } from '../domain/wording.ts';
-import { DEFAULTABLE } from './columns.ts';
-import type { RowReader } from './import-row.ts';
+import { DEFAULTABLE, type RowReader } from './import-row.ts';
 
 /** The sentences with which an interface says what to do. */
 export interface AdviceWords {

@@ -2,10 +2,20 @@
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_SLICE_ROWS } from './limits.ts';
 import type { SkipReason } from '../domain/catalogue/import.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
+import {
+  SENT_FIELDS, type SentField, type SentFieldName,
+} from '../domain/catalogue/product-fields.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import {
   parseProductRow, type ProductPatch, type ProductRow,
 } from '../domain/catalogue/product.ts';
+
+/** Fields that a row may leave out. */
+export type RowField = SentField & { readonly name: Exclude<SentFieldName, 'sku'> };
+export const ROW_FIELDS = SENT_FIELDS.filter((field): field is RowField => field.name !== 'sku');
+/** Those that new products need, and may have a default for. */
+export const DEFAULTABLE_FIELDS = ROW_FIELDS.filter(({ isRequired }) => isRequired);
+export const DEFAULTABLE: readonly RowField['name'][] = DEFAULTABLE_FIELDS.map(({ name }) => name);
 
 export interface ImportRow {
   /** The line of the file on which it begins, from 1. */

@@ -9,11 +9,10 @@ import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES, LINE_LIMIT_BYTES }
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
-import { DEFAULTABLE_FIELDS } from './columns.ts';
 import { checkRows } from './foreign-file.ts';
 import {
-  findCurrencyIssue, type ImportRow, missingMember, parseContent, type RowContent, type RowReader,
-  sliceRows, tooManyBlankLines,
+  DEFAULTABLE_FIELDS, findCurrencyIssue, type ImportRow, missingMember, parseContent, type
+  RowContent, type RowReader, sliceRows, tooManyBlankLines,
 } from './import-row.ts';
 
 const LINE_FEED = 0x0a;

@@ -6,10 +6,8 @@
 import { IMPORT_PARENTS_LIMIT } from './limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
 import { copyText } from '../domain/text.ts';
-import { invalidQuery } from '../http/request/query.ts';
 import type { Columns } from './columns.ts';
 import { parseTextMark, unescapeFormula } from './csv-cells.ts';
-import { normalizeName } from './header.ts';
 
 /** The kind of a row that variations name as parent. */
 const PARENT = 'variable';
@@ -92,43 +90,6 @@ export class StoreViews {
     if (code !== 'default' || this.#products.has(sku)) return 'translation';
     return this.#isComplete ? 'product' : 'unclear';
   }
-}
-
-/** What a SKU can be made from. */
-export const SKU_SOURCES = ['handle+options'] as const;
-export type SkuSource = (typeof SKU_SOURCES)[number];
-
-const HANDLE = /^(?:url )?handle$/;
-const OPTION_VALUE = /^option[1-3] value$/;
-/** The option of a Shopify product without variants. */
-const NO_OPTION = 'Default Title';
-
-/** Whether a file has products of Shopify, whose variants need no SKU. */
-export function hasHandles(header: readonly string[]): boolean {
-  return header.some((name) => HANDLE.test(normalizeName(name)));
-}
-
-/**
- * Returns how a variant without a SKU gets one, such as `linen-shirt/S/blue`: from the handle of
- * its product and the values of its options. Blank for a row that is no variant.
- * @throws AppError `invalid_query` if the file has no handles
- */
-export function createSkuSource(
-  header: readonly string[], source: SkuSource | undefined,
-): (cells: Cells) => string {
-  if (source === undefined) return () => '';
-  const names = header.map(normalizeName);
-  const handle = names.findIndex((name) => HANDLE.test(name));
-  if (handle < 0) {
-    const detail = 'Is for files of Shopify, which have a column "Handle". Omit it.';
-    throw invalidQuery([{ parameter: 'sku_from', code: 'mismatch', detail }]);
-  }
-  const options = [...names.keys()].filter((index) => OPTION_VALUE.test(names[index] ?? ''));
-  return (cells) => {
-    const values = options.map((index) => cells[index]?.trim() ?? '').filter((value) => value);
-    const parts = [cells[handle]?.trim() ?? '', ...values.filter((value) => value !== NO_OPTION)];
-    return values.length > 0 && parts[0] !== '' ? parts.join('/') : '';
-  };
 }
 
 /** The first category of a list. A backslash escapes a comma within a category. */

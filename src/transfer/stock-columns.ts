@@ -8,7 +8,6 @@ import { PRODUCT_FIELD_NAMES } from '../domain/catalogue/product-fields.ts';
 import {
   explainUntrusted, findUntrusted, foldName, hasSkuLists, recognizeColumns,
 } from './column-names.ts';
-import { matchColumns } from './columns.ts';
 import { countColumns } from './csv-cells.ts';
 import {
   ambiguousColumns, assertUnmerged, countFound, findNamedColumns, listIgnored, missingColumns,
@@ -92,20 +91,6 @@ export function findStockColumns(
     count: countColumns(header), indexes, ignored,
     hasSkuLists: hasSkuLists(header) && !map.has('sku'),
   };
-}
-
-/**
- * What a file with this header has: products, or stock alone. It is unclear if the file has names
- * or prices, too, but not all that new products need: an export of products, or a list of stock.
- */
-export function recognizeContent(
-  header: readonly string[], untrusted: readonly number[] = [],
-): 'products' | 'stock' | 'unclear' {
-  if (matchStockColumns(header, undefined, untrusted).missing.length > 0) return 'products';
-  const { indexes: { name, category, price }, missing, isShop } =
-    matchColumns(header, undefined, undefined, undefined, untrusted);
-  if (name.length + category.length + price.length === 0) return 'stock';
-  return isShop || missing.length === 0 ? 'products' : 'unclear';
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   countStockMembers, findStockColumns, STOCK_MEMBERS, type StockColumnMap, type StockColumns,
   type StockMember,
 } from './stock-columns.ts';
-import { createSkuSource } from './shop-rows.ts';
+import { createSkuSource } from './sku-source.ts';
 import {
   checkTypes, findTableMark, readTable, TableReader, type UsedColumns,
 } from './table-reader.ts';

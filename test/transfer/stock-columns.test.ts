@@ -1,9 +1,8 @@
 /** How columns of a stock file are matched to members. */
+import { recognizeContent } from '../../src/transfer/columns.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  findStockColumns, parseStockColumnMap, recognizeContent,
-} from '../../src/transfer/stock-columns.ts';
+import { findStockColumns, parseStockColumnMap } from '../../src/transfer/stock-columns.ts';
 import { catchAppError } from '../domain/validation-errors.ts';
 
 /** The found columns, as `member index`. */

@@ -8,11 +8,13 @@ import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ImportedProducts, ImportEffect } from '../../store/catalogue-store.ts';
-import { DEFAULTABLE, MEMBERS, parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
+import { MEMBERS, parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { listNotes, RowNotes, SKIP_REASONS } from '../../transfer/import-notes.ts';
-import { type ImportRow, missingMember, type RowReader } from '../../transfer/import-row.ts';
+import {
+  DEFAULTABLE, type ImportRow, missingMember, type RowReader,
+} from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson.ts';
 import { DuplicateRows } from './duplicate-rows.ts';
 import {

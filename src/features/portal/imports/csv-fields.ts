@@ -7,7 +7,7 @@ import { type ShortRows, SHORT_ROWS } from '../../../transfer/csv-cells.ts';
 import { parseEncoding } from '../../../transfer/decode.ts';
 import type { FileOptions } from '../../../transfer/file-options.ts';
 import { type DecimalMark, DECIMAL_MARKS } from '../../../transfer/numbers.ts';
-import { hasHandles, SKU_SOURCES, type SkuSource } from '../../../transfer/shop-rows.ts';
+import { hasHandles, SKU_SOURCES, type SkuSource } from '../../../transfer/sku-source.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 

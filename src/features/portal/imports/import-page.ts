@@ -1,7 +1,7 @@
 /** The page of one job: a preview with editable settings, then progress, then the result. */
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
-import { recognizeContent } from '../../../transfer/stock-columns.ts';
+import { recognizeContent } from '../../../transfer/columns.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { statusOf } from '../forms/form-page.ts';
 import {

@@ -11,10 +11,10 @@ import type {
   ImportFile, ImportJobKey, ImportJobStore,
 } from '../../../store/nodes/import-job-store.ts';
 import { findUntrusted } from '../../../transfer/column-names.ts';
-import { countMembers } from '../../../transfer/columns.ts';
+import { countMembers, recognizeContent } from '../../../transfer/columns.ts';
 import type { CsvRecord } from '../../../transfer/csv-reader.ts';
 import { RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { countStockMembers, recognizeContent } from '../../../transfer/stock-columns.ts';
+import { countStockMembers } from '../../../transfer/stock-columns.ts';
 import { TableReader } from '../../../transfer/table-reader.ts';
 import { TemporaryFile } from '../../../store/temporary/temporary-file.ts';
 import { toFields, type UploadOptions } from './csv-fields.ts';

@@ -1,10 +1,11 @@
 /** Imports of products: their settings, and what the page shows: what would change. */
 import { capitalize } from '../../../../domain/text.ts';
 import type { ImportMode } from '../../../../store/catalogue-store.ts';
-import { type Columns, DEFAULTABLE, type Member, MEMBERS } from '../../../../transfer/columns.ts';
+import { type Columns, type Member, MEMBERS } from '../../../../transfer/columns.ts';
 import { createProductReader } from '../../../../transfer/csv-rows.ts';
 import { describeNotes, explainNothing } from '../../../../transfer/import-notes.ts';
 import { adviseOn } from '../../../../transfer/import-advice.ts';
+import { DEFAULTABLE } from '../../../../transfer/import-row.ts';
 import { type Choice, renderFields } from '../../forms/fields.ts';
 import type { Form, FormState } from '../../forms/form.ts';
 import { card, type Facts, facts, numeric } from '../../html/elements.ts';
