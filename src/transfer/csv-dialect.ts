@@ -4,6 +4,7 @@
  * uploads of Amazon and eBay. Tab-delimited files are usually written without quoting, so `3"` in
  * them is text.
  */
+import { AppError } from '../domain/error.ts';
 import {
   type Delimiter, DELIMITERS, findMarks, looksLikeRows, splitPlain, splitQuoted,
 } from './csv-record.ts';
@@ -31,6 +32,9 @@ export const HEADER_LINES = 20;
 const HEADER_LIMIT_CHARACTERS = IMPORT_RECORD_LIMIT_BYTES;
 /** A first line that names the delimiter for Excel. The line has no other delimiter. */
 const DELIMITER_LINE = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|[\r\n]|$)/i;
+
+/** The same line with another delimiter. */
+const OTHER_DELIMITER_LINE = /^"?sep=([^\r\n"]{1,3})"?[ \t]*(?:[\r\n]|$)/i;
 
 /** The start of a file: the same text however its chunks are cut. */
 export class FileHead {
@@ -60,12 +64,18 @@ export class FileHead {
  * The column names are on the first line whose names stand for two members, or on the one after it
  * if that has as many. Without any, they are on the first line with the most cells.
  * @param isWhole whether the head is the whole file
+ * @throws AppError `invalid_data` if the first line names another delimiter
  */
 export function detectDialect(
   head: string, isWhole: boolean, countMembers: CountMembers | undefined,
 ): Dialect {
   const start = Math.max(0, head.search(/[^\r\n]/));
   const [line = '', fixed] = DELIMITER_LINE.exec(head.slice(start)) ?? [];
+  const [, other] = OTHER_DELIMITER_LINE.exec(head.slice(start)) ?? [];
+  if (fixed === undefined && other !== undefined) {
+    const fault = `The first line says that cells are separated by "${other}"`;
+    throw new AppError('invalid_data', `${fault}. Use a comma, semicolon, tab or |.`);
+  }
   const delimiters = DELIMITERS.filter((delimiter) => fixed === undefined || delimiter === fixed);
   const limit = countMembers ? HEADER_LINES : 1;
   const lines = head.slice(0, start + HEADER_LIMIT_CHARACTERS);

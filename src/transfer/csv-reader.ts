@@ -57,8 +57,15 @@ const SWALLOWED_ROWS: Issue = {
     + 'part of a text, or remove the line breaks from the cell.',
 };
 
-const UTF_16 = 'The first line has NUL characters: the file may be UTF-16 without a byte order '
-  + 'mark. Save it as "CSV UTF-8", or set encoding=utf-16le if that is its encoding.';
+/** What files of DOS end in. */
+const DOS_END = /(?<![\0\x1a])[\0\x1a]+$/;
+
+function explainUtf16(head: string): string {
+  // In Latin scripts, big-endian text begins with a zero byte.
+  const encoding = head.startsWith('\0') ? 'utf-16be' : 'utf-16le';
+  return 'The first line has NUL characters: the file may be UTF-16 without a byte order mark. '
+    + `Save it as "CSV UTF-8", or set encoding=${encoding} if that is its encoding.`;
+}
 
 /** Reads the records of one file. */
 export class CsvReader {
@@ -112,7 +119,7 @@ export class CsvReader {
   /** Yields the records of the head, without the titles above the header. */
   *#open(isWhole: boolean): Generator<readonly CsvRecord[], void, void> {
     const { text } = this.#head;
-    if (/^[^\n]*\0/.test(text)) throw invalidFile(UTF_16);
+    if (/^[^\n]*\0/.test(text)) throw invalidFile(explainUtf16(text));
     const { headerStart } = this.#dialect = detectDialect(
       text, isWhole, this.#options.countMembers,
     );
@@ -145,7 +152,7 @@ export class CsvReader {
 
   /** Splits the text into records, and keeps the rest. */
   #scan(records: CsvRecord[], isLast: boolean): void {
-    const text = this.#text;
+    const text = isLast ? this.#text.replace(DOS_END, '') : this.#text;
     const { delimiter } = this;
     const hasQuotes = !this.hasLiteralQuotes;
     const marks = findMarks(text, delimiter);

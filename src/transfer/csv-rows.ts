@@ -49,7 +49,14 @@ interface CsvSettings extends FileOptions {
 
 const UNCLEAR_VIEW: Issue = {
   pointer: '', code: 'mismatch',
-  detail: 'May translate an earlier row: the file has too many products to tell. Sort it by SKU.',
+  detail: 'May translate the product of an earlier row, which is too far above to tell. Sort the '
+    + 'rows by SKU.',
+};
+/** As WooCommerce writes it. */
+const STOCK_OF_PARENT: Issue = {
+  pointer: '/stock', code: 'format',
+  detail: 'Its parent has the stock of all variations. Write a stock for each of them, or leave '
+    + 'the cell blank to keep it.',
 };
 
 const NO_SKU: Issue = {
@@ -226,6 +233,10 @@ export class CsvRows implements RowReader {
     { isShop, mappedMembers }: Columns,
   ): void {
     const { name, isRequired } = field;
+    if (isShop && name === 'stock' && cell === 'parent') {
+      issues.push(STOCK_OF_PARENT);
+      return;
+    }
     if (!isShop || isRequired || mappedMembers.has(name)) {
       this.#parseMember(members, issues, field, cell);
       return;

@@ -17,6 +17,9 @@ const STARTS: readonly (readonly [start: Buffer, detail: string])[] = [
     'This file is compressed with gzip. Decompress it, or send "content-encoding: gzip".'],
   [Buffer.from('%PDF-'), 'This is a PDF. Send a CSV or NDJSON file.'],
 ];
+const MARKUP = /^\s*<(?:!doctype|!--|\?xml|\?mso|html|head|body|table|meta|style|[a-z]+:)/i;
+const MARKUP_DETAIL = 'This is HTML or XML, which some programs call Excel. Open it in a '
+  + 'spreadsheet, save it as "CSV UTF-8", and send that.';
 const JSON_ARRAY = /^\s*\[\s*(?:[{["\]]|$)/;
 const JSON_OBJECT = /^\s*\{\s*(?:"|$)/;
 const ARRAY_DETAIL = 'This is a JSON array. Send NDJSON: a line for each object, without the '
@@ -30,6 +33,7 @@ function assertRows(head: Buffer, format: TextFormat): void {
   const [, detail] = STARTS.find(([start]) => head.indexOf(start) === 0) ?? [];
   if (detail !== undefined) throw new AppError('invalid_data', detail);
   const text = head.toString().replace(/^\uFEFF/, '');
+  if (MARKUP.test(text)) throw new AppError('invalid_data', MARKUP_DETAIL);
   if (JSON_ARRAY.test(text)) throw new AppError('invalid_data', ARRAY_DETAIL);
   if (format === 'csv' && JSON_OBJECT.test(text)) throw new AppError('invalid_data', OBJECT_DETAIL);
 }

@@ -4,6 +4,7 @@ import { AppError } from '../domain/error.ts';
 import { isBlank } from './csv-cells.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
+const MISSING = 'The file has no column for';
 /** Shown characters of a column name. */
 const NAME_LIMIT_CHARACTERS = 100;
 
@@ -120,11 +121,15 @@ export function missingColumns(
 ): AppError {
   const detail = `Name the columns: ${needed.map((member) => `${member}:COLUMN`).join(',')}.`;
   const fault = [
-    `The file has no column for ${missing}.`, ...explanations,
+    `${MISSING} ${missing}.`, ...explanations,
     describeHeader(header),
   ].join(' ');
   const issues = [{ parameter: 'map', code: 'required', detail }] as const;
   return new AppError('invalid_data', fault, { issues });
+}
+
+export function isMissingColumns(error: unknown): error is AppError {
+  return error instanceof AppError && error.publicDetail.startsWith(MISSING);
 }
 
 /** The first names of these columns, for messages. */

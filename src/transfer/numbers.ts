@@ -140,7 +140,7 @@ function resolve(notation: Notation, mark: DecimalMark | undefined): Notation {
 }
 
 function explainUnclear({ sign, whole, decimals }: Notation, isWhole: boolean): string {
-  const readings = `${sign}${whole}${decimals} or ${sign}${whole}.${decimals}`;
+  const readings = `${sign}${whole}${decimals}, or ${sign}${whole} with the decimals ${decimals}`;
   const form = isWhole ? 'Write a whole number, such as 1234, or set' : 'Set';
   return `Could mean ${readings}. ${form} decimal=point or decimal=comma.`;
 }

@@ -4,11 +4,12 @@
  */
 import { AppError } from '../domain/error.ts';
 import { invalidQuery } from '../http/request/query.ts';
-import type { CountMembers } from './csv-dialect.ts';
+import { type CountMembers, HEADER_LINES } from './csv-dialect.ts';
 import type { Delimiter } from './csv-record.ts';
 import { type CellUse, CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { FileOptions, OpenedSheet, OpenWorkbook, Spool } from './file-options.ts';
 import { gatherStart, isWorkbookStart } from './foreign-file.ts';
+import { isMissingColumns } from './header.ts';
 import { sliceRows } from './import-row.ts';
 import { WORKBOOK_LIMIT_BYTES } from './limits.ts';
 import { type DecimalMark, findColumnMark } from './numbers.ts';
@@ -40,6 +41,13 @@ export class TableReader {
   /** Whether quotes are part of these texts; known after the header. */
   get hasLiteralQuotes(): boolean {
     return this.#csv.hasLiteralQuotes;
+  }
+
+  /** How a CSV file was read to find its columns. */
+  get hints(): readonly string[] {
+    const separator = this.delimiter === '\t' ? 'tabs' : `"${this.delimiter}"`;
+    return this.#sheet ? [] : [`Its cells are separated by ${separator}, and column names are on `
+      + `one of the first ${HEADER_LINES} lines.`];
   }
 
   /** Sentences for the summary, such as about hidden rows; known after the last record. */
@@ -100,7 +108,7 @@ function notWorkbook(): AppError {
  * @throws AppError `invalid_data` if the file as a whole is invalid
  */
 export async function* readTable<Row>(
-  reader: Pick<TableReader, 'read' | 'notes'>, chunks: AsyncIterable<Uint8Array>,
+  reader: Pick<TableReader, 'read' | 'hints' | 'notes'>, chunks: AsyncIterable<Uint8Array>,
   open: (
     header: CsvRecord, sample: readonly CsvRecord[],
   ) => (record: CsvRecord) => Row | undefined,
@@ -117,7 +125,7 @@ export async function* readTable<Row>(
     if (!parse) {
       const { value: header } = rows.next();
       if (!header) continue;
-      parse = explainSheet(reader.notes, () => open(header, records.slice(1)));
+      parse = explainHeader(reader, () => open(header, records.slice(1)));
     }
     yield* sliceRows(parseAll(rows));
   }
@@ -125,13 +133,17 @@ export async function* readTable<Row>(
   throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
 }
 
-/** Says so if another sheet of a workbook may have the column names. */
-function explainSheet<Result>(notes: readonly string[], open: () => Result): Result {
+/** Says where column names were looked for: another sheet of a workbook may have them. */
+function explainHeader<Result>(
+  { hints, notes }: Pick<TableReader, 'hints' | 'notes'>, open: () => Result,
+): Result {
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof AppError) || notes.length === 0) throw error;
-    const detail = [error.publicDetail, ...notes].join(' ');
+    if (!(error instanceof AppError)) throw error;
+    const sentences = [...isMissingColumns(error) ? hints : [], ...notes];
+    if (sentences.length === 0) throw error;
+    const detail = [error.publicDetail, ...sentences].join(' ');
     throw new AppError(error.code, detail, { issues: error.issues });
   }
 }

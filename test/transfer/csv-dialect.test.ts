@@ -35,6 +35,24 @@ test('finds the column names below titles, and keeps the lines of the file', asy
   }
 });
 
+test('ignores what ends a file of DOS', async () => {
+  for (const end of ['\x1a', '\0', '\x1a\0\0', '\r\n\x1a']) {
+    for (const size of [1, 10_000]) {
+      const records = await read(`SKU,Quantity\nA,1${end}`, { size });
+      assert.deepEqual(records.map(({ cells }) => cells), [['SKU', 'Quantity'], ['A', '1']]);
+    }
+  }
+});
+
+test('names a delimiter that it does not read', async () => {
+  for (const name of ['^', '||', ' ']) {
+    await assert.rejects(read(`sep=${name}\nSKU${name}Quantity\n`), {
+      publicDetail: `The first line says that cells are separated by "${name}". Use a comma, `
+        + 'semicolon, tab or |.',
+    });
+  }
+});
+
 test('does not look for column names below the twentieth line', async () => {
   const [first] = await cellsOf(`${'x\n'.repeat(20)}SKU,Quantity\nA,1\n`);
   assert.deepEqual(first, ['x']);

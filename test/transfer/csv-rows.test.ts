@@ -318,5 +318,7 @@ test('reports that a stock file is not a product file', async () => {
   await assert.rejects(read('Artikelnummer;Bestand\nA;1\n'), {
     message: /^The file has no column for .*It looks like a stock file: send it to POST \/api\/v1/,
   });
-  await assert.rejects(read('Artikelnummer;Name;Bestand\nA;B;1\n'), { message: /Bestand\.$/ });
+  await assert.rejects(read('Artikelnummer;Name;Bestand\nA;B;1\n'), {
+    message: /Bestand\. Its cells are separated by ";", and column names are on .* 20 lines\.$/,
+  });
 });

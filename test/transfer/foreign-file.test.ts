@@ -23,6 +23,8 @@ test('names workbooks, PDF, gzip and JSON arrays, and says what to send instead'
     ['[{"sku":"A","set":1}]', /JSON array\. Send NDJSON/],
     ['\uFEFF [\r\n  {"sku":"A"}\n]', /JSON array/],
     ['[]', /JSON array/],
+    [`\r\n<!DOCTYPE html><html>${long}`, /HTML or XML.* Open it in a spreadsheet/],
+    [`<?xml version="1.0"?><Workbook>${long}`, /HTML or XML/], ['<table><tr><td>sku', /HTML/],
   ] as const) {
     for (const format of ['csv', 'ndjson'] as const) {
       for (const size of [1, 10_000]) {
@@ -39,7 +41,8 @@ test('names JSON that is sent as CSV', async () => {
 });
 
 test('passes rows on unchanged', async () => {
-  for (const text of ['', 'a', '[sku],[stock]\r\nA,1\r\n', `{sku},${'x'.repeat(200)}`]) {
+  for (const text of ['', 'a', '[sku],[stock]\r\nA,1\r\n', `{sku},${'x'.repeat(200)}`,
+    '<sku>,<stock>\n']) {
     for (const size of [1, 63, 64, 10_000]) assert.equal(await readWhole(text, size, 'csv'), text);
   }
 });

@@ -45,7 +45,7 @@ test('rejects a mark before three digits unless the decimal mark is known', () =
   }
   const parsed = parseNumber('1.200', { mark: undefined, isWhole: false });
   assert.match('error' in parsed ? parsed.error.detail : '',
-    /^Could mean 1200 or 1\.200\. Set decimal=point or decimal=comma\.$/);
+    /^Could mean 1200, or 1 with the decimals 200\. Set decimal=point or decimal=comma\.$/);
   assert.deepEqual([read('1.200', 'point'), read('1.200', 'comma')], [1.2, 1200]);
   assert.deepEqual([read('1,200', 'point'), read('1,200', 'comma')], [1200, 1.2]);
   assert.deepEqual([readWhole('250,000', 'comma'), readWhole('250,000', 'point')], [250, 250_000]);

@@ -133,7 +133,8 @@ export function formatIssues(issues: unknown): string {
 
 /** A text from the server with its parameters as flags: `decimal=comma` as `--decimal comma`. */
 export function toFlags(text: string): string {
-  return text.replaceAll(FILE_PARAMETER, (_, name: string, value: string) => {
+  const words = text.replace('to POST /api/v1/stock, not as an import', 'with "stock sync"');
+  return words.replaceAll(FILE_PARAMETER, (_, name: string, value: string) => {
     const flag = `--${name.replace('_', '-')}`;
     return /\s/.test(value) ? `${flag} "${value}"` : `${flag} ${value}`;
   });

@@ -169,7 +169,10 @@ describe('import', { concurrency: 2 }, () => {
     writeFileSync(path, 'Artikel,Kosten\nA,1\n');
     const { status, notes } = await shop.run('import', path);
     assert.equal(status, 1);
-    assert.match(notes, /Its columns: Artikel, Kosten\. --map: Name the columns: name:COLUMN,/);
+    assert.match(notes, /Its columns: Artikel, Kosten\. .*\. --map: Name the columns: name:COL/);
+    writeFileSync(path, 'Artikelnummer,Bestand\nA,1\n');
+    const stock = await shop.run('import', path, '--mode', 'create');
+    assert.match(stock.notes, /It looks like a stock file: send it with "stock sync"\. /);
   });
 
   test('reads the key from a file', async (t) => {

@@ -65,6 +65,15 @@ test('checks the units of every row', async (t) => {
   assert.match(imported.rows[1].errors[0].detail, /^By "Preiseinheit", the row is for 100\./);
 });
 
+test('rejects a variation whose stock is that of its parent', async (t) => {
+  const { seller } = await openShop(t, {});
+  const body = 'Type,SKU,Name,Regular price,Stock,Categories,Parent\n'
+    + 'variable,M,Mug,,9,K,\nvariation,M-1,Mug,1,parent,,M\nvariation,M-2,Mug,1,3,,M\n';
+  const { rows, summary } = await importFile(seller, { body });
+  assert.deepEqual([summary.created, summary.failed, summary.skipped], [1, 1, 1]);
+  assert.match(rows[0].errors[0].detail, /^Its parent has the stock of all variations\./);
+});
+
 test('warns of SKUs that look like dates with a year of two digits', async (t) => {
   const { seller } = await openShop(t, {});
   const body = `${CSV_HEADER}N,C,05.06.24,1,1\nN,C,10.40.24,1,1\n`;

@@ -44,6 +44,7 @@ const ENCODINGS: readonly Choice[] = [
   { value: 'big5', label: 'Chinese, traditional (big5)' },
   { value: 'euc-kr', label: 'Korean (euc-kr)' },
   { value: 'utf-16le', label: 'UTF-16 without a byte order mark (utf-16le)' },
+  { value: 'utf-16be', label: 'UTF-16, big-endian, without a byte order mark (utf-16be)' },
 ];
 
 const encodingField: Field = {
