@@ -50,7 +50,7 @@ test('rejects cells that are not what they are used for, with the remedy', async
     '5 /price The cell 0', '6 /sku The cell 1', '7 /sku The cell 4006381333931120 is no whole '
     + 'number of up to 15 digits, which a spreadsheet keeps',
     '8 /name The cell 2026-03-01 is a date',
-    '9 /price Could mean 1250 or 1',
+    '9 /price Could mean 1250, or 1 with the decimals 250',
   ]);
   assert.deepEqual([summary.failed, summary.created], [8, 0]);
   const point = await importFile(seller, { body, type: XLSX, query: 'decimal=comma&dry_run=true' });
