@@ -8,20 +8,24 @@ import type { Issue } from '../../domain/error.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { ProductReference, SentChange } from '../../domain/catalogue/stock-change.ts';
 import { copyText } from '../../domain/text.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { CatalogueStore } from '../../store/catalogue-store.ts';
 import { SkuLines } from '../../store/temporary/sku-lines.ts';
 import { IMPORT_DUPLICATES_LISTED_LIMIT } from '../../transfer/limits.ts';
 import type { StockRow } from '../../transfer/stock-rows.ts';
 import { rejectMarkedSkus } from '../marked-skus.ts';
 
-/** Whether such a row is rejected, added to the earlier ones, or replaces them. */
+/**
+ * Whether such a row is rejected, added to the earlier ones, or replaces them. `reject_all` also
+ * rejects the earlier ones, for which the file must be read twice.
+ */
 export const DUPLICATE_LEVELS = ['reject', 'sum', 'last'] as const;
-export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number];
+export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number] | 'reject_all';
 
 interface DuplicateLevel {
   readonly line: number;
   readonly sku: string;
-  /** The line of the file's previous row for this product. */
+  /** The line of the file's previous row for this product; of the first row, the last one. */
   readonly previous_line: number;
 }
 
@@ -32,6 +36,8 @@ export class DuplicateLevels {
   readonly #store: Products;
   readonly #sellerId: SellerId;
   readonly #choice: DuplicateChoice;
+  /** Whether a rejected row concerns the other rows of its product. */
+  readonly #needsAllRows: boolean;
   readonly #first: DuplicateLevel[] = [];
   #count = 0;
   /** The first rejected line that may be of any product, for a sum. */
@@ -41,6 +47,7 @@ export class DuplicateLevels {
     this.#store = store;
     this.#sellerId = sellerId;
     this.#choice = choice;
+    this.#needsAllRows = choice === 'sum' || choice === 'reject_all';
   }
 
   /** How many rows were found, and the first of them; undefined if none was. */
@@ -48,35 +55,63 @@ export class DuplicateLevels {
     return this.#count > 0 ? { count: this.#count, first: this.#first } : undefined;
   }
 
-  /** Yields the rows; those found are changed to what was chosen. */
+  /**
+   * Yields the rows; those found are changed to what was chosen.
+   * @param wholeFile the same rows, read first, for `reject_all`
+   */
   async *find(
-    slices: AsyncIterable<readonly StockRow[]>,
+    slices: AsyncIterable<readonly StockRow[]>, wholeFile?: AsyncIterable<readonly StockRow[]>,
   ): AsyncGenerator<readonly StockRow[], void, void> {
     using levels = new SkuLines();
     using rejected = new SkuLines();
-    const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
-      ({ ...row, entry: { issues: [issue] } })); // it may mean either product
-    for await (const rows of checked) {
+    using repeated = new SkuLines();
+    if (wholeFile) await this.#noteRepeated(wholeFile, repeated);
+    for await (const rows of this.#check(slices)) {
       const skus = await this.#findSkus(rows);
       yield rows.map((row) => {
         const { line, entry } = row;
         const { sku, otherSku } = this.#nameProducts(entry, skus);
         if ('issues' in entry || otherSku !== undefined) {
-          if (this.#choice === 'sum') this.#noteRejected(rejected, line, [sku, otherSku]);
+          const noted = this.#choice === 'sum' ? rejected : levels;
+          if (this.#needsAllRows) this.#noteRejected(noted, line, [sku, otherSku]);
           return row;
         }
-        const isLevel = entry.change.set !== undefined
-          && (entry.change.expect ?? entry.change.sequence) === undefined;
-        if (!isLevel || sku === undefined) return row;
+        if (sku === undefined || !isLevel(entry)) return row;
         const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine
           : undefined;
-        return faultyLine === undefined ? this.#choose(row, sku, levels.note(sku, line))
-          : reject(row, explainFaulty(faultyLine));
+        if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
+        const otherLine = levels.note(sku, line) ?? (wholeFile && repeated.find(sku));
+        return this.#choose(row, sku, otherLine);
       });
     }
   }
 
-  /** Notes a row that a sum lacks. */
+  /** Rows whose SKU may mean another product are rejected. */
+  #check(slices: AsyncIterable<readonly StockRow[]>): AsyncIterable<readonly StockRow[]> {
+    return rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
+      ({ ...row, entry: { issues: [issue] } })); // it may mean either product
+  }
+
+  /** Notes products with several rows. A rejected row counts, since it may have had a level. */
+  async #noteRepeated(
+    slices: AsyncIterable<readonly StockRow[]>, repeated: SkuLines,
+  ): Promise<void> {
+    using lines = new SkuLines();
+    for await (const rows of this.#check(slices)) {
+      await yieldToEventLoop(); // a large chunk must not block other requests
+      const skus = await this.#findSkus(rows);
+      for (const { line, entry } of rows) {
+        if (!('issues' in entry || isLevel(entry))) continue;
+        const { sku, otherSku } = this.#nameProducts(entry, skus);
+        if (sku !== undefined && lines.note(sku, line) !== undefined) repeated.note(sku, line);
+        if (otherSku !== undefined && lines.note(otherSku, line) !== undefined) {
+          repeated.note(otherSku, line);
+        }
+      }
+    }
+  }
+
+  /** Notes a row whose level its products lack. */
   #noteRejected(
     rejected: SkuLines, line: number, [sku, otherSku]: readonly (string | undefined)[],
   ): void {
@@ -89,8 +124,9 @@ export class DuplicateLevels {
     if (previousLine === undefined || !('change' in row.entry)) return row;
     this.#add({ line: row.line, sku: copyText(sku), previous_line: previousLine });
     const { set = 0, ...others } = row.entry.change;
-    return this.#choice === 'reject' ? reject(row, explainDuplicate(previousLine))
-      : this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } } : row;
+    return this.#choice === 'last' ? row
+      : this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } }
+      : reject(row, explainDuplicate(previousLine));
   }
 
   #add(row: DuplicateLevel): void {
@@ -104,13 +140,13 @@ export class DuplicateLevels {
     return ids.length > 0 ? await this.#store.findProducts(this.#sellerId, ids) : new Map();
   }
 
-  /** A sum also needs the ids of rows with a SKU: it must not leave out a row that is rejected. */
+  /** Rows with a SKU need it, too, if no row that is rejected may be left out. */
   #parseId({ sku, id }: ProductReference): ProductId | undefined {
-    const decides = sku === undefined || this.#choice === 'sum';
+    const decides = sku === undefined || this.#needsAllRows;
     return decides && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
   }
 
-  /** The SKU of the product; and, known for a sum, that of another one that has the id. */
+  /** The SKU of the product; and, where it matters, that of another one that has the id. */
   #nameProducts(entry: SentChange, skus: Skus) {
     const reference = referenceOf(entry);
     const id = this.#parseId(reference);
@@ -122,6 +158,11 @@ export class DuplicateLevels {
 
 function referenceOf(entry: SentChange): ProductReference {
   return 'change' in entry ? entry.change : entry.reference ?? {};
+}
+
+function isLevel(entry: SentChange): boolean {
+  return 'change' in entry && entry.change.set !== undefined
+    && (entry.change.expect ?? entry.change.sequence) === undefined;
 }
 
 /** Whether a row was rejected because another one has a level of its product. */

@@ -156,7 +156,7 @@ const UNIDENTIFIED: Fault = {
   remedy: 'Correct the file and send it again.',
 };
 const DUPLICATE: Fault = {
-  singular: 'gives a second stock of its product', plural: 'give a second stock of their products',
+  singular: 'shares its product with another line', plural: 'share products with other lines',
   remedy: 'Set duplicates=sum or duplicates=last, or correct the file, and send it again.',
 };
 

@@ -81,8 +81,8 @@ for (const format of ['csv', 'ndjson'] as const) {
     const { seller } = await openShop(t, { M: 7, A: 7, B: 7 });
     const { last } = await send(seller, format, rows, 'complete=true');
     assert.equal(last.problem.status, 409);
-    assert.match(last.problem.detail, new RegExp(`^Line ${first + 2} gives a second stock of its `
-      + 'product, so no product was set to 0\\. Set duplicates=sum or duplicates=last'));
+    assert.match(last.problem.detail, new RegExp(`^Line ${first + 2} shares its product with `
+      + 'another line, so no product was set to 0\\. Set duplicates=sum or duplicates=last'));
     assert.deepEqual(await readStocks(seller), { M: 10, A: 1, B: 7 });
     const sum = await send(seller, format, rows, 'complete=true&duplicates=sum');
     assert.equal(sum.last.summary.zeroed, 1);

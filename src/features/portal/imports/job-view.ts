@@ -137,7 +137,8 @@ export function renderRejectedLines(format: Format, rejected: readonly RejectedL
 
 /** The file of rejected rows. */
 function renderRejectedFile(
-  { format, link }: PageRequest, { id }: JobDescription, { head, rejected }: FileDescription,
+  { format, link }: PageRequest, { id }: JobDescription,
+  { file: { head, rejected }, progress: { partialRows } }: FileTask,
 ): Html {
   if (rejected?.sizeBytes === undefined) {
     return html`<p>The rejected rows could not be saved because the server stopped or its disk is
@@ -145,8 +146,10 @@ function renderRejectedFile(
   }
   return html`<section class="card"><h2>Rejected rows</h2>
     <p>Download ${rejected.isComplete ? 'all' : 'the first'} rejected rows as ${
-  head.format === 'csv' ? 'CSV, with the reason in an extra column' : 'NDJSON'}. Correct them, then
-      upload the corrected file. The download is available for one day.</p>
+  head.format === 'csv' ? 'CSV, with the reason in an extra column' : 'NDJSON'}. ${
+  partialRows > 0 ? html`${countRows(format, partialRows)} of products with several rows: upload
+      your whole file again, and choose what these rows mean, or correct them there.`
+    : 'Correct them, then upload the corrected file.'} The download is available for one day.</p>
     <p><a class="button" href="${link(`/import/${id}/rejected`)}" download>Download rejected
       rows (${formatSize(format, rejected.sizeBytes)})</a></p>
   </section>`;
@@ -155,7 +158,7 @@ function renderRejectedFile(
 /** How much of a file was read. */
 interface FileTask {
   readonly progress: {
-    readonly readBytes: number; readonly processed: number;
+    readonly readBytes: number; readonly processed: number; readonly partialRows: number;
     readonly counts: Readonly<Record<'failed', number>> & Readonly<Record<string, number>>;
   };
   readonly file: FileDescription;
@@ -190,7 +193,7 @@ export function viewFile(
         : `${format.number(imported)} of ${rows} imported; ${format.number(failed)} rejected.`,
       isEmpty: nothing !== undefined,
       advice: renderNotes(notes),
-      after: failed > 0 && renderRejectedFile(request, job, file),
+      after: failed > 0 && renderRejectedFile(request, job, task),
     },
     next: () => html`<a class="button" href="${link('/import')}">Import another file</a>`,
   };

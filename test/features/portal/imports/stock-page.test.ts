@@ -26,11 +26,25 @@ test('adds up rows and reads numbers as chosen', async (t) => {
   assert.match(preview.text, /Could mean 1200, or 1 with .* "Decimal mark" to comma\./);
   assert.match(preview.text, /set "Rows with too few cells" to blank/);
   const comma = await act(user, '', { decimal: 'comma', short_rows: 'blank' });
+  assert.match(comma.text, /2 SKU-1 Line 3 has a stock of this product, too\. Set "Several rows/);
   assert.match(comma.text, /3 SKU-1 Line 2 has a stock of this product, too\. Set "Several rows/);
   const sum = await act(user, '', { duplicates: 'sum' });
   assert.match(sum.text, /Will change 3 Unchanged 0 Unknown SKUs 1 Other rejected rows 1/);
   await act(user, 'commit');
   assert.deepEqual(await readStock(), { 'SKU-1': 1202, 'SKU-2': 3, 'SKU-3': 7, 'SKU-4': 7 });
+});
+
+test('writes no row of a repeated product, nor zeroes others', async (t) => {
+  const { user, readStock } = await openStocked(t);
+  await upload(user, 'SKU,Bestand\nSKU-1,10\nSKU-2,3\nSKU-1,2\nSKU-3,x\nSKU-3,4\n', 'till.csv');
+  const stocktake = await act(user, '', { complete: 'true', zero_limit: '100' });
+  assert.match(stocktake.text,
+    /3 lines share products with other lines, the first is line 2, so no product was set to 0/);
+  await act(user, '', { complete: '' });
+  const done = await act(user, 'commit');
+  assert.match(done.text, /1 of 5 rows imported; 4 rejected\./);
+  assert.match(done.text, /3 rows of products with several rows: upload your whole file again/);
+  assert.deepEqual(await readStock(), { 'SKU-1': 7, 'SKU-2': 3, 'SKU-3': 7, 'SKU-4': 7 });
 });
 
 test('recognizes a stock file, previews it, and imports it', async (t) => {

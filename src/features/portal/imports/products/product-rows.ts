@@ -29,6 +29,8 @@ export interface RowProgress {
   readonly counts: ReturnType<typeof startCounts>;
   /** Rows that override an earlier one, and the first of them. */
   duplicates: Pick<DuplicateRows, 'count' | 'first'>;
+  /** Rejected rows that are only a part of the rows of their product. */
+  partialRows: number;
   commonCause: CommonCause | undefined;
   notes: ImportNotes;
   /** Sentences about the file. */
@@ -42,7 +44,8 @@ export interface RowProgress {
 export function startProgress(): RowProgress {
   return {
     readBytes: 0, processed: 0, counts: startCounts(), duplicates: { count: 0, first: [] },
-    commonCause: undefined, notes: {}, fileNotes: [], ignoredColumns: [], importId: undefined,
+    partialRows: 0, commonCause: undefined, notes: {}, fileNotes: [], ignoredColumns: [],
+    importId: undefined,
   };
 }
 
@@ -67,6 +70,7 @@ export async function* readRows(
       duplicates.add(outcome);
       notes.add(outcome);
       if (errors) causes.add(errors);
+      if (errors?.some(({ code }) => code === 'duplicate')) progress.partialRows += 1;
     }
     progress.duplicates = { count: duplicates.count, first: duplicates.first };
     progress.commonCause = causes.findCommon();

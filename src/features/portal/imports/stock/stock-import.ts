@@ -19,7 +19,7 @@ import { PREVIEW_ROWS_LIMIT } from '../../limits.ts';
 import { type MemberValues, recallColumns, rememberColumns } from '../column-fields.ts';
 import { type CsvSettings, toFileOptions } from '../csv-fields.ts';
 import type { FileRun } from '../job-kind.ts';
-import type { FileDescription, RejectedRow } from '../uploaded-file.ts';
+import type { FileDescription, FileHead, RejectedRow } from '../uploaded-file.ts';
 import {
   previewStock, readStockRows, startStockProgress, type StockPreview, type StockProgress,
 } from './stock-rows.ts';
@@ -75,7 +75,7 @@ export async function openStock(
   const { description: file, head } = upload;
   const map = await recallColumns(store, sellerId, { kind: 'stock', head }, STOCK_MEMBERS);
   return restartStock({ kind: 'stock', file, settings: {
-    map, hasRememberedColumns: map.length > 0, duplicates: 'reject', isComplete: false,
+    map, hasRememberedColumns: map.length > 0, duplicates: 'reject_all', isComplete: false,
     zeroLimitPercent: ZERO_LIMIT_DEFAULT_PERCENT, source: undefined, reason: undefined,
   } });
 }
@@ -122,12 +122,8 @@ function readFile(
   { importer: { sellerId }, store, upload: { file, head } }: FileRun,
   target: StockTarget,
 ): ReturnType<typeof readStockRows> {
-  const hasSource = settings.source !== undefined;
-  const reader = head.format === 'ndjson' ? new StockNdjsonRows(hasSource)
-    : new StockCsvRows({
-      map: new Map(settings.map), hasSource, isSum: settings.duplicates === 'sum',
-      ...toFileOptions(settings, head),
-    });
+  const open = () => openReader(settings, head);
+  const reader = open();
   const duplicates = new DuplicateLevels(store, sellerId, settings.duplicates);
   return readStockRows({
     get ignoredColumns() {
@@ -136,8 +132,22 @@ function readFile(
     get notes() {
       return reader.notes;
     },
-    read: (chunks) => duplicates.find(reader.read(chunks)),
+    read: (chunks) => duplicates.find(
+      reader.read(chunks),
+      settings.duplicates === 'reject_all' ? open().read(file.read()) : undefined,
+    ),
   }, file.read(), target, progress, sellerId);
+}
+
+function openReader(
+  { map, source, duplicates, ...settings }: StockSettings, head: FileHead,
+): StockCsvRows | StockNdjsonRows {
+  const hasSource = source !== undefined;
+  if (head.format === 'ndjson') return new StockNdjsonRows(hasSource);
+  const isSum = duplicates === 'sum';
+  return new StockCsvRows({
+    map: new Map(map), hasSource, isSum, ...toFileOptions(settings, head),
+  });
 }
 
 /** If the file is a stocktake. A dry run ignores the limit, to show what would exceed it. */

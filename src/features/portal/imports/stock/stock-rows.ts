@@ -2,6 +2,7 @@
  * Reads the rows of an uploaded stock file into the catalogue or a dry run, and counts them. A dry
  * run keeps the first rows of each kind for the preview, within limits.
  */
+import { isDuplicate } from '../../../../api/stock/duplicate-levels.ts';
 import { isIdUnknown } from '../../../../api/stock/stock-result.ts';
 import type { WrittenStock } from '../../../../api/stock/stock-targets.ts';
 import { AppError } from '../../../../domain/error.ts';
@@ -34,6 +35,8 @@ export interface StockProgress {
     /** Products that a stocktake set to 0. */
     zeroed: number;
   };
+  /** Rejected rows that are only a part of the rows of their product. */
+  partialRows: number;
   /** Rows with a SKU, and an id that no product has. */
   unknownIds: number;
   /** Known once the first rows are read. */
@@ -46,7 +49,7 @@ export interface StockProgress {
 
 export function startStockProgress(): StockProgress {
   return {
-    readBytes: 0, processed: 0, unknownIds: 0, ignoredColumns: [], fileNotes: [],
+    readBytes: 0, processed: 0, partialRows: 0, unknownIds: 0, ignoredColumns: [], fileNotes: [],
     importId: undefined,
     counts: { matched: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, zeroed: 0 },
   };
@@ -90,6 +93,7 @@ export async function* readStockRows(
     for (const [index, { result }] of outcomes.entries()) {
       const { status, previous } = result;
       const entry = rows[index]?.entry;
+      if (rows[index] && isDuplicate(rows[index])) progress.partialRows += 1;
       if (entry && isIdUnknown(sellerId, entry, result)) progress.unknownIds += 1;
       if (previous !== undefined) counts.matched += 1;
       if (status === 'not_found') counts.unknown += 1;

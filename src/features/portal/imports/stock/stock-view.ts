@@ -1,5 +1,5 @@
 /** Imports of stock: their settings, and what the page shows: what would change. */
-import { DUPLICATE_LEVELS, type DuplicateChoice } from '../../../../api/stock/duplicate-levels.ts';
+import type { DuplicateChoice } from '../../../../api/stock/duplicate-levels.ts';
 import { stockReason } from '../../../../domain/catalogue/stock-change.ts';
 import { STOCK_SYNC_VALIDATORS, stockSource } from '../../../../domain/catalogue/stock-sync.ts';
 import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../../../domain/limits.ts';
@@ -44,7 +44,7 @@ const COMPLETE_LABEL = 'This file is a complete stocktake: set them to 0';
 const ZERO_LIMIT_LABEL = 'Limit on products set to 0, in percent of those in stock';
 
 const DUPLICATES: readonly (Choice & { readonly value: DuplicateChoice })[] = [
-  { value: 'reject', label: 'Reject them' },
+  { value: 'reject_all', label: 'Reject them' },
   { value: 'sum', label: 'Sum: add them up' },
   { value: 'last', label: 'Last: use the last one' },
 ];
@@ -248,7 +248,8 @@ function readSettings(
     zeroLimitPercent: takeValue(errors, 'zero_limit', percent, 0),
     reason: readLine('reason', stockReason),
     source: readLine('source', stockSource),
-    duplicates: DUPLICATE_LEVELS.find((choice) => choice === form.get('duplicates')) ?? 'reject',
+    duplicates: DUPLICATES.find(({ value }) => value === form.get('duplicates'))?.value
+      ?? 'reject_all',
     ...readCsvFields(form),
   };
 }
