@@ -54,6 +54,8 @@ export const CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT = 8;
 /** Products that one batch at the end of a streamed stocktake sets to 0. */
 export const STOCKTAKE_BATCH_PRODUCTS = 1_000;
 
+/** Stock file that is read twice; each of the concurrent imports may keep one on disk. */
+export const SPOOLED_BODY_LIMIT_BYTES = 1024 ** 3;
 /** Concurrent imports, in total and per seller; each holds up to two batches in memory. */
 export const CONCURRENT_IMPORTS_LIMIT = 8;
 export const CONCURRENT_IMPORTS_PER_SELLER_LIMIT = 4;

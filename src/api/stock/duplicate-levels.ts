@@ -19,8 +19,8 @@ import { rejectMarkedSkus } from '../marked-skus.ts';
  * Whether such a row is rejected, added to the earlier ones, or replaces them. `reject_all` also
  * rejects the earlier ones, for which the file must be read twice.
  */
-export const DUPLICATE_LEVELS = ['reject', 'sum', 'last'] as const;
-export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number] | 'reject_all';
+export const DUPLICATE_LEVELS = ['reject', 'reject_all', 'sum', 'last'] as const;
+export type DuplicateChoice = (typeof DUPLICATE_LEVELS)[number];
 
 interface DuplicateLevel {
   readonly line: number;
@@ -37,7 +37,7 @@ export class DuplicateLevels {
   readonly #sellerId: SellerId;
   readonly #choice: DuplicateChoice;
   /** Whether a rejected row concerns the other rows of its product. */
-  readonly #needsAllRows: boolean;
+  readonly #needsAll: boolean;
   readonly #first: DuplicateLevel[] = [];
   #count = 0;
   /** The first rejected line that may be of any product, for a sum. */
@@ -47,7 +47,7 @@ export class DuplicateLevels {
     this.#store = store;
     this.#sellerId = sellerId;
     this.#choice = choice;
-    this.#needsAllRows = choice === 'sum' || choice === 'reject_all';
+    this.#needsAll = choice === 'sum' || choice === 'reject_all';
   }
 
   /** How many rows were found, and the first of them; undefined if none was. */
@@ -62,76 +62,67 @@ export class DuplicateLevels {
   async *find(
     slices: AsyncIterable<readonly StockRow[]>, wholeFile?: AsyncIterable<readonly StockRow[]>,
   ): AsyncGenerator<readonly StockRow[], void, void> {
+    using repeated = new SkuLines();
+    if (wholeFile) {
+      // A large chunk must not block other requests.
+      for await (const _ of this.#decide(wholeFile, repeated)) await yieldToEventLoop();
+      this.#count = this.#first.length = 0;
+    }
+    yield* this.#decide(slices, repeated);
+  }
+
+  async *#decide(
+    slices: AsyncIterable<readonly StockRow[]>, repeated: SkuLines,
+  ): AsyncGenerator<readonly StockRow[], void, void> {
     using levels = new SkuLines();
     using rejected = new SkuLines();
-    using repeated = new SkuLines();
-    if (wholeFile) await this.#noteRepeated(wholeFile, repeated);
-    for await (const rows of this.#check(slices)) {
+    const checked = rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
+      ({ ...row, entry: { issues: [issue] } })); // it may mean either product
+    for await (const rows of checked) {
       const skus = await this.#findSkus(rows);
       yield rows.map((row) => {
         const { line, entry } = row;
         const { sku, otherSku } = this.#nameProducts(entry, skus);
         if ('issues' in entry || otherSku !== undefined) {
           const noted = this.#choice === 'sum' ? rejected : levels;
-          if (this.#needsAllRows) this.#noteRejected(noted, line, [sku, otherSku]);
+          if (this.#needsAll) this.#noteRejected([noted, repeated], line, [sku, otherSku]);
           return row;
         }
-        if (sku === undefined || !isLevel(entry)) return row;
-        const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine
-          : undefined;
-        if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
-        const otherLine = levels.note(sku, line) ?? (wholeFile && repeated.find(sku));
-        return this.#choose(row, sku, otherLine);
+        return sku === undefined || !isLevel(entry) ? row
+          : this.#decideLevel(row, sku, levels, rejected, repeated);
       });
-    }
-  }
-
-  /** Rows whose SKU may mean another product are rejected. */
-  #check(slices: AsyncIterable<readonly StockRow[]>): AsyncIterable<readonly StockRow[]> {
-    return rejectMarkedSkus(slices, this.#store, this.#sellerId, (row, issue): StockRow =>
-      ({ ...row, entry: { issues: [issue] } })); // it may mean either product
-  }
-
-  /** Notes products with several rows. A rejected row counts, since it may have had a level. */
-  async #noteRepeated(
-    slices: AsyncIterable<readonly StockRow[]>, repeated: SkuLines,
-  ): Promise<void> {
-    using lines = new SkuLines();
-    for await (const rows of this.#check(slices)) {
-      await yieldToEventLoop(); // a large chunk must not block other requests
-      const skus = await this.#findSkus(rows);
-      for (const { line, entry } of rows) {
-        if (!('issues' in entry || isLevel(entry))) continue;
-        const { sku, otherSku } = this.#nameProducts(entry, skus);
-        if (sku !== undefined && lines.note(sku, line) !== undefined) repeated.note(sku, line);
-        if (otherSku !== undefined && lines.note(otherSku, line) !== undefined) {
-          repeated.note(otherSku, line);
-        }
-      }
     }
   }
 
   /** Notes a row whose level its products lack. */
   #noteRejected(
-    rejected: SkuLines, line: number, [sku, otherSku]: readonly (string | undefined)[],
+    [noted, repeated]: readonly [SkuLines, SkuLines], line: number,
+    [sku, otherSku]: readonly (string | undefined)[],
   ): void {
     if (sku === undefined) this.#unknownLine ??= line;
-    else rejected.note(sku, line);
-    if (otherSku !== undefined) rejected.note(otherSku, line);
+    for (const name of [sku ?? [], otherSku ?? []].flat()) {
+      if (noted.note(name, line) !== undefined) repeated.note(name, line);
+    }
   }
 
-  #choose(row: StockRow, sku: string, previousLine: number | undefined): StockRow {
-    if (previousLine === undefined || !('change' in row.entry)) return row;
-    this.#add({ line: row.line, sku: copyText(sku), previous_line: previousLine });
-    const { set = 0, ...others } = row.entry.change;
+  #decideLevel(
+    row: StockRow, sku: string, levels: SkuLines, rejected: SkuLines, repeated: SkuLines,
+  ): StockRow {
+    const { line, entry } = row;
+    const faultyLine = this.#choice === 'sum' ? rejected.find(sku) ?? this.#unknownLine : undefined;
+    if (faultyLine !== undefined) return reject(row, explainFaulty(faultyLine));
+    const isAll = this.#choice === 'reject_all';
+    const previousLine = levels.note(sku, line) ?? (isAll ? repeated.find(sku) : undefined);
+    if (previousLine === undefined || !('change' in entry)) return row;
+    if (isAll) repeated.note(sku, line);
+    this.#count += 1;
+    if (this.#first.length < IMPORT_DUPLICATES_LISTED_LIMIT) {
+      this.#first.push({ line, sku: copyText(sku), previous_line: previousLine });
+    }
+    const { set = 0, ...others } = entry.change;
     return this.#choice === 'last' ? row
       : this.#choice === 'sum' ? { ...row, entry: { change: { ...others, adjust: set } } }
       : reject(row, explainDuplicate(previousLine));
-  }
-
-  #add(row: DuplicateLevel): void {
-    this.#count += 1;
-    if (this.#first.length < IMPORT_DUPLICATES_LISTED_LIMIT) this.#first.push(row);
   }
 
   /** The products of rows that have an id, if it decides. */
@@ -142,8 +133,8 @@ export class DuplicateLevels {
 
   /** Rows with a SKU need it, too, if no row that is rejected may be left out. */
   #parseId({ sku, id }: ProductReference): ProductId | undefined {
-    const decides = sku === undefined || this.#needsAllRows;
-    return decides && id !== undefined ? parseProductId(this.#sellerId, id) : undefined;
+    const isNeeded = id !== undefined && (sku === undefined || this.#needsAll);
+    return isNeeded ? parseProductId(this.#sellerId, id) : undefined;
   }
 
   /** The SKU of the product; and, where it matters, that of another one that has the id. */
@@ -165,7 +156,7 @@ function isLevel(entry: SentChange): boolean {
     && (entry.change.expect ?? entry.change.sequence) === undefined;
 }
 
-/** Whether a row was rejected because another one has a level of its product. */
+/** Whether a row was rejected because of another one. */
 export function isDuplicate({ entry }: StockRow): boolean {
   return 'issues' in entry && entry.issues.some(({ code }) => code === 'duplicate');
 }

@@ -62,9 +62,10 @@ export const stockSyncParameters = {
   duplicates: {
     ...withDefault(choice(DUPLICATE_LEVELS), 'reject'), example: 'sum',
     description: 'NDJSON and CSV: what a line with `set` does if an earlier one has a `set` of the '
-      + 'same product, as in exports with a line for each warehouse. `reject` rejects it, `sum` '
-      + 'adds it to the earlier ones, `last` lets it replace them. Lines with `adjust`, `expect` '
-      + 'or `sequence` are applied as they are.',
+      + 'same product, as in exports with a line for each warehouse. `reject` rejects it. '
+      + '`reject_all` also rejects the earlier ones: a body of up to 1 GiB is received and checked '
+      + 'before a line is applied. `sum` adds it to them, `last` lets it replace them. Lines with '
+      + '`adjust`, `expect` or `sequence` are applied as they are.',
   },
   ...csvParameters,
   file_name: {
@@ -241,13 +242,14 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     import: importIdSchema,
     duplicates: {
       ...count,
-      description: 'Lines with the stock of a product that an earlier line has. Absent if none.',
+      description: 'Lines with the stock of a product that another line has. Absent if none.',
     },
     duplicate_rows: {
       type: 'array', maxItems: IMPORT_DUPLICATES_LISTED_LIMIT,
       items: objectOf({
         line: positionSchema, sku: skuSchema,
-        previous_line: { ...positionSchema, description: 'The previous line with this product.' },
+        previous_line: { ...positionSchema, description: 'The previous line with this product; for '
+            + 'the first one, which `reject_all` rejects, the last line.' },
       }, ['line', 'sku', 'previous_line']),
       description: `The first ${IMPORT_DUPLICATES_LISTED_LIMIT} of them.`,
     },

@@ -5,7 +5,7 @@
  */
 import {
   CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
-  STOCK_BODY_LIMIT_BYTES,
+  SPOOLED_BODY_LIMIT_BYTES, STOCK_BODY_LIMIT_BYTES,
 } from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import type { SentChange } from '../../domain/catalogue/stock-change.ts';
@@ -29,6 +29,7 @@ import { DuplicateLevels } from './duplicate-levels.ts';
 import { explainZeroLimit, StockTally } from './stock-result.ts';
 import { stockListParameters, stockSyncParameters } from './stock-operations.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
+import { TemporaryFile } from '../../store/temporary/temporary-file.ts';
 import type { WriteContext } from '../../store/write.ts';
 import { listNotes } from '../../transfer/import-notes.ts';
 import { parseStockColumnMap } from '../../transfer/stock-columns.ts';
@@ -187,11 +188,27 @@ async function streamStock(call: ApiRequest, services: Services): Promise<Reply>
       services.store, call.caller.sellerId, options.duplicates,
     );
     return {
-      slices: duplicates.find(reader.read(chunks)),
+      slices: options.duplicates !== 'reject_all' ? duplicates.find(reader.read(chunks))
+        : readTwice(chunks, (file) => duplicates.find(
+          reader.read(file.read()), openReader(mediaType, options).read(file.read()),
+        )),
       target: openTarget(services, call, write, options),
       batchReport: createReport(call, reader, duplicates, options),
     };
   });
+}
+
+/** The slots of imports limit how many bodies are kept. */
+async function* readTwice<Slice>(
+  chunks: AsyncIterable<Uint8Array>, read: (file: TemporaryFile) => AsyncIterable<Slice>,
+): AsyncGenerator<Slice, void, void> {
+  const remedy = 'Nothing was applied. Split it, and keep the rows of each product together.';
+  const file = await TemporaryFile.spool(chunks, SPOOLED_BODY_LIMIT_BYTES, remedy);
+  try {
+    yield* read(file);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Guards of zeroing mean that a stocktake was intended. */

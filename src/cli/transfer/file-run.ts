@@ -62,6 +62,8 @@ export interface FileOutcome {
   readonly notes: FileNotes;
   /** How many rows are of the product of an earlier row, and the first of them. */
   readonly duplicates: { readonly count: number; readonly rows: readonly DuplicateRow[] };
+  /** Whether rejected rows are only a part of the rows of their products. */
+  readonly isPartial: boolean;
   /** The first rejected rows. */
   readonly shownRows: readonly RejectedRow[];
   readonly causes: RejectionCauses;
@@ -131,6 +133,7 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
   const progress = run.progressStream && new Progress(run.progressStream);
   const shownRows: RejectedRow[] = [];
   const causes = new RejectionCauses();
+  let isPartial = false;
   let state = {
     rows: source.hasLines ? 0 : undefined, bytes: 0, sizeBytes: source.sizeBytes, rejected: 0,
   };
@@ -149,11 +152,12 @@ export async function sendFile<Line>(run: FileRun<Line>): Promise<FileOutcome> {
       state = { ...state, rejected: state.rejected + 1 };
       if (shownRows.length < run.shownLimit) shownRows.push(row);
       causes.add(row.errors);
+      isPartial ||= row.errors.some(({ code }) => code === 'duplicate');
       await rejected.add(row.line, row.reason);
     }
     const summary = readSummary(await report.summary(), run.counts);
     progress?.end(state);
-    return { ...summary, shownRows, causes, rejectedFile: await rejected.end() };
+    return { ...summary, isPartial, shownRows, causes, rejectedFile: await rejected.end() };
   } finally {
     progress?.close();
   }
@@ -167,7 +171,7 @@ function formatFileName(path: string): string {
 
 function readSummary(
   value: unknown, names: readonly string[],
-): Omit<FileOutcome, 'shownRows' | 'causes' | 'rejectedFile'> {
+): Omit<FileOutcome, 'isPartial' | 'shownRows' | 'causes' | 'rejectedFile'> {
   const members = asMembers(value);
   const counts = [...names, 'failed', 'position'].map((name) => {
     if (typeof members[name] === 'number') return [name, members[name]];
@@ -222,7 +226,7 @@ export function reportNotes(
 /** Prints the first rejected rows, and returns the failure that says where all of them are. */
 export function explainRejected(
   { flags, operands: [source = '-'], note }: Input,
-  { counts: { failed }, shownRows, rejectedFile }: FileOutcome,
+  { counts: { failed }, isPartial, shownRows, rejectedFile }: FileOutcome,
   { verb, how = '', advice }: {
     readonly verb: string; readonly how?: string; readonly advice?: string | undefined;
   },
@@ -230,7 +234,9 @@ export function explainRejected(
   for (const { line, sku, reason } of shownRows) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
-  const again = flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`
+  const again = isPartial ? `For products with several rows, ${verb} all of ${source} again with `
+    + '--duplicates, or correct them in it.'
+    : flags['dry-run'] === undefined ? `Correct them there and ${verb} that file${how}.`
     : `Correct them in ${source}, or ${verb} it and correct the rejected rows.`;
   const where = rejectedFile === undefined ? '' : ` The rows are in ${rejectedFile}.`;
   const hint = advice !== undefined ? `${advice}${where}`

@@ -48,7 +48,8 @@ export const STOCK_FLAGS: Flags = {
 
 /** @throws UsageError */
 export function readStockOptions(flags: Input['flags']): StockOptions {
-  const { source, reason, map, duplicates, complete, force, 'zero-limit': zeroLimit } = flags;
+  const { source, reason, map, complete, force, 'zero-limit': zeroLimit } = flags;
+  const { duplicates = 'reject' } = flags;
   if (complete === undefined && (zeroLimit ?? force) !== undefined) {
     throw new UsageError('--zero-limit and --force are for stocktakes: add --complete.');
   }
@@ -56,8 +57,8 @@ export function readStockOptions(flags: Input['flags']): StockOptions {
     ...(source !== undefined && { source }),
     ...(reason !== undefined && { reason }),
     ...(map !== undefined && { map }),
-    // The cast: the server checks it.
-    ...(duplicates !== undefined && { duplicates: duplicates as StockOptions['duplicates'] }),
+    // The whole file is at hand. The cast: the server checks it.
+    duplicates: (duplicates === 'reject' ? 'reject_all' : duplicates) as StockOptions['duplicates'],
     ...readCsvOptions(flags),
     ...(complete !== undefined && { complete: true }),
     ...(zeroLimit !== undefined && {
@@ -85,6 +86,14 @@ export function createStockRun(
     send: (body, file) => client.stock.sync(body, { ...options, ...file, report: 'failed' }),
     readRejected: ({ status, ...line }) => (status !== 'zeroed' && isFailure(status)
       ? readRejectedRow(line, explainStockResult({ ...line, status })) : undefined),
+  };
+}
+
+/** The members of a report on rows of one product. */
+export function listDuplicates({ duplicates: { count, rows } }: FileOutcome): object {
+  return count === 0 ? {} : {
+    duplicates: count,
+    duplicate_rows: rows.map(({ overrides, ...row }) => ({ ...row, previous_line: overrides })),
   };
 }
 

@@ -17,7 +17,7 @@ import { explainRejected, type FileOutcome, reportNotes, transferFile } from './
 import { RejectedRowsFile } from './rejected-rows-file.ts';
 import { findFormat, FORMAT_FLAG, isRowsFile, nameFile, openSource } from './source-file.ts';
 import {
-  createStockRun, formatStockOutcome, readStockOptions, STOCK_FLAGS,
+  createStockRun, formatStockOutcome, listDuplicates, readStockOptions, STOCK_FLAGS,
 } from './stock-file.ts';
 import { watchStock } from '../watch/stock-watch.ts';
 import { WatchedFolder } from '../watch/watched-folder.ts';
@@ -121,7 +121,7 @@ function report(input: Input, outcome: FileOutcome): void {
   const { counts, importId, ignoredColumns, notes, duplicates, rejectedFile } = outcome;
   const prefix = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(path);
   const summary = {
-    ...counts, import: importId, ...(duplicates.count > 0 && { duplicates: duplicates.count }),
+    ...counts, import: importId, ...listDuplicates(outcome),
     ignored_columns: ignoredColumns, ...notes,
   };
   if (isJson) out(JSON.stringify({ summary, rejected_file: rejectedFile ?? null }));

@@ -77,6 +77,27 @@ for (const format of ['csv', 'ndjson'] as const) {
     assert.deepEqual(await readStocks(seller), { M: 1 });
   });
 
+  test(`writes no row of a repeated product with reject_all: ${format}`, async (t) => {
+    const { seller, ids } = await openShop(t, { M: 7, A: 7, B: 7, C: 7 });
+    const all = [
+      ...rows, { sku: 'B', set: -1 }, { sku: 'B', set: 3 }, { id: ids['C'], set: 1 },
+      { sku: 'C', set: 1 }, { sku: 'M', adjust: 1 },
+    ];
+    for (const query of ['duplicates=reject_all&dry_run=true', 'duplicates=reject_all']) {
+      const { rows: lines, last } = await send(seller, format, all, query);
+      assert.deepEqual(lines.map(({ status }) => status), [
+        'invalid', 'ok', 'invalid', 'invalid', 'invalid', 'invalid', 'invalid', 'ok',
+      ]);
+      assert.match(lines[0]?.errors[0].detail, new RegExp(`^Line ${first + 2} has a stock of`));
+      assert.equal(last.summary.duplicates, 5);
+      assert.deepEqual(last.summary.duplicate_rows.slice(0, 2), [
+        { line: first, sku: 'M', previous_line: first + 2 },
+        { line: first + 2, sku: 'M', previous_line: first },
+      ]);
+    }
+    assert.deepEqual(await readStocks(seller), { M: 8, A: 1, B: 7, C: 7 });
+  });
+
   test(`zeroes nothing in a stocktake whose rows repeat a product: ${format}`, async (t) => {
     const { seller } = await openShop(t, { M: 7, A: 7, B: 7 });
     const { last } = await send(seller, format, rows, 'complete=true');
@@ -146,7 +167,7 @@ test('rejects another choice, and a choice for a JSON body', async (t) => {
   const query = 'duplicates=max';
   const answer = await sendStock(seller, 'sku,set\nM,1\n', { query, headers: csv });
   assertProblem(answer, 400, 'invalid-query');
-  assert.match(answer.json().errors[0].detail, /reject, sum, last/);
+  assert.match(answer.json().errors[0].detail, /reject, reject_all, sum, last/);
   const json = await sendStock(seller, { changes: [] }, { query: 'duplicates=sum' });
   assertProblem(json, 400, 'invalid-query');
   assert.deepEqual(await readStocks(seller), { M: 7 });

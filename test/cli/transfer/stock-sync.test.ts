@@ -86,9 +86,15 @@ describe('stock sync', { concurrency: 2 }, () => {
     writeFileSync(path, 'sku;Lager;Bestand\nMUG-1;A;10\nMUG-1;B;2\n');
     const rejected = await shop.run('stock', 'sync', path);
     assert.equal(rejected.status, 1);
-    assert.match(rejected.notes, /Line 3, SKU MUG-1: Line 2 has .* Set --duplicates sum to add up/);
+    for (const [line, other] of [[2, 3], [3, 2]]) {
+      assert.match(rejected.notes, new RegExp(
+        `Line ${line}, SKU MUG-1: Line ${other} has .* Set --duplicates sum to add up`));
+    }
+    assert.match(rejected.notes, /sync all of .*stock\.csv again with --duplicates, or correct/);
+    assert.equal((await readStock(shop))['MUG-1'], 10);
     const sum = await shop.run('stock', 'sync', path, '--duplicates', 'sum', '--json');
-    assert.equal(JSON.parse(sum.out).summary.duplicates, 1);
+    const { duplicates, duplicate_rows: [row] } = JSON.parse(sum.out).summary;
+    assert.deepEqual([duplicates, row], [1, { line: 3, sku: 'MUG-1', previous_line: 2 }]);
     assert.match(sum.notes, /1 row of products with an earlier row: the rows .* were added up\./);
     assert.equal((await readStock(shop))['MUG-1'], 12);
   });
@@ -157,6 +163,7 @@ describe('stock sync', { concurrency: 2 }, () => {
     assert.deepEqual(seen, [{
       source: 'erp', reason: 'count', map: 'stock:Bestand', complete: 'true', zero_limit: '20',
       force: 'true', dry_run: 'true', report: 'failed', file_name: 'count.dat',
+      duplicates: 'reject_all',
     }, 'text/csv', 'gzip', 'sku;Bestand\nMUG-1;4\n']);
   });
 

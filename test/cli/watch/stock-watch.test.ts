@@ -132,7 +132,10 @@ test('publishes a file with its report in done/', async (t) => {
 
 test('says what the server notes, such as that nothing was applied', async (t) => {
   const notes = ['Nothing to apply: the file has no rows.'];
-  const summary = { ...SUMMARY, applied: 0, unknown_ids: 2, notes };
+  const duplicates = {
+    duplicates: 21, duplicate_rows: [{ line: 3, sku: 'MUG-1', previous_line: 2 }],
+  };
+  const summary = { ...SUMMARY, applied: 0, ...duplicates, unknown_ids: 2, notes };
   const setting = await openSetting(t, (_, response) => {
     response.end(`${JSON.stringify({ summary })}\n`);
   });
