@@ -14,7 +14,6 @@ const MARKS: readonly (readonly [mark: Buffer, encoding: Encoding])[] = [
   [Buffer.from([0xff, 0xfe]), 'utf-16le'],
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
 ];
-const LONGEST_MARK_BYTES = 3;
 
 /** @param label a name of the encoding, such as `latin1`, in any case */
 export function parseEncoding(label: string): ParseResult<Encoding> {
@@ -34,38 +33,33 @@ export interface InvalidBytes {
 }
 
 /**
- * Yields the text without its byte order mark. At invalid bytes it yields the text before them,
- * then what they are, and ends, so that an error can name their line.
+ * Yields the text without its byte order mark, which the first chunk has. At invalid bytes it
+ * yields the text before them, then what they are, and ends, so that an error can name their line.
  */
 export async function* decodeText(
   chunks: AsyncIterable<Uint8Array>, named?: Encoding,
 ): AsyncGenerator<string | InvalidBytes, void, void> {
-  let head = Buffer.alloc(0);
   let file: ReturnType<typeof open> | undefined;
   for await (const chunk of chunks) {
-    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (!file) {
-      head = Buffer.concat([head, bytes]);
-      if (head.length < LONGEST_MARK_BYTES) continue;
-      file = open(head, named);
-      bytes = file.rest;
-    }
-    const { text, isValid } = file.decode(bytes, false);
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const isFirst = file === undefined;
+    file ??= open(bytes, named);
+    const { text, isValid } = file.decode(isFirst ? bytes.subarray(file.markBytes) : bytes, false);
     yield text;
     if (!isValid) return yield file.invalid;
   }
-  const { rest } = file ? { rest: Buffer.alloc(0) } : file = open(head, named);
-  const { text, isValid } = file.decode(rest, true);
+  if (!file) return;
+  const { text, isValid } = file.decode(Buffer.alloc(0), true);
   yield text;
   if (!isValid) yield file.invalid;
 }
 
-/** A decoder, and the start of the file without its mark. */
+/** A decoder, and the length of the mark at the start of the file. */
 function open(head: Buffer, named: Encoding | undefined) {
   const marked = MARKS.find(([mark]) => head.subarray(0, mark.length).equals(mark));
   const [mark, encoding] = marked ?? [Buffer.alloc(0), named ?? 'utf-8'];
   const invalid: InvalidBytes = { encoding, isAssumed: !marked && named === undefined };
-  return { decode: createDecoder(encoding), rest: head.subarray(mark.length), invalid };
+  return { decode: createDecoder(encoding), markBytes: mark.length, invalid };
 }
 
 function createDecoder(encoding: Encoding) {
