@@ -209,9 +209,11 @@ export function createUnitCheck(
   const kinds = header.map(kindOf);
   const unit = kinds[columns.amount ?? -1] === 'amount' ? kinds.indexOf('unit') : -1;
   const priceUnit = columns.price === undefined ? -1 : kinds.indexOf('priceUnit');
+  if (unit < 0 && priceUnit < 0) return () => undefined;
   let lastUnit = '';
   return (cells) => {
-    const [unitCell = '', price = ''] = [cells[unit], cells[priceUnit]];
+    const unitCell = cells[unit] ?? '';
+    const price = cells[priceUnit] ?? '';
     if (unitCell !== lastUnit && unitCell !== '') {
       if (!PIECES.has(foldName(unitCell))) return explainUnit(header[unit], unitCell);
       lastUnit = unitCell;

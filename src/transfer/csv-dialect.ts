@@ -14,6 +14,8 @@ export interface Dialect {
   readonly delimiter: Delimiter;
   /** The offset of the line of column names in the head. */
   readonly headerStart: number;
+  /** Whether lines above the column names are no part of the table. */
+  readonly hasTitles: boolean;
   /** Whether quotes are part of the text everywhere. */
   readonly hasLiteralQuotes: boolean;
 }
@@ -94,7 +96,8 @@ export function detectDialect(
   }
   const { delimiter, start: headerStart } = best;
   const hasLiteralQuotes = delimiter === '\t' && areQuotesLiteral(head, headerStart, isWhole);
-  return { delimiter, headerStart, hasLiteralQuotes };
+  const hasTitles = head.slice(start + line.length, headerStart).trim() !== '';
+  return { delimiter, headerStart, hasTitles, hasLiteralQuotes };
 }
 
 /** A line that may have the column names. */

@@ -9,6 +9,8 @@ import {
 } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import type { ValidationError } from '../domain/text.ts';
+import { formatCount } from '../domain/wording.ts';
+import { countColumns, type ShortRows } from './csv-cells.ts';
 import { type CountMembers, detectDialect, type Dialect, FileHead } from './csv-dialect.ts';
 import {
   countLineBreaks, type Delimiter, findMarks, isEnded, looksLikeRows, splitPlain,
@@ -47,6 +49,8 @@ interface CsvReaderOptions {
   readonly encoding?: Encoding | undefined;
   /** Recognises the line of column names. Default: the first line has them. */
   readonly countMembers?: CountMembers;
+  /** Default: `reject`. */
+  readonly shortRows?: ShortRows | undefined;
 }
 
 /** Text is scanned in portions of at least this size, so that short chunks cost no more. */
@@ -73,8 +77,12 @@ export class CsvReader {
   readonly #head = new FileHead();
   #dialect: Dialect | undefined;
   #header: CsvRecord | undefined;
+  #hasTitles = false;
   #line = 1;
   #blankLines = 0;
+  /** Rows whose last cells are read as blank, and the cells of a complete row. */
+  #shortRows = 0;
+  #columns = 0;
   /** Text that is not part of a record yet, and how much of it is unscanned. */
   #text = '';
   #unscannedCharacters = 0;
@@ -86,6 +94,18 @@ export class CsvReader {
   /** The delimiter of cells; known after the header. */
   get delimiter(): Delimiter {
     return this.#dialect?.delimiter ?? ',';
+  }
+
+  /** Sentences for the summary; known after the last record. */
+  get notes(): readonly string[] {
+    const notes: string[] = [];
+    const line = this.#header?.line;
+    if (this.#hasTitles) notes.push(`The column names are on line ${line}, below titles.`);
+    if (this.#shortRows > 0) {
+      const count = formatCount(this.#shortRows);
+      notes.push(`Short rows, whose last cells are read as blank: ${count}.`);
+    }
+    return notes;
   }
 
   /** Whether quotes are part of the text; known after the header. */
@@ -120,13 +140,14 @@ export class CsvReader {
   *#open(isWhole: boolean): Generator<readonly CsvRecord[], void, void> {
     const { text } = this.#head;
     if (/^[^\n]*\0/.test(text)) throw invalidFile(explainUtf16(text));
-    const { headerStart } = this.#dialect = detectDialect(
+    const { headerStart, hasTitles } = this.#dialect = detectDialect(
       text, isWhole, this.#options.countMembers,
     );
     const [blankLines = ''] = /^[\r\n]*/.exec(text) ?? [];
     const blankCount = countLineBreaks(blankLines);
     if (blankCount > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(blankCount);
     this.#line += countLineBreaks(text.slice(0, headerStart));
+    this.#hasTitles = hasTitles;
     this.#text = text.slice(headerStart);
     this.#head.text = '';
     yield* this.#take(isWhole);
@@ -203,7 +224,11 @@ export class CsvReader {
     const header = this.#header && { columns: this.#header.cells.length, text: this.#header.text };
     const isSuspect = header && this.#line > line && looksLikeRows(text, header, delimiter);
     const record = isSuspect ? { line, cells, text, issue: SWALLOWED_ROWS } : { line, cells, text };
-    this.#header ??= record;
+    if (this.#header) this.#shortRows += cells.length < this.#columns ? 1 : 0;
+    else {
+      this.#header = record;
+      this.#columns = this.#options.shortRows === 'blank' ? countColumns(cells) : 0;
+    }
     return record;
   }
 

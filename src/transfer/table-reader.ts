@@ -17,7 +17,9 @@ import { openWorkbook } from './workbooks.ts';
 
 const REMEDY = 'Save the sheet as "CSV UTF-8", which may have any length, and send that.';
 
-interface TableOptions extends Pick<FileOptions, 'encoding' | 'sheet' | 'spool'> {
+interface TableOptions extends Pick<
+  FileOptions, 'encoding' | 'sheet' | 'shortRows' | 'spool'
+> {
   /** Recognises the line of column names. Default: the first line has them. */
   readonly countMembers?: CountMembers;
 }
@@ -52,7 +54,7 @@ export class TableReader {
 
   /** Sentences for the summary, such as about hidden rows; known after the last record. */
   get notes(): readonly string[] {
-    return this.#sheet?.notes ?? [];
+    return this.#sheet?.notes ?? this.#csv.notes;
   }
 
   /**

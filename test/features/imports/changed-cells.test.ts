@@ -74,6 +74,22 @@ test('rejects a variation whose stock is that of its parent', async (t) => {
   assert.match(rows[0].errors[0].detail, /^Its parent has the stock of all variations\./);
 });
 
+test('says which line has the column names, and how many rows are short', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5 });
+  const file = 'Report\n\nsku,stock,remark\nA,1\nB,2\nC,3,x\n';
+  const notes = ['The column names are on line 3, below titles.',
+    'Short rows, whose last cells are read as blank: 2.'];
+  const { last } = readLines(await sendStock(seller, file, {
+    query: 'short_rows=blank', headers: CSV,
+  }));
+  assert.deepEqual(last.summary.notes, notes);
+  const body = 'Report\n\nsku,name,remark\nA,X\nB,Y\n';
+  assert.deepEqual((await importFile(seller, { body, query: 'short_rows=blank' })).summary.notes,
+    notes);
+  // Those that are rejected have their own message.
+  assert.deepEqual((await importFile(seller, { body })).summary.notes?.slice(1), notes.slice(0, 1));
+});
+
 test('warns of SKUs that look like dates with a year of two digits', async (t) => {
   const { seller } = await openShop(t, {});
   const body = `${CSV_HEADER}N,C,05.06.24,1,1\nN,C,10.40.24,1,1\n`;
