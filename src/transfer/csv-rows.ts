@@ -65,6 +65,12 @@ const NO_SKU: Issue = {
     + 'sku_from=handle+options.',
 };
 
+const CUT_ROW: Issue = {
+  pointer: '', code: 'format',
+  detail: 'Ends before its price or stock: a line break may have cut it. Put quotes around the '
+    + 'cell with the line break, or write the blank cells.',
+};
+
 /** A default value for new products, or its errors. */
 type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
@@ -84,6 +90,8 @@ export class CsvRows implements RowReader {
   readonly #reader: TableReader;
   #columns: Columns | undefined;
   #makeSku: ReturnType<typeof createSkuSource> = () => '';
+  /** The first column of prices or stock; -1 if there is none. */
+  #firstNumber = -1;
   #checkUnits: ReturnType<typeof createUnitCheck> = () => undefined;
   readonly #marks = new Map<RowField['name'], DecimalMark>();
   readonly #inheritance = new Inheritance();
@@ -117,6 +125,8 @@ export class CsvRows implements RowReader {
     const columns = explainStockFile(header.cells, () =>
       findColumns(header.cells, map, defaults, isPartial, sample.map(({ cells }) => cells)));
     const { stock: [amount], price: [price] } = columns.indexes;
+    const numbers = [price, amount].filter((index) => index !== undefined);
+    this.#firstNumber = numbers.length > 0 ? Math.min(...numbers) : -1;
     this.#checkUnits = createUnitCheck(header.cells, {
       amount: map.has('stock') ? undefined : amount, price,
     });
@@ -220,6 +230,7 @@ export class CsvRows implements RowReader {
     if (mismatch) issues.push(mismatch);
     const mismatched = validateCellCount(cells, columns.count, this.#settings.shortRows);
     if (mismatched) issues.push(mismatched);
+    else if (cells.length <= this.#firstNumber) issues.push(CUT_ROW);
     const unitIssue = this.#checkUnits(cells);
     if (unitIssue) issues.push(unitIssue);
     const list = findSkuListIssue(columns.hasSkuLists, sku);

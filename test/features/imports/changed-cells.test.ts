@@ -74,6 +74,16 @@ test('rejects a variation whose stock is that of its parent', async (t) => {
   assert.match(rows[0].errors[0].detail, /^Its parent has the stock of all variations\./);
 });
 
+test('rejects a short row that a line break may have cut before its numbers', async (t) => {
+  const { seller } = await openShop(t, { A: 5, B: 5, C: 5 });
+  const body = 'sku,name,category,price,stock,remark\n'
+    + 'A,Blue\nmug,C,1,3\nB,Mug,C,2,4\nC,Mug,C,1\n';
+  const { rows } = await importFile(seller, { body, query: 'short_rows=blank&report=all' });
+  assert.deepEqual(rows.map(({ line, status }) => [line, status]),
+    [[2, 'failed'], [3, 'failed'], [4, 'updated'], [5, 'updated']]);
+  assert.match(rows[0].errors[0].detail, /^Ends before its price or stock: a line break may/);
+});
+
 test('says which line has the column names, and how many rows are short', async (t) => {
   const { seller } = await openShop(t, { A: 5, B: 5 });
   const file = 'Report\n\nsku,stock,remark\nA,1\nB,2\nC,3,x\n';
