@@ -12,7 +12,7 @@ import { makePatientRunner, MOVE_SETTING } from '../postgres/schema/migrate.ts';
 import { type Query, queryOf } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import { ConnectionLostError, PostgresError } from '../postgres/wire/errors.ts';
-import { readInteger, readText } from '../sql/row.ts';
+import { readInteger, readText } from '../sql/sql.ts';
 import { MOVE_LOCK_TIMEOUT_MS } from './limits.ts';
 import type { Table } from './tables.ts';
 

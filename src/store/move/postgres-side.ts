@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../domain/error.ts';
 import { isDataError } from '../postgres/engine/failures.ts';
-import { readInteger } from '../sql/row.ts';
+import { readInteger } from '../sql/sql.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import { copyIn, copyOut } from '../postgres/wire/copy.ts';

@@ -1,7 +1,7 @@
 /** A catalogue in SQLite, as one side of a move. Nothing else has the file open. */
 import type { DatabaseSync } from 'node:sqlite';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
-import { readInteger } from '../sql/row.ts';
+import { readInteger } from '../sql/sql.ts';
 import { formatLine, type MovedValue, parseLine } from './copy-text.ts';
 import { MOVE_BATCH_CHARACTERS } from './limits.ts';
 import type { Key, Side } from './move.ts';

@@ -8,7 +8,7 @@ import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import { searchTextsOf } from '../../domain/catalogue/product-query.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { bucketOf } from '../postgres/nodes/delivery.ts';
-import { readText } from '../sql/row.ts';
+import { readText } from '../sql/sql.ts';
 
 export interface Column {
   readonly name: string;

@@ -11,7 +11,7 @@ import { migrate, MOVE_SETTING } from '../postgres/schema/migrate.ts';
 import type { Query } from '../postgres/sql.ts';
 import type { Connection } from '../postgres/wire/connection.ts';
 import type { ServerKey } from '../rules/server-key.ts';
-import { readText } from '../sql/row.ts';
+import { readText } from '../sql/sql.ts';
 import { lockCatalogue } from '../sqlite/backup/restore.ts';
 import { checkSchema } from '../sqlite/check/schema.ts';
 import { openWriter } from '../sqlite/engine/connection.ts';

@@ -1,7 +1,6 @@
 /** Executes SQL: what all adapters share, with named parameters, and this adapter's own. */
-import type { Row } from '../sql/row.ts';
+import type { Parameters, Row, Sql } from '../sql/sql.ts';
 import { toPositional } from '../sql/positional.ts';
-import type { Parameters, Sql } from '../sql/sql.ts';
 import type { Result, RunOptions, Statement } from './wire/statement-run.ts';
 import type { Parameter } from './wire/values.ts';
 

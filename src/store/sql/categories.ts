@@ -3,8 +3,7 @@
  * them. SQLite reads them from its search projection.
  */
 import type { SearchStore } from '../search-store.ts';
-import { readInteger, readText } from './row.ts';
-import type { Sql } from './sql.ts';
+import { readInteger, readText, type Sql } from './sql.ts';
 
 export function categoryQueries(sql: Sql): Pick<SearchStore, 'listCategories'> {
   const list = sql.prepare(`

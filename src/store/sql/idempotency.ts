@@ -7,8 +7,7 @@ import { IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_RECORDS } from '../limits.ts';
 import {
   fingerprintMutation, hashIdempotencyKey, type IdempotencyScope, isRejection, replay,
 } from '../rules/idempotency.ts';
-import { readBytes, readText } from './row.ts';
-import type { Sql } from './sql.ts';
+import { readBytes, readText, type Sql } from './sql.ts';
 
 const FIND_RECORD = `
   SELECT fingerprint, outcome FROM idempotency

@@ -8,8 +8,7 @@ import type {
   ImportFile, ImportFileName, ImportJobKey, ImportJobStore, StoredImportJob,
 } from '../nodes/import-job-store.ts';
 import { IMPORT_CHUNKS_PER_READ, IMPORT_JOBS_LIST_LIMIT } from '../limits.ts';
-import { readBytes, readId, readInteger, readText, type Row } from './row.ts';
-import type { Sql } from './sql.ts';
+import { readBytes, readId, readInteger, readText, type Row, type Sql } from './sql.ts';
 
 /** @param now An SQL expression: the time of the database, in milliseconds since 1970. */
 export function importJobs(sql: Sql, now: string): ImportJobStore {

@@ -1,6 +1,6 @@
 /** Rows of products, in the catalogue and in the search projection. */
 import { STORED_FIELDS, type StoredProduct } from '../../domain/catalogue/product-fields.ts';
-import type { Row } from './row.ts';
+import type { Row } from './sql.ts';
 
 type StoredField = Pick<(typeof STORED_FIELDS)[number], 'member' | 'isFlag'>;
 

@@ -2,9 +2,10 @@
  * SQL that every adapter executes: what is written in it exists once. It uses named parameters
  * (`:name`), standard SQL and the same tables everywhere. A statement may return its rows at once
  * (SQLite) or a promise (PostgreSQL), so its callers always `await` it; on SQLite nothing else can
- * run in between.
+ * run in between. Columns are read as the types that the tables guarantee; anything else is our
+ * bug.
  */
-import type { Row } from './row.ts';
+import type { Currency } from '../../domain/catalogue/currency.ts';
 
 type Value = number | string | Uint8Array;
 /** By name. Undefined is stored as NULL. Only `isAmong` takes a list. */
@@ -31,4 +32,53 @@ export interface Sql {
    * another one. Empty for engines that know better.
    */
   indexedBy(index: string): string;
+}
+
+/** A row, by the names of its columns. */
+export type Row =
+  Readonly<Record<string, number | bigint | string | Uint8Array<ArrayBuffer> | null>>;
+
+export function readInteger(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`Column ${column} is not an integer.`);
+  return value;
+}
+
+/** An id, or another branded number: `readId<SellerId>(row, 'seller_id')`. */
+export function readId<Id extends number>(row: Row, column: string): Id {
+  // The cast: an id column contains only values that the domain branded before writing.
+  return readInteger(row, column) as Id;
+}
+
+export function readText(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`Column ${column} is not a text.`);
+  return value;
+}
+
+/** One of these texts, by the schema. */
+export function readOneOf<Value extends string>(
+  row: Row, column: string, values: readonly Value[],
+): Value {
+  const value = values.find((candidate) => candidate === row[column]);
+  if (value === undefined) throw new TypeError(`Column ${column} is none of ${values.join(', ')}.`);
+  return value;
+}
+
+export function readBytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);
+  return value;
+}
+
+/** From the currency columns, which every table of sellers has. */
+export function readCurrency(row: Row): Currency {
+  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
+}
+
+/** Undefined for NULL. */
+export function readOptional<Value>(
+  row: Row, column: string, read: (row: Row, column: string) => Value,
+): Value | undefined {
+  return row[column] === null ? undefined : read(row, column);
 }

@@ -1,7 +1,6 @@
 /** Shared SQL on a connection of SQLite. Statements return their rows at once. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { readInteger } from '../sql/row.ts';
-import type { Parameters, Sql } from '../sql/sql.ts';
+import { type Parameters, readInteger, type Sql } from '../sql/sql.ts';
 
 export function sqlOf(db: DatabaseSync): Sql {
   return {

@@ -12,7 +12,7 @@ import type { Awaitable, HistoryQueries } from '../rules/history/queries.ts';
 import { mergeImportRow, RowIds } from '../rules/product-changes.ts';
 import { listOtherIds, StockBatch } from '../rules/stock-batch.ts';
 import { parseNamedId, type StockLevel } from '../rules/stock-levels.ts';
-import { readText } from '../sql/row.ts';
+import { readText } from '../sql/sql.ts';
 import type { Actor } from '../write.ts';
 import { openTemporary } from './temporary-database.ts';
 

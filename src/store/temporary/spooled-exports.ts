@@ -8,7 +8,7 @@ import type { ProductPage } from '../catalogue-store.ts';
 import { assertExportRoom } from '../rules/export-limits.ts';
 import type { ExportQuery, SearchStore } from '../search-store.ts';
 import { AppError } from '../../domain/error.ts';
-import { readText } from '../sql/row.ts';
+import { readText } from '../sql/sql.ts';
 import { openTemporary } from './temporary-database.ts';
 
 /** Adds all matching products, in pages. */

@@ -11,7 +11,7 @@ import type { MissingProduct, MissingProducts, StreamedStocktake } from '../cata
 import { STOCKTAKE_CACHE_KIB, STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import type { Awaitable } from '../rules/history/queries.ts';
 import type { StockLevel } from '../rules/stock-levels.ts';
-import { readId, readInteger, readText } from '../sql/row.ts';
+import { readId, readInteger, readText } from '../sql/sql.ts';
 import { explainAccess } from '../sqlite/engine/disk-failure.ts';
 import { openTemporary } from './temporary-database.ts';
 

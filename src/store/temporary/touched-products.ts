@@ -4,7 +4,7 @@
  */
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../domain/id.ts';
-import { readId, readInteger, readOptional, readText, type Row } from '../sql/row.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../sql/sql.ts';
 import { openTemporary } from './temporary-database.ts';
 
 export interface TouchedProduct {

@@ -4,7 +4,7 @@
  */
 import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
 import type { Pool } from '../../../src/store/postgres/wire/pool.ts';
-import { readInteger, type Row } from '../../../src/store/sql/row.ts';
+import { readInteger, type Row } from '../../../src/store/sql/sql.ts';
 import type { Subject } from './subject.ts';
 
 const TAKE_POSITION = `

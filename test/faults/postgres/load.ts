@@ -14,7 +14,7 @@ import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import type { Row } from '../../../src/store/postgres/wire/values.ts';
 import { chainHash, deriveAuditKey, isAuthentic } from '../../../src/store/rules/audit.ts';
 import { mapHashedEvent, mapSegment } from '../../../src/store/sql/accounts/audit.ts';
-import { readBytes, type Row as SharedRow } from '../../../src/store/sql/row.ts';
+import { readBytes, type Row as SharedRow } from '../../../src/store/sql/sql.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeRandom, type Random } from '../../domain/random.ts';
 import { countTo, eventually, makeActor, readAll } from '../../store/contract/fixture.ts';

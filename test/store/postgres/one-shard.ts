@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/store/postgres/wire/connection.ts';
 import type { Statement } from '../../../src/store/postgres/wire/statement-run.ts';
-import { readText } from '../../../src/store/sql/row.ts';
+import { readText } from '../../../src/store/sql/sql.ts';
 
 /** The tables that are not distributed by the seller: small, or distributed by their own keys. */
 const GLOBAL_TABLES = [

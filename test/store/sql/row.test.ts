@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeProduct } from '../../../src/store/sql/product-rows.ts';
-import { readInteger, readOneOf, readOptional, readText } from '../../../src/store/sql/row.ts';
+import { readInteger, readOneOf, readOptional, readText } from '../../../src/store/sql/sql.ts';
 
 test('rejects a value of another type or set than the column has', () => {
   const row = { n: 7, text: 'owner', nothing: null };

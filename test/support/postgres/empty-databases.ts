@@ -11,7 +11,7 @@ import { queryOf, sqlOf } from '../../../src/store/postgres/sql.ts';
 import type { Connection } from '../../../src/store/postgres/wire/connection.ts';
 import { deriveAuditKey } from '../../../src/store/rules/audit.ts';
 import { prepareAuditLog } from '../../../src/store/sql/accounts/audit.ts';
-import { readText } from '../../../src/store/sql/row.ts';
+import { readText } from '../../../src/store/sql/sql.ts';
 import { TEST_KEY } from './server.ts';
 
 /** Of a PostgreSQL server, or schemas of Citus. */

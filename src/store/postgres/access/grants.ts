@@ -5,7 +5,7 @@
 import type { KeyId, SellerId } from '../../../domain/id.ts';
 import type { Grant } from '../../access-store.ts';
 import { readGranted } from '../../sql/access/key-queries.ts';
-import { readCurrency, readId, readInteger } from '../../sql/row.ts';
+import { readCurrency, readId, readInteger } from '../../sql/sql.ts';
 import { POSTGRES_KEY_OWNERS_LIMIT } from '../limits.ts';
 import type { Query } from '../sql.ts';
 

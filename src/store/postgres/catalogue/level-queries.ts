@@ -3,7 +3,7 @@ import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference } from '../../../domain/catalogue/stock-change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { parseNamedId } from '../../rules/stock-levels.ts';
-import { readId, readInteger, readText, type Row } from '../../sql/row.ts';
+import { readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
 import {
   LoadedLevels, type StoredLevel, type StoredSequence,

@@ -6,7 +6,7 @@ import type { SellerState } from '../../rules/mutations/position-allocator.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
 import {
   readBytes, readCurrency, readId, readInteger, readOptional, readText, type Row,
-} from '../../sql/row.ts';
+} from '../../sql/sql.ts';
 import { type IdempotencyRecords, keyOfRecord } from '../../rules/working-set/decision.ts';
 import type { Connection } from '../wire/connection.ts';
 import { BEGIN } from '../wire/statement-run.ts';

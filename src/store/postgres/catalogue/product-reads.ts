@@ -5,7 +5,7 @@ import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { ProductPage, ProductPageQuery } from '../../catalogue-store.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
-import { readCurrency } from '../../sql/row.ts';
+import { readCurrency } from '../../sql/sql.ts';
 import { searchProducts } from '../search/product-search.ts';
 import type { Query } from '../sql.ts';
 

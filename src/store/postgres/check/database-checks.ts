@@ -1,6 +1,6 @@
 /** Checks that only a database needs: what the server promises, and rows that nothing finds. */
 import { fault, fillIn, type Finding, note, warning } from '../../sql/check/finding.ts';
-import { readInteger, readText } from '../../sql/row.ts';
+import { readInteger, readText } from '../../sql/sql.ts';
 import { queryOf, type Runner } from '../sql.ts';
 
 /** Whether an acknowledged write survives a crash of the server, and a failover. */

@@ -15,7 +15,7 @@ import {
 } from '../../sql/check/finding.ts';
 import { JSON_SCAN } from '../../sql/check/history.ts';
 import { secretScans } from '../../sql/check/secrets.ts';
-import { readId, type Row } from '../../sql/row.ts';
+import { readId, type Row } from '../../sql/sql.ts';
 import { openConnection } from '../connect/open-connection.ts';
 import { explainOpening } from '../connect/opening-failures.ts';
 import { readConnectOptions } from '../database.ts';

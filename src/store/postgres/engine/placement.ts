@@ -3,7 +3,7 @@
  * several would need two-phase commits. A place that has changed makes them slower, not wrong.
  */
 import type { SellerId } from '../../../domain/id.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { POSTGRES_KEY_OWNERS_LIMIT } from '../limits.ts';
 import type { Query } from '../sql.ts';
 

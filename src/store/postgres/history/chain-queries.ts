@@ -10,7 +10,7 @@ import type {
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
-import { readInteger, readOptional, readText, type Row } from '../../sql/row.ts';
+import { readInteger, readOptional, readText, type Row } from '../../sql/sql.ts';
 import type { Query } from '../sql.ts';
 
 const LIST_CHANGES = `

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
 import type { SellerVersion } from '../../nodes/due-webhooks.ts';
 import type { WebhookLeases } from '../../nodes/webhook-leases.ts';
-import { readId, readInteger, readText, type Row } from '../../sql/row.ts';
+import { readId, readInteger, readText, type Row } from '../../sql/sql.ts';
 import type { MutationName } from '../../rules/mutations/registry.ts';
 import { decodeWebhook, SELECT_WEBHOOK } from '../../sql/webhooks/webhooks.ts';
 import { queryOf, type Runner } from '../sql.ts';

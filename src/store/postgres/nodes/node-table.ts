@@ -1,6 +1,6 @@
 /** The table of live nodes. A node that does not renew its row is gone once that has expired. */
 import { repeat } from '../../../runtime/repeat.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { NODE_INTERVALS } from '../../nodes/webhook-leases.ts';
 import type { Runner } from '../sql.ts';
 import type { Statement } from '../wire/statement-run.ts';

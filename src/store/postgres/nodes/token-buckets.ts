@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../runtime/rate-limiter.ts';
 import type { RateLeases } from '../../nodes/rate-lease-store.ts';
 import { makeStoredThrottles } from '../../nodes/stored-throttles.ts';
 import type { ThrottleStore } from '../../nodes/throttle-store.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { TOKEN_BUCKET_PRUNE_INTERVAL_MS } from '../limits.ts';
 import type { Query } from '../sql.ts';
 import type { Value } from '../wire/values.ts';

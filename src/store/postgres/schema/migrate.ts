@@ -10,7 +10,7 @@ import { AppError } from '../../../domain/error.ts';
 import { deriveAuditKey } from '../../rules/audit.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { prepareAuditLog } from '../../sql/accounts/audit.ts';
-import { readText } from '../../sql/row.ts';
+import { readText } from '../../sql/sql.ts';
 import { assertKnown, FIRST_VERSION } from '../../sql/schema-version.ts';
 import { POSTGRES_MAINTENANCE_TIMEOUT_MS } from '../limits.ts';
 import { type Query, queryOf, type Runner, sqlOf } from '../sql.ts';

@@ -10,7 +10,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../../sql/product-rows.ts';
-import { readCurrency, readInteger } from '../../sql/row.ts';
+import { readCurrency, readInteger } from '../../sql/sql.ts';
 import { comparisonsOf, likePattern, SORT_COLUMNS } from '../../sql/product-filter.ts';
 import type { ListCount } from '../../write.ts';
 import type { Query } from '../sql.ts';

@@ -6,7 +6,7 @@ import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-q
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductPage } from '../../catalogue-store.ts';
 import type { ExportQuery, SearchStore } from '../../search-store.ts';
-import { readInteger, readText } from '../../sql/row.ts';
+import { readInteger, readText } from '../../sql/sql.ts';
 import { prepareSpooledExports } from '../../temporary/spooled-exports.ts';
 import { explainFailure } from '../engine/failures.ts';
 import { POSTGRES_EXPORT_PAGE_SIZE } from '../limits.ts';

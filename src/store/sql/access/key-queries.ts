@@ -4,8 +4,7 @@ import { isScope } from '../../../domain/access/caller.ts';
 import type { KeyId, SellerId } from '../../../domain/id.ts';
 import type { AccessStore } from '../../access-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readId, readInteger, readOptional, readText, type Row, type Sql } from '../sql.ts';
 
 /** Columns for `mapKey`. */
 export const KEY_COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at,

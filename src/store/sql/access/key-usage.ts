@@ -4,8 +4,7 @@ import { HOUR_MS } from '../../../domain/time.ts';
 import { KEY_USAGE_KEPT_HOURS } from '../../limits.ts';
 import type { UsageStore } from '../../access-store.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readId, readInteger } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readId, readInteger, type Sql } from '../sql.ts';
 
 export function usageMutations(sql: Sql) {
   const add = sql.prepare(`

@@ -7,8 +7,7 @@ import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { AccessStore } from '../../access-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
-import { readInteger, readOptional } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readOptional, type Sql } from '../sql.ts';
 import { KEY_COLUMNS, mapKey } from './key-queries.ts';
 import { prepareAssertOwner } from './owner-check.ts';
 

@@ -7,9 +7,8 @@ import type { AuditLog } from '../../rules/audit.ts';
 import type { Catalogues } from '../../rules/watching/catalogue-watchers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
-  readCurrency, readId, readInteger, readOptional, readText, type Row,
-} from '../row.ts';
-import type { Sql } from '../sql.ts';
+  readCurrency, readId, readInteger, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 
 /** Columns for `mapSeller`. */
 export const SELLER_COLUMNS

@@ -12,8 +12,9 @@ import { ACCOUNTS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { AccountStore } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readCurrency, readId, readInteger, readOneOf, readText, type Row } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import {
+  readCurrency, readId, readInteger, readOneOf, readText, type Row, type Sql,
+} from '../sql.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
 
 const HAS_TOTP = 'CASE WHEN a.totp_secret IS NULL THEN 0 ELSE 1 END AS has_totp';

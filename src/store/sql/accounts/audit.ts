@@ -12,9 +12,8 @@ import {
 import { COUNTED_ROWS, toListCount } from '../../rules/list-count.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import {
-  readBytes, readId, readInteger, readOneOf, readOptional, readText, type Row,
-} from '../row.ts';
-import type { Sql } from '../sql.ts';
+  readBytes, readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 
 const COLUMNS = 'seller_id, n, at, type, address, subject, actor';
 const SEGMENT_COLUMNS = 'seller_id, id, first, last, origin, key_id, mac';

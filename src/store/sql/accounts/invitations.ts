@@ -12,9 +12,8 @@ import { prepareAssertOwner } from '../access/owner-check.ts';
 import type { SellerMutations } from '../access/sellers.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
 import {
-  readId, readInteger, readOneOf, readOptional, readText, type Row,
-} from '../row.ts';
-import type { Sql } from '../sql.ts';
+  readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 import { prepareFindAccountOfEmail, prepareListPeople } from './accounts.ts';
 import { prepareInsertSession } from './sessions.ts';
 

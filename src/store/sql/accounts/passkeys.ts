@@ -10,8 +10,7 @@ import { PASSKEYS_PER_ACCOUNT_LIMIT } from '../../../domain/limits.ts';
 import type { PasskeyStore, PasskeyUse } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readBytes, readInteger, readOptional, readText, type Row } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readBytes, readInteger, readOptional, readText, type Row, type Sql } from '../sql.ts';
 import { prepareInsertSession } from './sessions.ts';
 
 const OWN = 'seller_id = :sellerId AND account_id = :accountId';

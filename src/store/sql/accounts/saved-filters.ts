@@ -11,8 +11,7 @@ import {
   COLUMN_MAPPING_LIMIT_CHARACTERS, COLUMN_MAPPINGS_PER_SELLER_LIMIT, SAVED_FILTERS_PER_LIST_LIMIT,
 } from '../../limits.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readText, type Sql } from '../sql.ts';
 
 export function savedFilterMutations(sql: Sql) {
   const listFilters = prepareListFilters(sql);

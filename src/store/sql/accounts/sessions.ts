@@ -5,8 +5,7 @@ import type { AccountStore, NewSession, Session } from '../../account-store.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_ACCOUNT_LIMIT } from '../../limits.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf, QueriesOf } from '../port-methods.ts';
-import { readInteger, readText, type Row } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readText, type Row, type Sql } from '../sql.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';

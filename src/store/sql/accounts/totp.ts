@@ -5,8 +5,7 @@ import { TOTP_STEPS_AHEAD } from '../../../domain/access/totp.ts';
 import type { AccountStore, NewTotp } from '../../account-store.ts';
 import type { AuditLog } from '../../rules/audit.ts';
 import type { MutationsOf } from '../port-methods.ts';
-import { readBytes, readInteger, readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readBytes, readInteger, readText, type Sql } from '../sql.ts';
 
 /** The port as its mutations see it: secrets are encrypted before. */
 interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {

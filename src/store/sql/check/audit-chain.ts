@@ -8,7 +8,7 @@ import {
   type AuditKey, type AuditSegment, chainHash, EMPTY_CHAIN, isAuthentic, isOf, SERVER_CHAIN,
 } from '../../rules/audit.ts';
 import { mapHashedEvent, mapSegment } from '../accounts/audit.ts';
-import { readBytes, readInteger, readOptional, readText, type Row } from '../row.ts';
+import { readBytes, readInteger, readOptional, readText, type Row } from '../sql.ts';
 import {
   type Dialect, fault, fillIn, type Finding, type Scan, scanRows, warning,
 } from './finding.ts';

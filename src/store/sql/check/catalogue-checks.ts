@@ -13,7 +13,7 @@ import { formatProduct } from '../../../domain/catalogue/product.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../product-rows.ts';
-import { readCurrency, readId, readOptional, readText, type Row } from '../row.ts';
+import { readCurrency, readId, readOptional, readText, type Row } from '../sql.ts';
 
 /** The newest snapshot of each product must match the product's row. */
 const SNAPSHOT_SCAN: Scan = {

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/id.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { SERVER_CHAIN } from '../../rules/audit.ts';
-import { readId, readInteger, type Row } from '../row.ts';
+import { readId, readInteger, type Row } from '../sql.ts';
 
 export interface Finding {
   /** A fault is damage or a danger; a warning is worth a look; a note is only information. */

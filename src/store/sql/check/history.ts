@@ -4,7 +4,7 @@
  * one matches the product's row, so a product's stock is the sum of its movements. After pruning,
  * the first kept change is the start.
  */
-import { readText } from '../row.ts';
+import { readText } from '../sql.ts';
 import { fault, fillIn, type Rule, type Scan, scanRows } from './finding.ts';
 
 const selectSellers: Scan['select'] = ({ of }) => `

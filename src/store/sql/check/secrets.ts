@@ -2,7 +2,7 @@
 import type { AccountId, SellerId, WebhookId } from '../../../domain/id.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { contextOfTotp } from '../accounts/account-secrets.ts';
-import { readBytes, readId, type Row } from '../row.ts';
+import { readBytes, readId, type Row } from '../sql.ts';
 import { contextOfWebhook } from '../webhooks/webhook-methods.ts';
 import { fault, fillIn, type Scan } from './finding.ts';
 

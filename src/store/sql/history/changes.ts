@@ -4,7 +4,7 @@ import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportId, KeyId, ProductId, SellerId } from '../../../domain/id.ts';
 import type { NewChange } from '../../rules/history.ts';
 import type { PastVersion } from '../../rules/history/queries.ts';
-import { readId, readInteger, readOptional, readText, type Row } from '../row.ts';
+import { readId, readInteger, readOptional, readText, type Row } from '../sql.ts';
 
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
   stock_after, product, reason, source, sequence, actor, import_id`;

@@ -6,8 +6,7 @@
 import { nextId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { type Link, pruneChains } from '../../rules/history/pruning.ts';
-import { readInteger, readOptional } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readOptional, type Sql } from '../sql.ts';
 
 interface PruneStep {
   readonly sellerId: SellerId;

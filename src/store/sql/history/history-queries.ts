@@ -10,8 +10,7 @@ import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { HISTORY_SCAN_LIMIT } from '../../limits.ts';
 import { assertReached } from '../../rules/history.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
-import { readInteger, readOptional } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readOptional, type Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
 
 export function historyQueries(sql: Sql) {

@@ -10,9 +10,8 @@ import type { HistoryQueries } from '../../rules/history/queries.ts';
 import type { QueriesOf } from '../port-methods.ts';
 import { likePattern } from '../product-filter.ts';
 import {
-  readId, readInteger, readOneOf, readOptional, readText, type Row,
-} from '../row.ts';
-import type { Sql } from '../sql.ts';
+  readId, readInteger, readOneOf, readOptional, readText, type Row, type Sql,
+} from '../sql.ts';
 
 export function importQueries(sql: Sql) {
   const columns = `id, kind, key_id, actor, address, file_name, mode, source, reverts, started_at,

@@ -2,8 +2,7 @@
 import type { SellerId } from '../../../domain/id.ts';
 import type { MovementFilter } from '../../history-store.ts';
 import type { HistoryQueries, Span } from '../../rules/history/queries.ts';
-import { readInteger, readOptional, readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readOptional, readText, type Sql } from '../sql.ts';
 import { CHANGE_COLUMNS, mapChange } from './changes.ts';
 
 export function ledgerQueries(sql: Sql) {

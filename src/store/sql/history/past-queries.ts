@@ -5,8 +5,7 @@
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
-import { readId, readInteger, readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readId, readInteger, readText, type Sql } from '../sql.ts';
 
 export function pastQueries(sql: Sql) {
   const list = sql.prepare(`

@@ -6,8 +6,7 @@ import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type { HistoryQueries } from '../../rules/history/queries.ts';
-import { readId, readInteger, readOptional, readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readId, readInteger, readOptional, readText, type Sql } from '../sql.ts';
 import type { HistoryStore } from '../../history-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
 

@@ -11,8 +11,7 @@ import {
 import { disable, endAttempt, isUnchangedSince } from '../../../domain/webhooks/webhook-changes.ts';
 import type { WebhookStore } from '../../webhook-store.ts';
 import type { MutationsOf } from '../port-methods.ts';
-import { readInteger } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, type Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareUpdateWebhook, type StoredDetail } from './webhooks.ts';
 
 export function webhookDeliveryMutations(sql: Sql) {

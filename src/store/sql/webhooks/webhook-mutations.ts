@@ -15,8 +15,7 @@ import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
 import { historyPruned } from '../../rules/history.ts';
 import { prepareAssertOwner } from '../access/owner-check.ts';
-import { readInteger, readText } from '../row.ts';
-import type { Sql } from '../sql.ts';
+import { readInteger, readText, type Sql } from '../sql.ts';
 import { prepareFindWebhook, prepareInsertWebhook, prepareUpdateWebhook } from './webhooks.ts';
 
 /** A webhook of the actor. */

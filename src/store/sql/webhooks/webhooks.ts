@@ -7,8 +7,7 @@ import type {
 } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookStore } from '../../webhook-store.ts';
 import type { QueriesOf } from '../port-methods.ts';
-import { readBytes, readInteger, readText, type Row } from '../row.ts';
-import type { Parameters, Sql } from '../sql.ts';
+import { type Parameters, readBytes, readInteger, readText, type Row, type Sql } from '../sql.ts';
 
 /** A webhook's columns by member, without its secrets: only signing needs them. */
 interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {

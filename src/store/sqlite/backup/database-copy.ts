@@ -15,7 +15,7 @@ import { checkIntegrity, checkReferences } from '../check/schema.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
 import { describeVersion } from '../schema/migrate.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 
 /** Progress of a copy. */
 export interface CopyState {

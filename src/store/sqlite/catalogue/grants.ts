@@ -4,7 +4,7 @@ import type { KeyId, SellerId } from '../../../domain/id.ts';
 import type { AccessStore } from '../../access-store.ts';
 import { readGranted } from '../../sql/access/key-queries.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
-import { readCurrency, readId, readInteger } from '../../sql/row.ts';
+import { readCurrency, readId, readInteger } from '../../sql/sql.ts';
 
 export function grantQueries(db: DatabaseSync) {
   // Not filtered by seller_id: it finds the seller.

@@ -15,7 +15,7 @@ import {
 import type { CatalogueTransaction } from './transaction.ts';
 import type { ImportRows } from '../../rules/mutations/import-records.ts';
 import { encodeImport, readCounts } from '../../sql/history/import-queries.ts';
-import { readInteger, readOptional } from '../../sql/row.ts';
+import { readInteger, readOptional } from '../../sql/sql.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { StockRows } from '../../rules/mutations/stock-mutations.ts';
 import type { StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';

@@ -7,7 +7,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { CatalogueStore } from '../../catalogue-store.ts';
 import type { QueriesOf } from '../../sql/port-methods.ts';
 import { decodeProduct, PRODUCT_COLUMNS, type ProductRow } from '../../sql/product-rows.ts';
-import { readCurrency, readInteger } from '../../sql/row.ts';
+import { readCurrency, readInteger } from '../../sql/sql.ts';
 
 /** Prepares a query whose first columns are those of a product; its rows are arrays. */
 export function prepareSelect(db: DatabaseSync, from: string): StatementSync {

@@ -10,7 +10,7 @@ import type { ProductReference, StockChange } from '../../../domain/catalogue/st
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import type { PageQuery } from '../../write.ts';
-import { readId, readInteger } from '../../sql/row.ts';
+import { readId, readInteger } from '../../sql/sql.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row as an array, which takes half the time of an object. */

@@ -8,7 +8,7 @@ import { timeAfter } from '../../rules/history.ts';
 import { PositionAllocator, type SellerState } from '../../rules/mutations/position-allocator.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { InsertQueue } from '../engine/insert-queue.ts';
-import { readCurrency, readInteger, readOptional } from '../../sql/row.ts';
+import { readCurrency, readInteger, readOptional } from '../../sql/sql.ts';
 import { encodeChange } from '../../sql/history/changes.ts';
 import {
   prepareChangeQueue, prepareInsertMovements, prepareNoteStockDay,

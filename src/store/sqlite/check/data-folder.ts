@@ -37,7 +37,7 @@ import { isBeingWritten } from '../files/atomic-file.ts';
 import {
   ALLOWED_FOREIGN_FILES, LASTING_FILES, UNFINISHED_FILES, UPLOADS,
 } from '../files/data-folder-files.ts';
-import { readInteger, readText } from '../../sql/row.ts';
+import { readInteger, readText } from '../../sql/sql.ts';
 import { isCurrentProjection } from '../search/projection-file.ts';
 
 /** `folder` is undefined for a database file without its data folder. */

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../../limits.ts';
 import { describeVersion, migrate } from '../schema/migrate.ts';
 import { openTemporary } from '../../temporary/temporary-database.ts';
-import { readOptional, readText } from '../../sql/row.ts';
+import { readOptional, readText } from '../../sql/sql.ts';
 import { fault, type Findings, scanRows, warning } from '../../sql/check/finding.ts';
 import { isUnreadable, runScan } from './finding.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import { openReader } from '../engine/connection.ts';
-import { readBytes, readId } from '../../sql/row.ts';
+import { readBytes, readId } from '../../sql/sql.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { findServerKey } from '../files/server-key.ts';
 import { SECRET_KINDS, type SecretKind } from '../../sql/check/secrets.ts';

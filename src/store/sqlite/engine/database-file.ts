@@ -18,7 +18,7 @@ import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
-import { readBytes } from '../../sql/row.ts';
+import { readBytes } from '../../sql/sql.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
 import {

@@ -21,7 +21,7 @@ import {
 import { revertMutations } from '../../rules/mutations/revert-mutations.ts';
 import { stockMutations } from '../../rules/mutations/stock-mutations.ts';
 import { StockLevelCache } from '../../rules/stock-levels.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { prepareRunOnce } from '../../sql/idempotency.ts';
 import { sharedMutations } from '../../sql/shared.ts';
 import {

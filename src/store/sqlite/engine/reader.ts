@@ -14,7 +14,7 @@ import { chainQueries, productBatchQueries } from '../history/chain-queries.ts';
 import { feedQueries } from '../history/history-queries.ts';
 import { grantQueries } from '../catalogue/grants.ts';
 import { productQueries } from '../catalogue/products.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { sharedQueries } from '../../sql/shared.ts';
 import { sqlOf } from '../sql.ts';
 import { prepareListLevels, prepareReadLevels } from '../catalogue/stock-levels.ts';

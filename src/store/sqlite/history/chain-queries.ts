@@ -11,7 +11,7 @@ import type {
 import {
   CHANGE_COLUMNS, mapChange, mapVersion, VERSION_COLUMNS,
 } from '../../sql/history/changes.ts';
-import { readCurrency, readInteger, readOptional, readText } from '../../sql/row.ts';
+import { readCurrency, readInteger, readOptional, readText } from '../../sql/sql.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductTarget } from '../../../domain/catalogue/product.ts';
 import { prepareFindProduct } from '../catalogue/products.ts';

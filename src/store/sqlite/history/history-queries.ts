@@ -10,7 +10,7 @@ import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { assertReached } from '../../rules/history.ts';
 import { CHANGE_COLUMNS, mapChange } from '../../sql/history/changes.ts';
 import { historyQueries } from '../../sql/history/history-queries.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { sqlOf } from '../sql.ts';
 
 export function feedQueries(db: DatabaseSync) {

@@ -8,7 +8,7 @@ import { prepareListProducts } from '../catalogue/products.ts';
 import { openReader } from '../engine/connection.ts';
 import type { Seller } from '../../../domain/access/seller.ts';
 import { mapSeller, SELLER_COLUMNS } from '../../sql/access/sellers.ts';
-import { readId, readText, type Row } from '../../sql/row.ts';
+import { readId, readText, type Row } from '../../sql/sql.ts';
 import { prepareListChanges } from '../history/history-queries.ts';
 
 /** The projection belongs to another catalogue, or the catalogue was restored from a backup. */

@@ -12,7 +12,7 @@ import { prepareSelect } from '../catalogue/products.ts';
 import {
   decodeProduct, encodeMember, encodeProduct, PRODUCT_COLUMNS, type ProductRow,
 } from '../../sql/product-rows.ts';
-import { readInteger } from '../../sql/row.ts';
+import { readInteger } from '../../sql/sql.ts';
 import { prepareWrite } from './projection-file.ts';
 
 /** The members that searches for text look at. */

@@ -14,7 +14,7 @@ import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts'
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { CatalogueTotals } from '../../search-store.ts';
 import { decodeProduct } from '../../sql/product-rows.ts';
-import { readInteger, readOptional, readText, type Row } from '../../sql/row.ts';
+import { readInteger, readOptional, readText, type Row } from '../../sql/sql.ts';
 import { type CatalogueReader, ForeignProjectionError } from './catalogue-reader.ts';
 import { rowsOf } from './access-paths.ts';
 import { ProjectedProducts } from './projected-products.ts';

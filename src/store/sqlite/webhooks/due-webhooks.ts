@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../limits.ts';
-import { readInteger, readOptional } from '../../sql/row.ts';
+import { readInteger, readOptional } from '../../sql/sql.ts';
 import { decodeWebhook, SELECT_WEBHOOK } from '../../sql/webhooks/webhooks.ts';
 import type { DueQuery } from '../../webhook-store.ts';
 
